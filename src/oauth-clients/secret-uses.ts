@@ -1,5 +1,5 @@
 // When secrets were last used, to the hour, written behind the requests that used them; while the store is unreachable uses wait for it, and beyond the bound they
-// are not noted. The token endpoint, which comes later, will make it and note each use.
+// are not noted.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'

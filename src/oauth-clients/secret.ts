@@ -1,5 +1,4 @@
-// The secrets of a client: two at most, so that one can take the place of the other without a pause. The management API makes and removes them; who compares
-// is the token endpoint, which comes later.
+// The secrets of a client: two at most, so that one can take the place of the other without a pause.
 
 import { randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../base/secret-keys.ts'
@@ -33,7 +32,7 @@ export function withoutOldSecret(client: OAuthClient): OAuthClient | 'one_secret
   return { ...client, secrets: [newest] }
 }
 
-/** Finds the secret that has this value; it compares all of them, so that time does not tell which one it was. The token endpoint, which comes later, will call it. */
+/** Finds the secret that has this value; it compares all of them, so that time does not tell which one it was. */
 export function secretThatMatches(client: OAuthClient, value: string, keys: SecretKeys): ClientSecret | null {
   const matching = client.secrets.filter(secret => keys.matches(secret, value))
   return matching[0] ?? null

@@ -124,8 +124,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   }
 }
 
-// Until credentials have it as a member.
-const familyOf = (credential: object) => (credential as { readonly family?: string | null }).family ?? null
+const familyOf = ({ data }: Credential) => (data as { readonly family?: string } | null)?.family ?? null
 
 const everyApi: readonly Api[] = ['management', 'ai']
 

@@ -8,8 +8,6 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/oauth-clients/secret-uses.ts SecretUses': 'the token endpoint of OAuth will say which secret was used',
-  'src/oauth-clients/secret.ts secretThatMatches': 'the token endpoint of OAuth will ask it',
   'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',
 }

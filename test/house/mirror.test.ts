@@ -45,6 +45,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'expression/expression': ['expression/'],
   'limits/limiter': ['limits/'],
   'metrics/metrics': ['metrics/'],
+  'oauth-server/oauth-face': ['oauth-grants/', 'oauth-server/'],
   'people/invitations': ['people/links'],
   'people/openid-sign-in': ['people/openid-provider'],
   'people/own-account': ['people/trail', 'people/users'],

@@ -12,6 +12,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['store/redis/server/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   maxmind: ['access/geo.ts'],
+  'oidc-provider': ['oauth-server/engine.ts'],
   negotiator: ['errors/negotiate.ts'],
   'openid-client': ['people/openid-provider.ts'],
   pino: ['log/log.ts'],

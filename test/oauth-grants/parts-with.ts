@@ -67,6 +67,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
       client: client.id,
       clientAccount,
       scopes,
+      declined: [],
       resource: [],
       createdAt: now,
       updatedAt: now,

@@ -1,8 +1,15 @@
 // What the side port serves beside the management API. One a gateway, in the process of the admin listener.
 
+import type { IncomingMessage } from 'node:http'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
+import { isWildcard } from '../../config/resolve/listeners.ts'
+import { isLoopback } from '../../config/settings/host-rules.ts'
+import { Sessions } from '../../people/sessions.ts'
+import { apiOf } from '../../oauth-grants/resource.ts'
+import { endCookie, readCookies } from '../../pages/cookies.ts'
 import type { Face } from '../../admin/face.ts'
+import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 
@@ -19,11 +26,46 @@ export interface FaceParts {
 export class Faces {
   /** Of two that take a path, the first has it. */
   readonly all: readonly Face[]
+  readonly #oauth: OAuthFace | null
 
-  constructor(_: FaceParts) {
-    this.all = []
+  constructor(parts: FaceParts) {
+    this.#oauth = buildOAuth(parts)
+    this.all = this.#oauth === null ? [] : [this.#oauth]
   }
 
   /** Finishes what is written behind requests; before the store closes. */
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.#oauth?.close()
+  }
+}
+
+/** Builds the authorization server; null where it has no URL that clients could trust. */
+function buildOAuth({ config, services, management, sidePort, log }: FaceParts): OAuthFace | null {
+  const { oauth, admin, ai } = config
+  // The URL of a side port that stands for all addresses is that of localhost.
+  if (oauth.issuer === null && !isLoopback(admin.host) && !isWildcard(admin.host)) return null
+  const issuer = () => oauth.issuer ?? sidePort()
+  const { store, limiter } = services
+  const sessions = new Sessions(store)
+  const sessionIn = ({ headers }: IncomingMessage) =>
+    readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
+  return new OAuthFace({
+    config: oauth,
+    issuer,
+    store,
+    secrets: management.secrets,
+    limiter,
+    log,
+    personOf: async request => {
+      const found = await sessions.find(sessionIn(request) ?? '')
+      if (found === null) return null
+      const { session, user } = found
+      return { user: user.id, email: user.email, signedInAt: session.authenticatedAt }
+    },
+    signOut: async (request, response) => {
+      await sessions.end(sessionIn(request) ?? '')
+      response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
+    },
+    isResource: resource => apiOf(resource, { issuer: issuer(), aiHosts: ai.hosts }) !== null,
+  })
 }

@@ -1,0 +1,89 @@
+// Keeps what happens at the authorization server for each client, written behind the requests: failures one by one, successes as far as they differ.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
+import type { Logger } from '../log/log.ts'
+import type { AuthorizationEvent } from '../store/authorization-event.ts'
+import type { Store } from '../store/store.ts'
+
+interface LogParts {
+  readonly store: Pick<Store, 'authorizationEvents'>
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
+
+/** Ms that an event waits for others. */
+const patience = 250
+/** Of one client that are written at once, and of all that wait. */
+const mostOfClient = 50
+const most = 2_000
+/** In characters. */
+const longestReason = 2_000
+
+export class AuthorizationLog {
+  readonly #store: LogParts['store']
+  readonly #log: Logger
+  readonly #clock: Clock
+  #waiting = new Map<string, AuthorizationEvent[]>()
+  #count = 0
+  #dropped = 0
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> = Promise.resolve()
+  #isFailing = false
+
+  constructor({ store, log, clock = systemClock }: LogParts) {
+    this.#store = store
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** Takes an event to keep; never throws, and waits for nothing. Of the same success several times in a moment, the last is kept. */
+  note(happening: Happening): void {
+    const reason = happening.reason?.slice(0, longestReason) ?? null
+    const event = { ...happening, reason, id: newId(), at: this.#clock.now() }
+    let events = this.#waiting.get(event.client)
+    if (events === undefined) this.#waiting.set(event.client, (events = []))
+    const same = events.findIndex(one => isSameSuccess(one, event))
+    if (same >= 0) events.splice(same, 1, event)
+    else if (events.length < mostOfClient && this.#count < most) {
+      events.push(event)
+      this.#count++
+    } else this.#dropped++
+    this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    this.#flush()
+    await this.#writing
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    const events = [...this.#waiting.values()].flat()
+    this.#waiting = new Map()
+    this.#count = 0
+    if (events.length > 0) this.#writing = this.#writing.then(() => this.#write(events))
+  }
+
+  async #write(events: readonly AuthorizationEvent[]): Promise<void> {
+    try {
+      await Promise.all(events.map(event => this.#store.authorizationEvents.append(event)))
+      this.#isFailing = false
+    } catch (err) {
+      if (!this.#isFailing) this.#log.warn({ err }, 'writing authorization events failed')
+      this.#isFailing = true
+    }
+    if (this.#dropped > 0)
+      this.#log.warn({ dropped: this.#dropped }, 'authorization events dropped: too many at once')
+    this.#dropped = 0
+  }
+}
+
+function isSameSuccess(one: AuthorizationEvent, other: AuthorizationEvent): boolean {
+  if (one.result !== 'success' || other.result !== 'success') return false
+  return one.step === other.step && one.user === other.user && one.account === other.account
+}

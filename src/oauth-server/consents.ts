@@ -1,0 +1,105 @@
+// The consents that people gave: which one covers a request, and how another is kept.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import { newId } from '../base/id.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthGrant } from '../store/oauth-grant.ts'
+import type { Store } from '../store/store.ts'
+import { faultOfStanding } from './standing.ts'
+
+/** What an app asks for. */
+interface Asked {
+  readonly scopes: readonly string[]
+  /** Resource indicators; none for all APIs. */
+  readonly resource: readonly string[]
+}
+
+/** What a person decided. */
+interface Decided {
+  readonly client: OAuthClient
+  readonly user: string
+  readonly account: string
+  readonly allowed: readonly string[]
+  readonly declined: readonly string[]
+  readonly resource: readonly string[]
+}
+
+const pageSize = 100
+/** How often a consent is written while others write the same one. */
+const attempts = 20
+
+export class Consents {
+  readonly #store: Store
+  readonly #clock: Clock
+
+  constructor(store: Store, clock = systemClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Finds the consent that covers a request; null where there is none, or where several accounts have one, so that the person has to choose. */
+  async covering(client: OAuthClient, user: string, asked: Asked): Promise<OAuthGrant | null> {
+    const found: OAuthGrant[] = []
+    for await (const grant of this.#of(client, user)) {
+      if (!covers(grant, client, asked)) continue
+      if ((await faultOfStanding(this.#store, { client, user, account: grant.account })) === null)
+        found.push(grant)
+    }
+    return found.length === 1 ? found[0]! : null
+  }
+
+  /** Keeps what a person decided, beside what was allowed in that account before. */
+  async keep(decided: Decided): Promise<OAuthGrant> {
+    const { client, user, account } = decided
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const before = await this.#store.oauthGrants.find(user, client.id, account)
+      const grant = grantOf(decided, before?.record ?? null, this.#clock.now())
+      const isKept =
+        before === null
+          ? await this.#store.oauthGrants.insert(grant)
+          : await this.#store.oauthGrants.replace(grant, before.version)
+      if (isKept) return grant
+    }
+    throw new Error('the consent could not be kept: others keep writing it')
+  }
+
+  async *#of(client: OAuthClient, user: string): AsyncIterable<OAuthGrant> {
+    for (let offset = 0; ; offset += pageSize) {
+      const { items } = await this.#store.oauthGrants.ofUser(user, { offset, limit: pageSize })
+      yield* items.filter(grant => grant.client === client.id)
+      if (items.length < pageSize) return
+    }
+  }
+}
+
+function covers(grant: OAuthGrant, { optionalScopes }: OAuthClient, { scopes, resource }: Asked): boolean {
+  const { declined } = grant
+  const isAnswered = (scope: string) =>
+    grant.scopes.includes(scope) || (optionalScopes.includes(scope) && declined.includes(scope))
+  if (!scopes.every(isAnswered)) return false
+  if (grant.resource.length === 0) return true
+  return resource.length > 0 && resource.every(one => grant.resource.includes(one))
+}
+
+function grantOf(decided: Decided, before: OAuthGrant | null, now: number): OAuthGrant {
+  const { client, user, account, allowed, declined, resource } = decided
+  const kept = (before?.scopes ?? []).filter(scope => !declined.includes(scope))
+  const scopes = union(kept, allowed)
+  const isForAll = resource.length === 0 || before?.resource.length === 0
+  return {
+    account,
+    id: before?.id ?? newId(),
+    user,
+    client: client.id,
+    clientAccount: client.account,
+    scopes,
+    declined: union(before?.declined ?? [], declined).filter(scope => !scopes.includes(scope)),
+    resource: isForAll ? [] : union(before?.resource ?? [], resource),
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  }
+}
+
+function union(some: readonly string[], more: readonly string[]): string[] {
+  return [...new Set([...some, ...more])]
+}

@@ -1,0 +1,7 @@
+// The cookies that bind an authorization request to the browser that began it.
+
+/** Names the cookies for an issuer: on https, browsers take them over nothing else. */
+export function cookieNames(issuer: string): { readonly interaction: string; readonly resume: string } {
+  const prefix = issuer.startsWith('https:') ? '__Secure-' : ''
+  return { interaction: `${prefix}gatehouse_consent`, resume: `${prefix}gatehouse_resume` }
+}

@@ -1,0 +1,232 @@
+// What a person is asked on the way to a code: what a page shows of it, and what their decision leads to. The pages themselves are elsewhere.
+
+import type { IncomingMessage } from 'node:http'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { scopesBeyond } from '../permissions/roles.ts'
+import { oauthScopes } from '../permissions/scopes.ts'
+import type { Credential, Json } from '../store/credential.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import { everybody } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import { digestOf } from '../tokens/token.ts'
+import type { ClientDirectory } from './client-directory.ts'
+import { Consents } from './consents.ts'
+import { cookieNames } from './cookies.ts'
+import type { Person } from './request-facts.ts'
+import { isMember } from './standing.ts'
+
+/** What to show. */
+type Asking =
+  /** It has expired, is finished, or belongs to another browser. */
+  | { readonly kind: 'gone' }
+  /** Nothing is left to ask: go there. */
+  | { readonly kind: 'resume'; readonly location: string }
+  /** Sign in, and come back; `isFresh` where the session that there is does not do. */
+  | {
+      readonly kind: 'sign_in'
+      readonly client: OAuthClient
+      readonly loginHint: string | null
+      readonly isFresh: boolean
+    }
+  /** This person cannot let the app in. */
+  | {
+      readonly kind: 'refused'
+      readonly client: OAuthClient
+      readonly person: Person
+      readonly redirectUri: string
+      readonly reason: 'not a member' | 'no account'
+    }
+  | Consent
+
+interface Consent {
+  readonly kind: 'consent'
+  readonly client: OAuthClient
+  readonly person: Person
+  /** Where the code goes. */
+  readonly redirectUri: string
+  /** Where the person may choose; none where what is asked for belongs to no account. */
+  readonly accounts: readonly { readonly id: string; readonly name: string }[]
+  readonly scopes: readonly AskedScope[]
+}
+
+interface AskedScope {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly category: string
+  readonly isOptional: boolean
+}
+
+/** `optional`: those of the optional scopes that stay ticked. */
+type Decision =
+  | { readonly kind: 'allow'; readonly account: string | null; readonly optional: readonly string[] }
+  | { readonly kind: 'deny' }
+
+/** `location`: where the browser goes on. `invalid`: the account cannot be chosen (any more). */
+type Finished =
+  | { readonly kind: 'resume'; readonly location: string }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'invalid' }
+
+interface InteractionsParts {
+  readonly store: Store
+  readonly clients: ClientDirectory
+  readonly personOf: (request: IncomingMessage) => Promise<Person | null>
+  readonly issuer: () => string
+  readonly clock?: Clock
+}
+
+/** What the engine keeps of an interaction, as far as it is used here. */
+interface Kept {
+  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly prompt: { readonly name: string; readonly reasons: readonly string[] }
+  readonly returnTo: string
+  readonly result?: object
+  readonly lastSubmission?: object
+}
+
+interface Opened {
+  readonly credential: Credential
+  readonly kept: Kept
+  readonly client: OAuthClient
+}
+
+export class Interactions {
+  readonly #store: Store
+  readonly #clients: ClientDirectory
+  readonly #personOf: InteractionsParts['personOf']
+  readonly #issuer: () => string
+  readonly #consents: Consents
+
+  constructor({ store, clients, personOf, issuer, clock = systemClock }: InteractionsParts) {
+    this.#store = store
+    this.#clients = clients
+    this.#personOf = personOf
+    this.#issuer = issuer
+    this.#consents = new Consents(store, clock)
+  }
+
+  /** Finds what to ask the person whose browser sent the request; rejects with `StoreUnreachable`. */
+  async load(uid: string, request: IncomingMessage): Promise<Asking> {
+    const opened = await this.#open(uid, request)
+    if (opened === null) return gone
+    const { kept, client } = opened
+    const person = await this.#personOf(request)
+    const isFresh =
+      kept.prompt.name === 'login' && kept.prompt.reasons.some(reason => reason !== 'no_session')
+    if (person === null || (isFresh && person.signedInAt <= opened.credential.createdAt)) {
+      const loginHint = textOf(kept.params.login_hint)
+      return { kind: 'sign_in', client, loginHint, isFresh: isFresh && person !== null }
+    }
+    if (kept.prompt.name === 'login') return this.#resume(opened, loginOf(person))
+    return this.#askConsent(opened, person)
+  }
+
+  /** Keeps what the person decided; rejects with `StoreUnreachable`. */
+  async finish(uid: string, request: IncomingMessage, decision: Decision): Promise<Finished> {
+    const opened = await this.#open(uid, request)
+    if (opened === null) return gone
+    const person = await this.#personOf(request)
+    if (decision.kind === 'deny')
+      return this.#resume(opened, {
+        error: 'access_denied',
+        error_description: 'the person did not allow it',
+      })
+    if (person === null) return gone
+    const asked = await this.#askConsent(opened, person)
+    if (asked.kind !== 'consent') return { kind: 'invalid' }
+    const account = decision.account ?? everybody
+    const isOffered =
+      asked.accounts.length === 0 ? account === everybody : asked.accounts.some(({ id }) => id === account)
+    if (!isOffered) return { kind: 'invalid' }
+    const isAllowed = ({ id, isOptional }: AskedScope) => !isOptional || decision.optional.includes(id)
+    const grant = await this.#consents.keep({
+      client: opened.client,
+      user: person.user,
+      account,
+      allowed: asked.scopes.filter(isAllowed).map(({ id }) => id),
+      declined: asked.scopes.filter(scope => !isAllowed(scope)).map(({ id }) => id),
+      resource: resourceOf(opened.kept),
+    })
+    return this.#resume(opened, { select_account: {}, consent: { account, grant: grant.id } })
+  }
+
+  /** Reads an interaction; null unless the browser that began it asks. */
+  async #open(uid: string, request: IncomingMessage): Promise<Opened | null> {
+    if (!/^[\w-]{21,64}$/.test(uid)) return null
+    const name = cookieNames(this.#issuer()).interaction
+    if (!cookiesOf(request).includes(`${name}=${uid}`)) return null
+    const credential = await this.#store.credentials.get('interaction', digestOf(uid))
+    if (credential === null) return null
+    const kept = credential.data as unknown as Kept
+    const client = await this.#clients.find(textOf(kept.params.client_id) ?? '')
+    return client && { credential, kept, client }
+  }
+
+  async #askConsent({ kept, client }: Opened, person: Person): Promise<Asking> {
+    const redirectUri = textOf(kept.params.redirect_uri) ?? ''
+    const refused = (reason: 'not a member' | 'no account'): Asking => ({
+      kind: 'refused',
+      client,
+      person,
+      redirectUri,
+      reason,
+    })
+    if (client.visibility === 'private' && !(await isMember(this.#store, client.account, person.user)))
+      return refused('not a member')
+    const ids = (textOf(kept.params.scope) ?? '').split(' ')
+    const scopes = oauthScopes
+      .filter(({ id }) => ids.includes(id))
+      .map(({ id, name, description, category }) => {
+        const isOptional = client.optionalScopes.includes(id)
+        return { id, name, description, category, isOptional }
+      })
+    const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
+    if (reaching.length === 0) return { kind: 'consent', client, person, redirectUri, accounts: [], scopes }
+    const required = reaching.map(({ id }) => id).filter(id => !client.optionalScopes.includes(id))
+    const accounts = await this.#accountsOf(person, required)
+    if (accounts.length === 0) return refused('no account')
+    return { kind: 'consent', client, person, redirectUri, accounts, scopes }
+  }
+
+  /** Lists the accounts where the roles of a person reach all of the scopes. */
+  async #accountsOf({ user }: Person, scopes: readonly string[]): Promise<Consent['accounts']> {
+    const members = await this.#store.members.ofUser(user)
+    const able = members.filter(
+      ({ status, roles }) => status === 'accepted' && scopesBeyond(roles, scopes).length === 0,
+    )
+    const accounts = await Promise.all(able.map(({ account }) => this.#store.accounts.get(account)))
+    return accounts.flatMap(account => (account === null ? [] : [{ id: account.id, name: account.name }]))
+  }
+
+  async #resume(
+    { credential, kept }: Opened,
+    result: object,
+  ): Promise<{ kind: 'resume'; location: string } | typeof gone> {
+    const isError = 'error' in result
+    const data = { ...kept, result: isError ? result : { ...kept.lastSubmission, ...result } }
+    const isKept = await this.#store.credentials.put(
+      { ...credential, data: data as unknown as Json },
+      'present',
+    )
+    return isKept ? { kind: 'resume', location: kept.returnTo } : gone
+  }
+}
+
+const gone = { kind: 'gone' } as const
+
+function loginOf({ user, signedInAt }: Person): object {
+  return { login: { accountId: user, ts: Math.floor(signedInAt / 1000) } }
+}
+
+function resourceOf({ params }: Kept): readonly string[] {
+  return [params.resource ?? []].flat()
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function cookiesOf({ headers }: IncomingMessage): readonly string[] {
+  return (headers.cookie ?? '').split(';').map(pair => pair.trim())
+}

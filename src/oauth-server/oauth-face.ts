@@ -1,0 +1,328 @@
+// The authorization server as the side port and the edge serve it: which request is for which endpoint.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { SecretKeys } from '../base/secret-keys.ts'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/log.ts'
+import type { Json } from '../store/credential.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
+import type { Limiter } from '../limits/limiter.ts'
+import { SecretUses } from '../oauth-clients/secret-uses.ts'
+import { AuthorizationLog } from '../oauth-grants/authorization-log.ts'
+import { digestOf } from '../tokens/token.ts'
+import { ClientDirectory } from './client-directory.ts'
+import { ClientSecrets } from './client-secrets.ts'
+import { type Engine, openEngine } from './engine.ts'
+import { Interactions } from './interactions.ts'
+import { readLogout } from './logout.ts'
+import { metadataOf } from './metadata.ts'
+import { errorDocument, errorPage, logoutPage, type Shown, signedOutPage } from './pages.ts'
+import { paths } from './paths.ts'
+import { noteFacts, type Person, RequestFacts, type Sender } from './request-facts.ts'
+import { settling } from './settle.ts'
+import { type KeySet, SigningKeys } from './signing-keys.ts'
+import type { InteractionResult } from './engine-types.ts'
+
+interface OAuthFaceParts {
+  readonly config: Config['oauth']
+  /** Returns the URL of the side port, which is the issuer where none is set and it is on loopback. */
+  readonly issuer: () => string
+  readonly store: Store
+  readonly secrets: SecretKeys
+  readonly limiter: Limiter
+  readonly log: Logger
+  /** Finds out who is signed in; may set cookies. */
+  readonly personOf: (request: IncomingMessage) => Promise<Person | null>
+  /** Ends the session of the browser, and takes its cookie away. */
+  readonly signOut: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Whether a resource indicator names an API here. */
+  readonly isResource: (resource: string) => boolean
+}
+
+/** The methods of the paths that are served. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  [paths.authorization]: ['GET', 'POST'],
+  [paths.token]: ['POST', 'OPTIONS'],
+  [paths.revocation]: ['POST', 'OPTIONS'],
+  [paths.introspection]: ['POST'],
+  [paths.userinfo]: ['GET', 'POST', 'OPTIONS'],
+  [paths.endSession]: ['GET', 'POST'],
+  [paths.jwks]: ['GET', 'OPTIONS'],
+  [paths.openid]: ['GET', 'OPTIONS'],
+  [paths.metadata]: ['GET', 'OPTIONS'],
+}
+
+const resuming = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)
+const documents = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/
+/** The largest form that is read here, in bytes. */
+const mostForm = 56 * 1024
+
+export class OAuthFace {
+  readonly interactions: Interactions
+  readonly #parts: OAuthFaceParts
+  readonly #clients: ClientDirectory
+  readonly #secrets: ClientSecrets
+  readonly #uses: SecretUses
+  readonly #keys: SigningKeys
+  readonly #events: AuthorizationLog
+  #engine: { readonly keys: string; readonly ready: Promise<Engine> } | null = null
+
+  constructor(parts: OAuthFaceParts) {
+    const { store, secrets, limiter, log, personOf, issuer } = parts
+    this.#parts = parts
+    this.#clients = new ClientDirectory(store)
+    this.#uses = new SecretUses({ store, log })
+    this.#secrets = new ClientSecrets(secrets, this.#uses, limiter)
+    this.#keys = new SigningKeys({ store, secrets, log })
+    this.#events = new AuthorizationLog({ store, log })
+    this.interactions = new Interactions({ store, clients: this.#clients, personOf, issuer })
+  }
+
+  takes(path: string): boolean {
+    return Object.hasOwn(methods, path) || resuming.test(path) || documents.test(path)
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+    const [path = '', query = ''] = split(request.url!)
+    const allowed = methods[path] ?? ['GET']
+    const method = request.method === 'HEAD' ? 'GET' : request.method!
+    if (!allowed.includes(method)) return refuseMethod(response, allowed)
+    try {
+      await this.#route(request, response, sender, { path, query, method })
+    } catch (error) {
+      if (!(error instanceof StoreUnreachable) || response.headersSent) throw error
+      sendJson(response, 503, {
+        error: 'temporarily_unavailable',
+        error_description: 'the store of the server cannot be reached; try again',
+        error_uri: this.#errorUri('temporarily_unavailable'),
+      })
+    }
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    await this.#uses.close()
+    await this.#events.close()
+  }
+
+  async #route(
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+    { path, query, method }: { path: string; query: string; method: string },
+  ): Promise<void> {
+    const document = documents.exec(path)
+    if (document !== null) return this.#document(document[1] ?? null, request, response)
+    switch (path) {
+      case paths.openid:
+      case paths.metadata:
+        return this.#publish(metadataOf(this.#issuer, `${this.#issuer}/oauth2/errors`), method, response)
+      case paths.jwks:
+        return this.#publish({ keys: (await this.#keys.current()).published }, method, response)
+      case paths.endSession:
+        return this.#signOut(request, response, query, sender)
+      case paths.authorization:
+        // Browsers send no cookies with a form of another site: only once it is a link of ours, it is known who is signed in.
+        if (method === 'POST') return this.#toLink(request, response)
+    }
+    return this.#toEngine(request, response, sender, { path, query })
+  }
+
+  async #toEngine(
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+    { path, query }: { path: string; query: string },
+  ): Promise<void> {
+    const isOfBrowser = path.startsWith(paths.authorization)
+    const facts = new RequestFacts(sender, isOfBrowser ? await this.#parts.personOf(request) : null)
+    noteFacts(request, facts)
+    if (path === paths.authorization) request.url = `${path}${queryOf(query, facts)}`
+    else if (isOfBrowser) await this.#checkSignIn(path.slice(paths.authorization.length + 1), facts)
+    const { host, protocol } = new URL(this.#issuer)
+    // The engine makes URLs of these.
+    const { headers } = request
+    headers.host = host
+    headers['x-forwarded-proto'] = protocol.slice(0, -1)
+    for (const name of ['x-forwarded-host', 'x-forwarded-for', 'x-forwarded-port']) delete headers[name]
+    const engine = await this.#openEngine(await this.#keys.current())
+    await engine.callback()(request, response)
+  }
+
+  /** Takes back what an interaction knows of a sign-in where somebody else, or nobody, is signed in by now. */
+  async #checkSignIn(uid: string, { person }: RequestFacts): Promise<void> {
+    const { credentials } = this.#parts.store
+    const kept = await credentials.get('interaction', digestOf(uid))
+    const { result, ...data } = (kept?.data ?? {}) as { readonly [name: string]: Json }
+    const user = (result as InteractionResult | undefined)?.login?.accountId
+    if (kept === null || user === undefined || user === person?.user) return
+    await credentials.put({ ...kept, data }, 'present')
+  }
+
+  #openEngine({ name, signing }: KeySet): Promise<Engine> {
+    if (this.#engine?.keys === name) return this.#engine.ready
+    const { config, store, isResource, log } = this.#parts
+    const ready = openEngine({
+      issuer: this.#issuer,
+      lifetimes: config.lifetimes,
+      keys: signing,
+      store,
+      clients: this.#clients,
+      secrets: this.#secrets,
+      isResource,
+      log,
+      around: settling({
+        store,
+        errorUri: error => this.#errorUri(error),
+        note: event => this.#events.note(event),
+        showError: errorPage,
+      }),
+    })
+    this.#engine = { keys: name, ready }
+    // The next request tries again.
+    ready.catch(() => {
+      this.#engine = null
+    })
+    return ready
+  }
+
+  get #issuer(): string {
+    return this.#parts.issuer()
+  }
+
+  #errorUri(error: string): string {
+    return `${this.#issuer}/oauth2/errors/${error}`
+  }
+
+  #document(error: string | null, request: IncomingMessage, response: ServerResponse): void {
+    const shown = errorDocument(error, request.headers.accept ?? null)
+    if (shown === null) return sendJson(response, 404, { error: 'not_found' })
+    send(response, 200, shown)
+  }
+
+  /** Answers with what is public, also to pages of other sites. */
+  #publish(document: object, method: string, response: ServerResponse): void {
+    response.setHeader('access-control-allow-origin', '*')
+    response.setHeader('cross-origin-resource-policy', 'cross-origin')
+    if (method === 'OPTIONS') {
+      response.setHeader('access-control-allow-methods', 'GET')
+      response.writeHead(204).end()
+      return
+    }
+    response.setHeader('cache-control', 'public, max-age=300')
+    sendJson(response, 200, document)
+  }
+
+  async #toLink(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const form = await readForm(request)
+    if (form === null) return sendJson(response, 413, { error: 'invalid_request' })
+    response.writeHead(303, { location: `${paths.authorization}?${form}` }).end()
+  }
+
+  async #signOut(
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: string,
+    sender: Sender,
+  ): Promise<void> {
+    const form = request.method === 'POST' ? await readForm(request) : new URLSearchParams(query)
+    if (form === null) return sendJson(response, 413, { error: 'invalid_request' })
+    const asked = await readLogout(form, {
+      issuer: this.#issuer,
+      clients: this.#clients,
+      keys: (await this.#keys.current()).published,
+    })
+    if (asked.kind === 'fault') {
+      const error = 'invalid_request'
+      const { description } = asked
+      const shown = errorPage({ error, description, uri: this.#errorUri(error), ray: sender.ray })
+      return send(response, 400, shown)
+    }
+    const person = await this.#parts.personOf(request)
+    // An app that shows whose session it is may end it; a link without that could come from anywhere.
+    const isProven = asked.user !== null && asked.user === person?.user
+    const isConfirmed = request.method === 'POST' && isSameSite(request)
+    if (person !== null && !isProven && !isConfirmed)
+      return send(response, 200, logoutPage(form, asked.client))
+    if (person !== null) await this.#parts.signOut(request, response)
+    if (asked.client !== null)
+      this.#events.note({
+        client: asked.client.id,
+        clientAccount: asked.client.account,
+        step: 'logout',
+        result: 'success',
+        error: null,
+        reason: null,
+        user: person?.user ?? null,
+        account: null,
+        address: sender.address ?? sender.peer,
+        ray: sender.ray,
+      })
+    if (asked.location === null) return send(response, 200, signedOutPage)
+    response.writeHead(303, { location: asked.location }).end()
+  }
+}
+
+function split(target: string): [path: string, query: string] {
+  const end = target.indexOf('?')
+  return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
+}
+
+/** Takes out of a query what must not decide how an error is sent: only one response mode is. */
+function queryOf(query: string, facts: RequestFacts): string {
+  if (!/response_mode/i.test(decodeSafely(query))) return query === '' ? '' : `?${query}`
+  const params = new URLSearchParams(query)
+  const mode = params.get('response_mode')
+  if (mode !== null && mode !== 'query') facts.refused = mode
+  params.delete('response_mode')
+  return `?${params}`
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Whether a form was sent by a page of ours. */
+function isSameSite({ headers }: IncomingMessage): boolean {
+  return headers['sec-fetch-site'] === 'same-origin'
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length
+    if (length > mostForm) return null
+    pieces.push(piece)
+  }
+  return new URLSearchParams(Buffer.concat(pieces).toString())
+}
+
+function refuseMethod(response: ServerResponse, allowed: readonly string[]): void {
+  const allow = allowed.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  response.setHeader('allow', allow)
+  sendJson(response, 405, { error: 'invalid_request', error_description: `the method must be ${allow}` })
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  const text = `${JSON.stringify(body)}\n`
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}
+
+function send(response: ServerResponse, status: number, { contentType, policy, body }: Shown): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-security-policy': policy,
+    'content-length': Buffer.byteLength(body),
+    'x-frame-options': 'DENY',
+  })
+  response.end(body)
+}

@@ -1,0 +1,17 @@
+// Whether a redirect URI is one that a client has registered: letter for letter, but for the port of a program on the user's own device.
+
+const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/
+
+/** Compares a URI with those that are registered (RFC 9700 section 2.1); http on a loopback address matches whatever the port is (RFC 8252 section 7.3). */
+export function redirectMatches(uri: string, registered: readonly string[]): boolean {
+  if (registered.includes(uri)) return true
+  const bare = withoutPort(uri)
+  return bare !== null && registered.some(one => withoutPort(one) === bare)
+}
+
+/** Takes the port out of the URI of a loopback address; null for any other. */
+function withoutPort(uri: string): string | null {
+  const [found, host, port] = loopback.exec(uri) ?? []
+  if (found === undefined || (port !== undefined && Number(port) > 65_535)) return null
+  return `http://${host}${uri.slice(found.length)}`
+}

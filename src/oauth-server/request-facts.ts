@@ -1,0 +1,62 @@
+// What is known of a request while the engine works on it: who sent it, whose browser it is, and what is to be written when it is done.
+
+import type { IncomingMessage } from 'node:http'
+import type { Credential } from '../store/credential.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import type { EngineFailure } from './reasons.ts'
+
+/** Who sent a request. */
+export interface Sender {
+  readonly address: string | null
+  readonly peer: string
+  readonly ray: string
+}
+
+/** Who is signed in. */
+export interface Person {
+  /** The id of the user. */
+  readonly user: string
+  readonly email: string
+  /** When the session began, in ms since the epoch. */
+  readonly signedInAt: number
+}
+
+export class RequestFacts {
+  readonly sender: Sender
+  /** Null where nobody is signed in. */
+  readonly person: Person | null
+  /** Tokens that are written together before the response goes out. */
+  readonly issued: Credential[] = []
+  client: OAuthClient | null = null
+  /** The user and the account of the grant that the request is about. */
+  user: string | null = null
+  account: string | null = null
+  /** Why it failed, in more words than the engine has. */
+  reason: string | null = null
+  /** Whether a consent covers the request. */
+  isGranted = false
+  /** Whether the client has shown too many wrong secrets lately: nothing more is noted of those. */
+  isThrottled = false
+  /** What the engine threw. */
+  failure: EngineFailure | null = null
+  /** Where the code that is exchanged was sent to. */
+  codeRedirectUri: string | null = null
+  /** The parameters that were refused before the engine saw them, each with the reason. */
+  refused: string | null = null
+
+  constructor(sender: Sender, person: Person | null) {
+    this.sender = sender
+    this.person = person
+  }
+}
+
+const known = new WeakMap<IncomingMessage, RequestFacts>()
+
+export function noteFacts(request: IncomingMessage, facts: RequestFacts): void {
+  known.set(request, facts)
+}
+
+/** Returns what was noted of a request. */
+export function factsOf(request: IncomingMessage): RequestFacts {
+  return known.get(request)!
+}

@@ -1,0 +1,137 @@
+// What happens around the engine: tokens are written before the response goes out, errors get more words, and what happened is noted.
+
+import type { AuthorizationEvent, AuthorizationStep } from '../store/authorization-event.ts'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
+import type { AuthorizationError, Shown } from './pages.ts'
+import { type EngineFailure, reasonOf } from './reasons.ts'
+import { factsOf, type RequestFacts } from './request-facts.ts'
+import { visible } from './request-rules.ts'
+import type { Context } from './engine-types.ts'
+
+interface SettleParts {
+  readonly store: Store
+  /** Returns where an error of OAuth is explained. */
+  readonly errorUri: (error: string) => string
+  readonly note: (event: Omit<AuthorizationEvent, 'id' | 'at'>) => void
+  /** Makes the page for an authorization request that must not be sent back to its app. */
+  readonly showError: (error: AuthorizationError) => Shown
+}
+
+/** Makes what goes around each request to the engine. */
+export function settling({ store, errorUri, note, showError }: SettleParts) {
+  return async (context: Context, next: () => Promise<void>): Promise<void> => {
+    const facts = factsOf(context.req)
+    await next()
+    await issue(context, facts, store)
+    const { error } = (context.body ?? {}) as { readonly error?: unknown }
+    if (typeof error === 'string') {
+      explain(context, facts, errorUri)
+      if (ofBrowsers.has(context.oidc.route)) show(context, facts, showError)
+    } else explainRedirect(context, facts, errorUri)
+    noteOutcome(context, facts, note)
+  }
+}
+
+async function issue(context: Context, facts: RequestFacts, store: Store): Promise<void> {
+  if (facts.issued.length === 0 || context.status !== 200) return
+  try {
+    await store.credentials.putAll(facts.issued)
+  } catch (cause) {
+    if (!(cause instanceof StoreUnreachable)) throw cause
+    facts.failure = {
+      error: 'temporarily_unavailable',
+      error_description: 'the store of the server cannot be reached; try again',
+    }
+    context.status = 503
+    context.body = { ...facts.failure }
+  }
+}
+
+/** Puts in the body why it failed, and where that is explained. */
+function explain(context: Context, facts: RequestFacts, errorUri: SettleParts['errorUri']): void {
+  const body = context.body as Body
+  const description = descriptionOf(context, facts)
+  if (description !== null) body.error_description = description
+  body.error_uri = errorUri(body.error)
+}
+
+const ofBrowsers: ReadonlySet<string> = new Set(['authorization', 'resume'])
+
+function show(context: Context, { sender }: RequestFacts, showError: SettleParts['showError']): void {
+  const { error, error_description: description = '', error_uri: uri = '' } = context.body as Body
+  const page = showError({ error, description, uri, ray: sender.ray })
+  context.set('content-security-policy', page.policy)
+  context.set('x-frame-options', 'DENY')
+  context.type = page.contentType
+  context.body = page.body
+}
+
+interface Body {
+  error: string
+  error_description?: string
+  error_uri?: string
+}
+
+function explainRedirect(context: Context, facts: RequestFacts, errorUri: SettleParts['errorUri']): void {
+  const location = context.response.get('location')
+  if (location === undefined) return
+  const url = URL.parse(location)
+  if (url !== null && facts.failure !== null) {
+    // What is refused of the implicit flow goes where that flow looks (RFC 6749 section 4.2.2.1).
+    const params = url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1))
+    params.set('error_description', descriptionOf(context, facts)!)
+    params.set('error_uri', errorUri(params.get('error') ?? 'server_error'))
+    if (url.hash !== '') url.hash = params.toString()
+    context.redirect(url.href)
+  }
+  // Nobody reads it.
+  context.body = ''
+}
+
+/** Returns what the app is told; null for what the engine says already. */
+function descriptionOf({ oidc }: Context, facts: RequestFacts): string | null {
+  const { failure } = facts
+  if (failure === null) return null
+  if (failure.error === 'server_error') return 'the server failed; its log says why'
+  const isVague = failure.error === 'invalid_client' && !ofBrowsers.has(oidc.route)
+  if (isVague && facts.reason?.startsWith('client authentication sent') !== true) return null
+  return visible(reasonOf(failure, { ...facts, params: oidc.params ?? {} }))
+}
+
+const steps: Readonly<Record<string, AuthorizationStep>> = {
+  authorization: 'authorization',
+  resume: 'consent',
+  token: 'token',
+  revocation: 'revocation',
+  introspection: 'introspection',
+  userinfo: 'userinfo',
+}
+
+function noteOutcome(context: Context, facts: RequestFacts, note: SettleParts['note']): void {
+  const { client, failure, sender, isThrottled } = facts
+  const { route = '', params = {} } = context.oidc ?? {}
+  const step = steps[route]
+  if (client === null || step === undefined || isThrottled) return
+  // A request that leads to the pages is no result yet.
+  const isUnderWay = failure === null && (step === 'authorization' || step === 'consent') && !facts.isGranted
+  if (isUnderWay || (failure === null && (step === 'introspection' || step === 'userinfo'))) return
+  note({
+    client: client.id,
+    clientAccount: client.account,
+    step: step === 'token' && params.grant_type === 'refresh_token' ? 'refresh' : step,
+    result: failure === null ? 'success' : 'failure',
+    error: failure?.error ?? null,
+    reason:
+      failure === null ? null : reasonOf(failure, { ...facts, params }) + registeredUris(failure, client),
+    user: facts.user ?? facts.person?.user ?? null,
+    account: facts.account,
+    address: sender.address ?? sender.peer,
+    ray: sender.ray,
+  })
+}
+
+/** Returns the other side of a redirect URI that does not match, for the owner of the client alone. */
+function registeredUris({ error }: EngineFailure, { redirectUris }: OAuthClient): string {
+  return error === 'invalid_redirect_uri' ? `; registered: ${redirectUris.join(', ')}` : ''
+}

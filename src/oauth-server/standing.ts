@@ -1,0 +1,36 @@
+// Whether a person may still be represented in an account by an app.
+
+import type { OAuthClient } from '../store/oauth-client.ts'
+import { everybody } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+
+interface Represented {
+  readonly client: OAuthClient
+  /** The id of the user. */
+  readonly user: string
+  /** The account of the consent; `everybody` where it reaches none. */
+  readonly account: string
+}
+
+/** Returns why it may not, as a clause; null where it may. Rejects with `StoreUnreachable`. */
+export async function faultOfStanding(
+  store: Store,
+  { client, user, account }: Represented,
+): Promise<string | null> {
+  const owner = client.visibility === 'private' ? client.account : everybody
+  const [kept, isIn, isOfOwner] = await Promise.all([
+    store.users.get(everybody, user),
+    isMember(store, account, user),
+    owner === account || isMember(store, owner, user),
+  ])
+  if (kept === null) return 'the user no longer exists'
+  if (!isIn) return 'the user is no member of the account'
+  return isOfOwner ? null : 'the client is private, and the user is no member of its account'
+}
+
+/** Whether a user is in an account; in that of everybody, each is. */
+export async function isMember(store: Store, account: string, user: string): Promise<boolean> {
+  if (account === everybody) return true
+  const member = await store.members.find(account, user)
+  return member?.record.status === 'accepted'
+}

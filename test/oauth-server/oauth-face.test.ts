@@ -1,0 +1,213 @@
+// The authorization server as apps and browsers meet it, over HTTP, with each store.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import { startRedis } from '../help/redis.ts'
+import {
+  authorizationPath,
+  authorize,
+  Browser,
+  callback,
+  makeAccount,
+  makeUser,
+  pkce,
+  register,
+  type Site,
+  startSite,
+  tokenRequest,
+} from './site.ts'
+
+const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
+  SQLite: async () => 'sqlite::memory:',
+  Redis: async t => (await startRedis(t)).url,
+}
+
+interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly id_token: string
+  readonly scope: string
+  readonly expires_in: number
+}
+
+type OAuthError = { readonly error: string; readonly error_description: string; readonly error_uri: string }
+
+/** An app, and somebody of its account who is signed in. */
+async function visit(site: Site, settings: Partial<OAuthClient> = {}) {
+  const account = await makeAccount(site)
+  const user = await makeUser(site, account)
+  const app = await register(site, account, settings)
+  return { account, user, app, browser: new Browser(site.issuer).signIn(user) }
+}
+
+const scope = 'openid offline_access user.read ai_gateway.run'
+
+async function codeOf(site: Site, browser: Browser, client: OAuthClient, more = {}): Promise<string> {
+  const url = await authorize(site, browser, authorizationPath(client, { scope, ...more }))
+  assert.equal(url.searchParams.get('error_description'), null)
+  return url.searchParams.get('code')!
+}
+
+function exchange(site: Site, app: { client: OAuthClient; secret: string | null }, code: string, more = {}) {
+  const params = { grant_type: 'authorization_code', code, redirect_uri: callback, ...more }
+  return tokenRequest(site, app, params)
+}
+
+function refresh(site: Site, app: { client: OAuthClient; secret: string | null }, token: string, more = {}) {
+  return tokenRequest(site, app, { grant_type: 'refresh_token', refresh_token: token, ...more })
+}
+
+const userinfo = ({ issuer }: Site, token: string) =>
+  fetch(`${issuer}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })
+
+async function errorIn(response: Response): Promise<OAuthError> {
+  return (await response.json()) as OAuthError
+}
+
+async function tokensIn(response: Response): Promise<Tokens> {
+  assert.equal(response.status, 200, await response.clone().text())
+  return (await response.json()) as Tokens
+}
+
+/** Waits until what was noted is written, and returns what the owner of a client reads. */
+async function eventsOf({ face, store }: Site, { account, id }: OAuthClient) {
+  await face.close()
+  return store.authorizationEvents.list(account, id)
+}
+
+for (const [name, open] of Object.entries(stores)) {
+  const start = async (t: TestContext) => startSite(t, { url: await open(t) })
+
+  test(`${name}: a code becomes tokens that tell who the user is, and a refresh token the next ones`, async t => {
+    const site = await start(t)
+    const { user, app, browser } = await visit(site)
+    const code = await codeOf(site, browser, app.client, { nonce: 'n' })
+    const tokens = await tokensIn(await exchange(site, app, code))
+    assert.match(tokens.access_token, /^svco_[\w-]{49}$/)
+    assert.match(tokens.refresh_token, /^svcr_[\w-]{49}$/)
+    assert.deepEqual([tokens.scope, tokens.expires_in], [scope, 3_600])
+    const who = await (await userinfo(site, tokens.access_token)).json()
+    assert.deepEqual(who, { sub: user.id, email: user.email, name: 'Ada', given_name: 'Ada' })
+    const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
+    assert.notEqual(next.refresh_token, tokens.refresh_token)
+    assert.equal((await userinfo(site, next.access_token)).status, 200)
+    assert.deepEqual(site.bugs, [])
+  })
+
+  test(`${name}: of 20 parallel exchanges over two processes one wins, and what it got ends`, async t => {
+    const site = await start(t)
+    const other = await startSite(t, { store: site.store, keys: site.keys })
+    const { app, browser } = await visit(site)
+    const code = await codeOf(site, browser, app.client)
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        exchange({ ...site, issuer: i % 2 ? site.issuer : other.issuer }, app, code),
+      ),
+    )
+    const won = responses.filter(({ status }) => status === 200)
+    assert.equal(won.length, 1)
+    for (const lost of responses.filter(({ status }) => status !== 200))
+      assert.equal((await errorIn(lost)).error, 'invalid_grant')
+  })
+
+  test(`${name}: a code that comes again ends the tokens that it gave, and no others of the consent`, async t => {
+    const site = await start(t)
+    const { app, browser } = await visit(site)
+    const first = await codeOf(site, browser, app.client)
+    const second = await codeOf(site, browser, app.client)
+    const tokens = await tokensIn(await exchange(site, app, first))
+    const others = await tokensIn(await exchange(site, app, second))
+    const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
+    const replayed = await errorIn(await exchange(site, app, first))
+    assert.match(replayed.error_description, /^the code was used before, .* s ago, so the tokens/)
+    for (const { access_token } of [tokens, next])
+      assert.equal((await userinfo(site, access_token)).status, 401)
+    assert.equal((await refresh(site, app, next.refresh_token)).status, 400)
+    assert.equal((await userinfo(site, others.access_token)).status, 200)
+    await tokensIn(await refresh(site, app, others.refresh_token))
+  })
+
+  test(`${name}: a refresh token may come again for 30 s, and ends its family afterwards`, async t => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const site = await start(t)
+    const { app, browser } = await visit(site)
+    const tokens = await tokensIn(await exchange(site, app, await codeOf(site, browser, app.client)))
+    const pairs = await Promise.all(
+      Array.from({ length: 20 }, async () => tokensIn(await refresh(site, app, tokens.refresh_token))),
+    )
+    assert.equal(new Set(pairs.map(({ refresh_token }) => refresh_token)).size, 20)
+    t.mock.timers.tick(29_000)
+    const late = await tokensIn(await refresh(site, app, tokens.refresh_token))
+    t.mock.timers.tick(2_000)
+    const { error, error_description } = await errorIn(await refresh(site, app, tokens.refresh_token))
+    assert.equal(error, 'invalid_grant')
+    assert.match(error_description, /^the refresh token was used before, 31\.\d s ago/)
+    for (const { access_token, refresh_token } of [late, pairs[0]!]) {
+      assert.equal((await userinfo(site, access_token)).status, 401)
+      assert.equal((await refresh(site, app, refresh_token)).status, 400)
+    }
+  })
+}
+
+test('the owner of a client reads why an authorization failed, with both sides', async t => {
+  const site = await startSite(t)
+  const { app, browser, user, account } = await visit(site)
+  const { verifier, challenge } = pkce()
+  const ask = (more: Record<string, string>) => browser.get(authorizationPath(app.client, { scope, ...more }))
+  await ask({ redirect_uri: 'https://app.example/other' })
+  await ask({ scope: 'openid nothing.read members.read' })
+  const withPkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+  await exchange(site, app, await codeOf(site, browser, app.client, withPkce), {
+    code_verifier: pkce().verifier,
+  })
+  await exchange(site, app, await codeOf(site, browser, app.client), { code_verifier: verifier })
+  await exchange(site, app, await codeOf(site, browser, app.client), { redirect_uri: `${callback}/` })
+  await exchange(site, { ...app, secret: 'svcs_wrong' }, 'x')
+  const post = { ...app.client, tokenEndpointAuthMethod: 'client_secret_post' } as const
+  await exchange(site, { ...app, client: post }, 'x')
+  const code = await codeOf(site, browser, app.client)
+  const { members } = site.store
+  const member = (await members.find(account, user.id))!
+  await makeUser(site, account)
+  await members.remove(account, member.record.id)
+  await exchange(site, app, code)
+  const events = (await eventsOf(site, app.client)).filter(({ result }) => result === 'failure').reverse()
+  const { tail } = app.client.secrets[0]!
+  assert.deepEqual(
+    events.map(({ step, error, reason }) => [step, error, reason]),
+    [
+      [
+        'authorization',
+        'invalid_redirect_uri',
+        `redirect_uri sent: https://app.example/other; registered: ${callback}`,
+      ],
+      [
+        'authorization',
+        'invalid_scope',
+        'scope unknown: nothing.read; not registered for this client: members.read',
+      ],
+      ['token', 'invalid_grant', 'the PKCE code_verifier does not match the code_challenge'],
+      [
+        'token',
+        'invalid_grant',
+        'a code_verifier was sent, but the authorization request had no code_challenge',
+      ],
+      [
+        'token',
+        'invalid_grant',
+        `redirect_uri sent: ${callback}/; in the authorization request: ${callback}`,
+      ],
+      ['token', 'invalid_client', `the secret is not that of the client, which has one that ends in ${tail}`],
+      [
+        'token',
+        'invalid_client',
+        'client authentication sent: client_secret_post; registered: client_secret_basic',
+      ],
+      ['token', 'invalid_grant', 'the user is no member of the account'],
+    ],
+  )
+  for (const event of events) assert.deepEqual([event.client, event.address], [app.client.id, '127.0.0.1'])
+  const text = JSON.stringify(events) + site.lines.join('')
+  for (const secret of [app.secret!, code, verifier]) assert.equal(text.includes(secret), false)
+})

@@ -1,0 +1,247 @@
+// An authorization server for tests: the real face on a real listener and store, with people who are signed in by a cookie that names them.
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { Facts } from '../../src/admin/routes.ts'
+import { AdminServer } from '../../src/admin/server.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { newId } from '../../src/base/id.ts'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
+import { createLogger } from '../../src/log/log.ts'
+import { Limiter } from '../../src/limits/limiter.ts'
+import { type ClientSettings, newClient } from '../../src/oauth-clients/client.ts'
+import { mintSecret } from '../../src/oauth-clients/secret.ts'
+import { OAuthFace } from '../../src/oauth-server/oauth-face.ts'
+import { areSuper, roles } from '../../src/permissions/roles.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import { openStore } from '../../src/store/open.ts'
+import { everybody, type User } from '../../src/store/people.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export const callback = 'https://app.example/callback'
+
+const usualLifetimes = {
+  code: 60_000,
+  accessToken: 3_600_000,
+  refreshToken: 30 * 86_400_000,
+  refreshTokenMost: 180 * 86_400_000,
+}
+
+export interface Site {
+  readonly issuer: string
+  readonly face: OAuthFace
+  readonly store: Store
+  readonly keys: SecretKeys
+  /** What was written to the log. */
+  readonly lines: string[]
+  /** What the listener was told of as bugs. */
+  readonly bugs: unknown[]
+}
+
+interface SiteOptions {
+  readonly url?: string
+  readonly store?: Store
+  readonly keys?: SecretKeys
+  readonly lifetimes?: Partial<typeof usualLifetimes>
+}
+
+/** Starts an authorization server; several may share a store. */
+export async function startSite(t: TestContext, options: SiteOptions = {}): Promise<Site> {
+  const { url = 'sqlite::memory:', lifetimes, keys = new SecretKeys(Buffer.alloc(32, 'key')) } = options
+  const store = options.store ?? (await openStore(url, { commandTimeout: 2_000 }))
+  const lines: string[] = []
+  const bugs: unknown[] = []
+  const log = createLogger('debug', { write: line => void lines.push(line) })
+  const limiter = new Limiter({ clock: systemClock, counters: store.counters, log })
+  const facts: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' }
+  const server = new AdminServer(facts, bug => bugs.push(bug))
+  let issuer = ''
+  const face = new OAuthFace({
+    config: { issuer: null, lifetimes: { ...usualLifetimes, ...lifetimes }, published: false } as never,
+    issuer: () => issuer,
+    store,
+    secrets: keys,
+    limiter,
+    log,
+    personOf: request => personOf(request, store),
+    signOut: async (_, response) => void response.setHeader('set-cookie', 'person=; Max-Age=0'),
+    isResource: resource => [`${issuer}/client/v4`, 'https://ai.example/'].includes(resource),
+  })
+  server.faces = [face]
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  issuer = `http://127.0.0.1:${port}`
+  t.after(async () => {
+    await server.close()
+    await face.close()
+    await limiter.close()
+    if (options.store === undefined) await store.close()
+  })
+  return { issuer, face, store, keys, lines, bugs }
+}
+
+async function personOf({ headers }: IncomingMessage, store: Store) {
+  const [, user, at] = /(?:^|; )person=([\da-f]+)\.(\d+)/.exec(headers.cookie ?? '') ?? []
+  const kept = user === undefined ? null : await store.users.get(everybody, user)
+  return kept && { user: user!, email: kept.record.email, signedInAt: Number(at) }
+}
+
+/** Makes an account. */
+export async function makeAccount({ store }: Pick<Site, 'store'>, name = 'Shop'): Promise<string> {
+  const id = newId()
+  await store.accounts.insert({ id, name, createdAt: Date.now() })
+  return id
+}
+
+const superAdministrator = roles[0]!.id
+
+/** Makes a user who is in an account with these roles, or in none. */
+export async function makeUser(
+  { store }: Pick<Site, 'store'>,
+  account: string | null,
+  ids: readonly string[] = [superAdministrator],
+): Promise<User> {
+  const now = Date.now()
+  const user: User = {
+    ...{
+      account: everybody,
+      id: newId(),
+      email: `${newId()}@shop.example`,
+      firstName: 'Ada',
+      lastName: null,
+    },
+    ...{
+      password: null,
+      identity: null,
+      totp: null,
+      passwordChangedAt: null,
+      createdAt: now,
+      modifiedAt: now,
+    },
+  }
+  await store.users.insert(user)
+  if (account !== null)
+    await store.members.insert({
+      ...{ account, id: newId(), user: user.id, status: 'accepted', roles: ids, isSuper: areSuper(ids) },
+      ...{ createdAt: now, modifiedAt: now },
+    })
+  return user
+}
+
+/** Registers a client; its secret is null where its method is `none`. */
+export async function register(
+  { store, keys }: Pick<Site, 'store' | 'keys'>,
+  account: string,
+  settings: Partial<OAuthClient> = {},
+): Promise<{ client: OAuthClient; secret: string | null }> {
+  const now = Date.now()
+  const method = settings.tokenEndpointAuthMethod ?? 'client_secret_basic'
+  const minted = method === 'none' ? null : mintSecret(keys, now)
+  const parts = { secret: minted?.secret ?? null, verification: null, now }
+  const usual: ClientSettings = {
+    ...{ name: 'Cart', grantTypes: ['authorization_code', 'refresh_token'], responseTypes: ['code'] },
+    ...{ tokenEndpointAuthMethod: method, redirectUris: [callback], postLogoutRedirectUris: [] },
+    ...{ allowedCorsOrigins: [], optionalScopes: [], logoUri: null, policyUri: null, tosUri: null },
+    ...{ clientUri: null, scopes: ['openid', 'offline_access', 'user.read', 'ai_gateway.run'] },
+  }
+  const client = { ...newClient(account, usual, parts), ...settings }
+  await store.oauthClients.insert(client)
+  return { client, secret: minted?.value ?? null }
+}
+
+/** A browser with cookies, that follows no redirect by itself. */
+export class Browser {
+  readonly #issuer: string
+  readonly #jar = new Map<string, string>()
+
+  constructor(issuer: string) {
+    this.#issuer = issuer
+  }
+
+  /** Has somebody be signed in since a time. */
+  signIn({ id }: User, at = Date.now()): this {
+    this.#jar.set('person', `${id}.${at}`)
+    return this
+  }
+
+  get cookie(): string {
+    return Array.from(this.#jar, ([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const url = new URL(path, this.#issuer)
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie: this.cookie, ...headers } })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      if (value === '' || /expires=Thu, 01 Jan 1970/i.test(cookie)) this.#jar.delete(name)
+      else this.#jar.set(name, value)
+    }
+    return response
+  }
+
+  /** The request that a page of ours gets. */
+  get request(): IncomingMessage {
+    return { headers: { cookie: this.cookie } } as IncomingMessage
+  }
+}
+
+/** Makes a PKCE pair. */
+export function pkce(): { verifier: string; challenge: string } {
+  const verifier = randomBytes(32).toString('base64url')
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+}
+
+/** Writes the path of an authorization request. */
+export function authorizationPath(client: OAuthClient, more: Readonly<Record<string, string>> = {}): string {
+  const params = { client_id: client.id, response_type: 'code', redirect_uri: callback, state: 's', ...more }
+  return `/oauth2/auth?${new URLSearchParams(params)}`
+}
+
+/** Goes to where an authorization request ends, consenting to all that is asked; returns the response URL at the app. */
+export async function authorize(
+  { face, issuer }: Pick<Site, 'face' | 'issuer'>,
+  browser: Browser,
+  path: string,
+  account: string | null = null,
+): Promise<URL> {
+  let response = await browser.get(path)
+  for (let hops = 0; hops < 8; hops++) {
+    const location = response.headers.get('location')
+    if (location === null) throw new Error(`${response.status} ${await response.text()}`)
+    const url = new URL(location, issuer)
+    if (url.origin !== issuer) return url
+    const uid = /^\/oauth2\/consent\/(.+)$/.exec(url.pathname)?.[1]
+    if (uid === undefined) {
+      response = await browser.get(url.href)
+      continue
+    }
+    const asking = await face.interactions.load(uid, browser.request)
+    const finished =
+      asking.kind === 'consent'
+        ? await face.interactions.finish(uid, browser.request, {
+            kind: 'allow',
+            account: account ?? asking.accounts[0]?.id ?? null,
+            optional: asking.scopes.filter(({ isOptional }) => isOptional).map(({ id }) => id),
+          })
+        : asking
+    if (finished.kind !== 'resume') throw new Error(`the page shows ${finished.kind}`)
+    response = await browser.get(finished.location)
+  }
+  throw new Error('too many redirects')
+}
+
+/** Asks the token endpoint. */
+export function tokenRequest(
+  { issuer }: Pick<Site, 'issuer'>,
+  { client, secret }: { client: OAuthClient; secret: string | null },
+  params: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(params)
+  const fields: Record<string, string> = { ...headers }
+  if (client.tokenEndpointAuthMethod === 'client_secret_basic')
+    fields.authorization = `Basic ${Buffer.from(`${client.id}:${secret}`).toString('base64')}`
+  else body.set('client_id', client.id)
+  if (client.tokenEndpointAuthMethod === 'client_secret_post') body.set('client_secret', secret!)
+  return fetch(`${issuer}/oauth2/token`, { method: 'POST', headers: fields, body })
+}
