@@ -52,13 +52,22 @@ export const forward: readonly Mutated[] = [
   },
   {
     file: 'edge/forward/connecting.ts',
-    tests: ['wire/dns'],
+    tests: ['edge/forward/connecting'],
     changes: [
+      {
+        text: "return this.lost(phase, failure, failure.way !== 'GH_QUEUE_TIMEOUT')",
+        becomes: 'return this.lost(phase, failure, true)',
+        breaks: 'a request waits in one queue after the other',
+      },
+      {
+        text: 'this.#uploadsTo = null\n    origin',
+        becomes: 'origin',
+        breaks: 'one upload makes room for two',
+      },
       {
         text: "if (failure.way !== 'name_unanswered' || this.#hasAskedNameAgain)",
         becomes: 'if (true)',
         breaks: 'one lost DNS packet fails a request',
-        tests: ['wire/dns'],
       },
     ],
   },
@@ -208,6 +217,43 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/forward/redirect-body.ts',
+    tests: ['edge/forward/redirect-body'],
+    changes: [
+      {
+        text: 'if (this.#bytes > worthReading) this.#skip()',
+        becomes: '',
+        breaks: 'the endless body of a redirect keeps the request from going on',
+      },
+      {
+        text: "if (framing === 'close') this.#skip()",
+        becomes: '',
+        breaks: 'a request waits for the origin to close the connection of a redirect',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/kept-body.ts',
+    tests: ['edge/forward/kept-body'],
+    changes: [
+      {
+        text: 'if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()',
+        becomes: 'this.#setOutWithPart()',
+        breaks: 'clients that pause in their bodies take all connections of an origin',
+      },
+      {
+        text: 'else if (requestBody.done) this.isWhole = false',
+        becomes: '',
+        breaks: 'a large body is kept in memory and sent twice',
+      },
+      {
+        text: "if (requestBody.framing === 'chunked') this.deadline",
+        becomes: 'this.deadline',
+        breaks: 'a pause in a body of known length takes a connection for it',
+      },
+    ],
+  },
+  {
     file: 'edge/forward/follow-redirect.ts',
     tests: ['edge/forward/follow-redirect', 'wire/redirects'],
     changes: [
@@ -265,11 +311,6 @@ export const forward: readonly Mutated[] = [
         text: 'target.length > x.snapshot.limits.url',
         becomes: 'false',
         breaks: 'a redirect makes a target of any length',
-      },
-      {
-        text: 'return this.#drained <= worthDraining',
-        becomes: 'return true',
-        breaks: 'the endless body of a redirect is read',
       },
       {
         text: 'chunked: false,',

@@ -13,7 +13,6 @@ import type { Lease } from '../origin/lease.ts'
 import { BodyWriter } from './body-writer.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
-import type { RedirectTrail } from './follow-redirect.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { KeptBody } from './kept-body.ts'
 import { outboundHead } from './outbound-request.ts'
@@ -21,10 +20,10 @@ import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
 import { sendWhole, trailersOf } from './sending.ts'
 
-type Stage = 'sending' | 'waiting' | 'draining' | 'relaying'
+type Stage = 'sending' | 'waiting' | 'relaying'
 
 /** What is wrong when a stage takes too long. */
-const slownesses: Readonly<Record<Exclude<Stage, 'draining'>, readonly [Phase, OriginFault]>> = {
+const slownesses: Readonly<Record<Stage, readonly [Phase, OriginFault]>> = {
   sending: ['send', 'GH_WRITE_TIMEOUT'],
   waiting: ['wait', 'GH_RESPONSE_TIMEOUT'],
   relaying: ['receive', 'GH_IDLE_TIMEOUT'],
@@ -42,8 +41,6 @@ export class Attempt implements ConnectionUser {
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: BodyWriter | null = null
   #relaying: Relaying | null = null
-  /** Of the redirect whose body is read; null for none. */
-  #trail: RedirectTrail | null = null
 
   constructor(x: Exchange, carrier: Carrier, lease: Lease) {
     this.#x = x
@@ -92,20 +89,18 @@ export class Attempt implements ConnectionUser {
     this.#lease = null
   }
 
-  /** Reads the body of a redirect, so that its connection serves on. */
-  drain(body: BodyReader, trail: RedirectTrail): void {
-    this.#trail = trail
-    this.#enter('draining', this.#timeouts.idle)
-    if (body.framing === 'close') this.#skipDraining()
+  /** Takes the connection out of the hands of the attempt; there must be one. */
+  takeLease(): Lease {
+    const lease = this.#lease!
+    this.#lease = null
+    return lease
   }
 
   /** Fails since a stage has taken too long. */
   expire(): void {
-    const stage = this.#stage
+    const [phase, way] = slownesses[this.#stage]
     const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
     this.letGo()
-    if (stage === 'draining') return this.#carrier.connect(false)
-    const [phase, way] = slownesses[stage]
     this.#carrier.lost(phase, fault(way), isRepeatable)
   }
 
@@ -156,7 +151,6 @@ export class Attempt implements ConnectionUser {
   }
 
   data(bytes: Buffer): void {
-    if (this.#stage === 'draining') return this.#trail!.drain(bytes) ? undefined : this.#skipDraining()
     this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
     if (!this.#relaying!.data(bytes)) this.#spoil()
   }
@@ -168,12 +162,8 @@ export class Attempt implements ConnectionUser {
   end(trailers: string[] | null): void {
     const x = this.#x
     this.#carrier.responded()
-    if (this.#stage === 'draining') {
-      this.#takeLease().giveBack()
-      return this.#carrier.connect(false)
-    }
     if (!this.#relaying!.bodyEnd()) return this.#spoil()
-    const lease = this.#takeLease()
+    const lease = this.takeLease()
     x.upstream = null
     this.#relaying!.end(trailers)
     lease.giveBack()
@@ -182,7 +172,7 @@ export class Attempt implements ConnectionUser {
 
   switched(head: ResponseHead): TunnelUser {
     const x = this.#x
-    const tunnel = new Tunnel(x, this.#takeLease(), this.#timeouts.idle)
+    const tunnel = new Tunnel(x, this.takeLease(), this.#timeouts.idle)
     this.#carrier.switched()
     x.answeredAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)
@@ -200,8 +190,7 @@ export class Attempt implements ConnectionUser {
 
   failed(phase: Phase, failure: Failure): void {
     const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
-    const lease = this.#takeLease()
-    if (this.#stage === 'draining') return this.#carrier.connect(false)
+    const lease = this.takeLease()
     const wasIdle = lease.isReused && !lease.hasAnswerBegun && failure.row.isLoss
     if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
     else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
@@ -248,24 +237,10 @@ export class Attempt implements ConnectionUser {
     if (this.#relaying === null) this.#enter('waiting', this.#timeouts.response)
   }
 
-  /** Drops the connection of a redirect rather than read its body. */
-  #skipDraining(): void {
-    this.#carrier.responded()
-    this.letGo()
-    this.#carrier.connect(false)
-  }
-
   /** Fails for a response that came whole and yet is none. */
   #spoil(): void {
     this.letGo()
     this.#carrier.fail('receive', fault('GH_BAD_ANSWER'))
-  }
-
-  /** Takes the connection out of the hands of the attempt; there must be one. */
-  #takeLease(): Lease {
-    const lease = this.#lease!
-    this.#lease = null
-    return lease
   }
 
   #enter(stage: Stage, timeout: number): void {

@@ -10,9 +10,6 @@ import { Exchange } from '../exchange.ts'
 import { locate } from '../locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 
-/** Bytes of the body of a redirect that are read to keep its connection. */
-const worthDraining = 64 * 1024
-
 /** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
   if (!redirects.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
@@ -22,10 +19,9 @@ export function redirected(x: Exchange, head: ResponseHead): RequestHead | null 
   return leadsBack(x, request) ? request : null
 }
 
-/** The requests of one exchange that redirects led to, and what came of the body of the last redirect, which nobody wants. */
+/** The requests of one exchange that redirects led to. */
 export class RedirectTrail {
   readonly #visited: Set<string>
-  #drained = 0
 
   constructor(first: RequestHead) {
     this.#visited = new Set([visitOf(first)])
@@ -36,14 +32,7 @@ export class RedirectTrail {
     const visit = visitOf(request)
     if (this.#visited.size > most || this.#visited.has(visit)) return false
     this.#visited.add(visit)
-    this.#drained = 0
     return true
-  }
-
-  /** Takes bytes of the body; false when another connection would cost less than the rest. */
-  drain(bytes: Buffer): boolean {
-    this.#drained += bytes.length
-    return this.#drained <= worthDraining
   }
 }
 

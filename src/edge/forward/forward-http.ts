@@ -1,6 +1,6 @@
 // Step 11: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
-import { type Failure, fault, originFailure } from '../../errors/origin-failure.ts'
+import { type Failure, fault } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
 import type { BodyReader } from '../../http1/body.ts'
 import { isIdempotent } from '../../http1/method.ts'
@@ -13,12 +13,14 @@ import { forgetBody } from '../client/gather-body.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { EdgeMember } from '../origin/pools.ts'
+import { answerFailure } from './answer-failure.ts'
 import { Attempt } from './attempt.ts'
 import type { Carrier } from './carrier.ts'
 import { Connecting } from './connecting.ts'
 import { deadlineIn } from './deadline.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { KeptBody } from './kept-body.ts'
+import { RedirectBody } from './redirect-body.ts'
 import { anotherMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
 
 /** Starts carrying; always null, since every failure is answered when it comes. */
@@ -34,6 +36,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   #body: KeptBody | null = null
   /** The latest; null while there is no connection for it. */
   #attempt: Attempt | null = null
+  /** Of the redirect that is being followed, until it is read; null for none. */
+  #redirectBody: RedirectBody | null = null
   /** Monotonic ms by which the head of a response must have come, over all attempts; counted from the first. */
   #totalDeadline = Number.POSITIVE_INFINITY
   #hasAskedAgain = false
@@ -62,7 +66,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   get deadline(): number {
     if (this.#attempt?.isRelaying) return this.#attempt.deadline
-    return Math.min(this.#attempt?.deadline ?? this.waitDeadline, this.#totalDeadline)
+    const stage = this.#attempt ?? this.#redirectBody
+    return Math.min(stage === null ? this.waitDeadline : stage.deadline, this.#totalDeadline)
   }
 
   body(bytes: Buffer): void {
@@ -81,6 +86,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   clientDrained(): void {
     this.#attempt?.clientDrained()
+    this.#redirectBody?.clientDrained()
   }
 
   abort(): void {
@@ -97,7 +103,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const attempt = this.#attempt
     if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
     const isTotal = !attempt?.isRelaying && this.#x.plane.clock.monotonic() >= this.#totalDeadline
-    if (attempt !== null && !isTotal) return attempt.expire()
+    const stage = attempt ?? this.#redirectBody
+    if (stage !== null && !isTotal) return stage.expire()
     this.#letGo()
     if (isTotal) this.lost('wait', fault('GH_TOTAL_TIMEOUT'), false)
     else this.lost('connect', fault('GH_CONNECT_TIMEOUT'), true)
@@ -113,6 +120,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   connect(fresh: boolean): void {
     this.#attempt = null
+    this.#redirectBody = null
     if (this.#totalDeadline === Number.POSITIVE_INFINITY)
       this.#totalDeadline = deadlineIn(this.#x, this.timeouts.total)
     this.ask(fresh, this.#body)
@@ -173,15 +181,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const x = this.#x
     this.#attempt?.breakOff()
     x.upstream = null
-    const error = originFailure(phase, failure)
-    // No fault of the origin and none of a line of code: what this machine has run out of.
-    if (failure.way === 'no_descriptor') x.plane.noteShortage(failure.cause)
-    else if (error === 'internal_server_error')
-      x.plane.log.error(
-        { err: failure.cause, ray: x.ray, phase },
-        'local failure while connecting to the origin',
-      )
-    answer(x, refuse(error, {}, failure.cause))
+    answerFailure(x, phase, failure)
   }
 
   /** Holds a response of this status against the member where its pool says so; true where the request goes to another one in place of the response. */
@@ -251,12 +251,15 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.#hasAskedAgain = false
     x.awaitedAt = 0
     x.outgoing = request
-    this.#attempt!.drain(body, this.#trail)
+    this.#redirectBody = new RedirectBody(x, this, this.#attempt!.takeLease())
+    this.#attempt = null
+    this.#redirectBody.read(body)
     return true
   }
 
   #letGo(): void {
     this.#attempt?.letGo()
+    this.#redirectBody?.letGo()
     this.waitNoLonger()
   }
 }

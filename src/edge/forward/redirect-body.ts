@@ -1,0 +1,98 @@
+// The body of a redirect that is followed: nobody wants it, and it is read so that its connection serves on, as long as that costs less than another one.
+
+import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Failure } from '../../errors/origin-failure.ts'
+import type { BodyReader } from '../../http1/body.ts'
+import { answerBug } from '../answer.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ConnectionUser, TunnelUser } from '../origin/connection-user.ts'
+import type { Lease } from '../origin/lease.ts'
+import type { Carrier } from './carrier.ts'
+import { deadlineIn } from './deadline.ts'
+
+/** Bytes that are read to keep the connection. */
+const worthReading = 64 * 1024
+
+export class RedirectBody implements ConnectionUser {
+  /** Monotonic ms at which `expire` is to be called. */
+  readonly deadline: number
+  readonly wantsUpgrade = false
+  readonly method: string
+  readonly #x: Exchange
+  readonly #carrier: Pick<Carrier, 'connect' | 'responded'>
+  /** Held until the body is over. */
+  readonly #lease: Lease
+  #bytes = 0
+
+  constructor(x: Exchange, carrier: Pick<Carrier, 'connect' | 'responded'>, lease: Lease) {
+    this.#x = x
+    this.#carrier = carrier
+    this.#lease = lease
+    this.method = x.outgoing.method
+    this.deadline = deadlineIn(x, x.route!.config.timeouts.idle)
+    lease.user = this
+  }
+
+  /** Reads the body, and goes on to the next request behind it; at once where only the end of the connection would end it. */
+  read({ framing }: BodyReader): void {
+    if (framing === 'close') this.#skip()
+  }
+
+  /** Goes on without the rest, which takes too long. */
+  expire(): void {
+    this.letGo()
+    this.#carrier.connect(false)
+  }
+
+  letGo(): void {
+    this.#lease.destroy()
+  }
+
+  clientDrained(): void {
+    this.#lease.resume()
+  }
+
+  data(bytes: Buffer): void {
+    this.#bytes += bytes.length
+    if (this.#bytes > worthReading) this.#skip()
+  }
+
+  end(): void {
+    this.#carrier.responded()
+    this.#lease.giveBack()
+    this.#carrier.connect(false)
+  }
+
+  failed(_phase: Phase, _failure: Failure): void {
+    this.#carrier.connect(false)
+  }
+
+  crashed(bug: unknown): void {
+    answerBug(this.#x, bug)
+  }
+
+  flushAnswer(): void {}
+  originDrained(): void {}
+
+  interim(): void {
+    this.#impossible()
+  }
+
+  head(): void {
+    this.#impossible()
+  }
+
+  switched(): TunnelUser {
+    return this.#impossible()
+  }
+
+  #impossible(): never {
+    throw new Error('a second head came for one request')
+  }
+
+  #skip(): void {
+    this.#carrier.responded()
+    this.letGo()
+    this.#carrier.connect(false)
+  }
+}
