@@ -91,13 +91,12 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/redis/removed-gateways.ts',
-    tests: ['store/redis/logs'],
+    tests: ['store/redis/removed-gateways'],
     changes: [
       {
         text: "if (isAtRest) await this.#records.run(['ZREM', keys.graves, grave])",
         becomes: "await this.#records.run(['ZREM', keys.graves, grave])",
         breaks: 'logs that were on their way stay without an owner',
-        tests: ['store/redis/logs'],
       },
     ],
   },
