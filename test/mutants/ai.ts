@@ -218,7 +218,7 @@ export const ai: readonly Mutated[] = [
       {
         text: 'if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null',
         becomes: 'if (route.keys.size < 2) return null',
-        breaks: "a caller's own key is replaced by ours",
+        breaks: 'a caller with its own key is refused while ours rest',
         tests: ['wire/ai-keys'],
       },
     ],

@@ -130,6 +130,15 @@ test('for a key of the caller, and for a single key, the response of the provide
     assert.deepEqual([(await alone.chat()).status, (await alone.chat()).text], [401, '{}'])
 })
 
+test('a caller with a key of its own is served while all of ours rest', async t => {
+  const { native, words, keys } = await start(t)
+  words.set('a', [429, '30']).set('b', [429, '30'])
+  for (let i = 0; i < 2; i++) assert.equal((await native()).status, 429)
+  assert.deepEqual(keys(), ['a', 'b'])
+  assert.equal((await native('{}', 'Authorization: Bearer own')).status, 200)
+  assert.deepEqual(keys(), ['own'])
+})
+
 test('a key that its caller hides from the provider does not count', async t => {
   const { native, words, keys } = await start(t)
   words.set('a', [429, '30'])
