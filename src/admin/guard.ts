@@ -23,6 +23,7 @@ import {
   type ZoneRow,
 } from './row.ts'
 import { addressOf } from './sender.ts'
+import { missingScope, missingToken } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null }
 
@@ -62,7 +63,7 @@ export function guardedUnless<F extends Facts>(
   { path, permission }: { readonly path: string; readonly permission: Permission },
   handle: (facts: F) => Promise<Answer>,
 ): Route<F> {
-  const row = { method: 'GET', path } as const
+  const row = { method: 'GET', path, permission } as const
   return {
     ...row,
     handle: ({ asker }, facts) => {
@@ -72,7 +73,7 @@ export function guardedUnless<F extends Facts>(
         if ('body' in caller) return caller
         if (permits(caller, permission, caller.account)) return handle(facts)
         api.refusals?.note('forbidden', row, asker, caller)
-        return forbidden(permission)
+        return forbidden(permission, caller, asker, api)
       })
     },
   }
@@ -91,16 +92,17 @@ function answerUnreachable(error: unknown): Answer {
 
 /** Finds the token that asks, which counts what it wants to change whether it may or not. */
 async function callerOf(
-  row: Pick<Row, 'method' | 'path'>,
+  row: Pick<Row, 'method' | 'path' | 'permission'>,
   asker: Asker,
-  { verifier, writes, refusals }: Api,
+  { verifier, writes, refusals, issuer = null }: Api,
 ): Promise<Token | Answer> {
   const { authorization, address, shown } = asker
   const caller = await verifier.verify(bearerOf(authorization), address, 'management', shown)
   if (caller === 'store_away') return storeUnreachable
   if (typeof caller === 'string') {
     refusals?.note(caller, row, asker)
-    return unauthorized
+    const challenge = missingToken(asker, issuer, row, caller !== 'missing')
+    return withHeaders(unauthorized, { 'www-authenticate': challenge })
   }
   const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
   if (wait === null) return caller
@@ -115,7 +117,7 @@ async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer>
   const account = question.params.account_id!
   if (!mayAsk(caller, row.permission, account)) {
     api.refusals?.note('forbidden', row, asker, caller)
-    return forbidden(row.permission)
+    return forbidden(row.permission, caller, asker, api)
   }
   if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'Account')
   const call = await callOf(row, question, { account, caller }, api)
@@ -142,7 +144,7 @@ async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<
   if (zone === null || account === null || !permits(caller, row.permission, account)) {
     if (permits(caller, row.permission, caller.account)) return noZone
     api.refusals?.note('forbidden', row, asker, caller)
-    return forbidden(row.permission)
+    return forbidden(row.permission, caller, asker, api)
   }
   const call = await callOf(row, question, { account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle({ ...call, zone }, api), api)
@@ -195,7 +197,7 @@ async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<st
   return zone?.account ?? (await accounts.list())[0]?.id ?? null
 }
 
-const unauthorized = withHeaders(failure('unauthorized'), { 'www-authenticate': 'Bearer' })
+const unauthorized = failure('unauthorized')
 const storeUnreachable = unavailable('store_away')
 const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
@@ -209,10 +211,14 @@ function tooMany(seconds: number): Answer {
   return withHeaders(failure('too_many_changes'), { 'retry-after': String(seconds) })
 }
 
-function forbidden(permission: Permission | null): Answer {
-  const need =
-    permission === null
-      ? 'a token that may access this account'
-      : `the permission ${permission} on this account`
-  return failure('forbidden', need)
+function forbidden(
+  permission: Permission | null,
+  caller: Token,
+  asker: Asker,
+  { issuer = null }: Api,
+): Answer {
+  if (permission === null) return failure('forbidden', 'a token of this account')
+  const answer = failure('forbidden', `the permission ${permission} on this account`)
+  const challenge = missingScope(asker, issuer, permission, caller)
+  return challenge === null ? answer : withHeaders(answer, { 'www-authenticate': challenge })
 }

@@ -55,6 +55,8 @@ export interface Api {
   /** Hears of every change. */
   readonly log: Logger
   readonly zones: Zones
+  /** The URL of the authorization server; null, or left out, where there is none. */
+  readonly issuer?: string | null
   /** How much each token may change; any number where it is left out. */
   readonly writes?: WriteLimit
   /** Hears of every request that is refused for who asks, or how much. */

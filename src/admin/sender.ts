@@ -19,6 +19,8 @@ export interface Sender {
   readonly isDirect: boolean
   /** Whether the edge of this gateway passed it on. */
   readonly isVouched: boolean
+  /** The scheme and authority by which the client reaches the side port, in lower case; null where nothing usable is said of it. */
+  readonly base: string | null
   /** The id of the request, which the response shows in `svc-ray`: that of the edge where it vouches. */
   readonly ray: string
 }
@@ -35,11 +37,19 @@ export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch
   }
   if (!isPassedOn) {
     const isDirect = namesThisMachine(headers.host)
-    return { address: peer, peer, isDirect, isVouched: false, ray: nextRay() }
+    return { address: peer, peer, isDirect, isVouched: false, base: baseOf(headers.host), ray: nextRay() }
   }
   const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
   const known = vouched ?? { address: null, ray: nextRay() }
-  return { ...known, peer, isDirect: false, isVouched: vouched !== null }
+  const isVouched = vouched !== null
+  const { host, 'x-forwarded-host': asked, 'x-forwarded-proto': proto } = headers
+  const base = isVouched ? baseOf(asked, proto) : baseOf(host)
+  return { ...known, peer, isDirect: false, isVouched, base }
+}
+
+function baseOf(host: string | string[] | undefined, proto: string | string[] = 'http'): string | null {
+  if (typeof host !== 'string' || hostName(host) === null) return null
+  return proto === 'http' || proto === 'https' ? `${proto}://${host.toLowerCase()}` : null
 }
 
 /** Whether a Host cannot be the name of a site, which may lead here for as long as its pages like to read what is here (DNS rebinding). */

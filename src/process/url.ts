@@ -2,6 +2,7 @@
 
 import { isIPv6 } from 'node:net'
 import type { Config, Endpoint } from '../config/config.ts'
+import { isWildcard } from '../config/resolve/listeners.ts'
 import { isLoopback } from '../config/settings/host-rules.ts'
 
 /** Returns the address at which this machine reaches a listener: loopback for a wildcard address. */
@@ -18,5 +19,5 @@ export function urlOf({ host, port }: Endpoint): string {
 
 /** Returns the URL of the authorization server: the one that is configured, or the side port where that is on loopback; null for none. */
 export function issuerOf({ oauth }: Pick<Config, 'oauth'>, sidePort: Endpoint): string | null {
-  return oauth.issuer ?? (isLoopback(sidePort.host) ? urlOf(sidePort) : null)
+  return oauth.issuer ?? (isLoopback(sidePort.host) || isWildcard(sidePort.host) ? urlOf(sidePort) : null)
 }

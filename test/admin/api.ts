@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { ManagementMetadata } from '../../src/admin/protected-resource.ts'
 import { Refusals } from '../../src/admin/refusal-log.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { WriteLimit } from '../../src/admin/write-limit.ts'
@@ -16,6 +17,7 @@ import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { Permission } from '../../src/permissions/permit.ts'
+import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { assertOfCatalogue } from '../help/api-fault.ts'
 import { ManualClock } from '../help/clock.ts'
@@ -55,7 +57,8 @@ export async function startApi(
   }
   await kept.bootstrap(first)
   const store = wrap(kept)
-  const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics() })
+  const access = new AccessTokens(store, () => 'management')
+  const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics(), access })
   const bugs: unknown[] = []
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
@@ -73,15 +76,17 @@ export async function startApi(
   const limitWrites = (limit: number) => {
     guards.writes = new WriteLimit(limiter, { limit, period: 300_000 })
   }
+  const issuer = 'https://id.example'
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
     metrics: async () => '',
     storeSigns: () => store,
-    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, ...guards }),
+    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, issuer, ...guards }),
   }
   const vouch = new Vouch(randomBytes(32))
   const server = new AdminServer(facts, bug => bugs.push(bug), vouch)
+  server.faces = [new ManagementMetadata(() => issuer)]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   const origin = `http://127.0.0.1:${port}`

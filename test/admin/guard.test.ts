@@ -30,7 +30,12 @@ test('without a valid token every row is 401, with the challenge and code 10000,
     for (const token of [null, 'x', mintToken().value, expired.value, disabled.value]) {
       const { status, headers, json } = await ask(method, pathOf(path), { token })
       assert.equal(status, 401, `${method} ${path}`)
-      assert.equal(headers.get('www-authenticate'), 'Bearer')
+      const challenge = headers.get('www-authenticate')!
+      assert.match(
+        challenge,
+        /^Bearer resource_metadata="http:\/\/127\.0\.0\.1:\d+\/\.well-known\/oauth-protected-resource\/client\/v4"/,
+      )
+      assert.equal(challenge.endsWith(', error="invalid_token"'), token !== null)
       assert.deepEqual(json, {
         success: false,
         errors: [{ code: 10000, message: 'Authentication error' }],

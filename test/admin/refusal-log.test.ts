@@ -80,6 +80,7 @@ test('of a flood, ten a second are logged, with the number of the others', t => 
     peer: '192.0.2.1',
     isDirect: true,
     isVouched: false,
+    base: null,
     ray: '0123456789abcdef',
   }
   const flood = (count: number) => {

@@ -23,6 +23,7 @@ const asker: Asker = {
   peer: '',
   isDirect: true,
   isVouched: false,
+  base: null,
   address: '',
   ray: '',
   readBody: async () => null,

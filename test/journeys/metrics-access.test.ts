@@ -35,7 +35,10 @@ for (const workers of [0, 2])
     assert.deepEqual(await statuses(url), { metrics: 401, healthz: 200, readyz: 200 })
     assert.deepEqual(await statuses(url, 'svct_wrong'), { metrics: 401, healthz: 200, readyz: 200 })
     const refused = await fetch(`${url}/metrics`)
-    assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
+    assert.match(
+      refused.headers.get('www-authenticate')!,
+      /^Bearer resource_metadata="http:\/\/127\.0\.0\.1:\d+\/\.well-known\/oauth-protected-resource", scope="metrics\.read"$/,
+    )
     assert.doesNotMatch(await refused.text(), /gatehouse_/)
     const caller = await tokenFor(gateway, 'AI Gateway Run')
     assert.equal((await statuses(url, caller)).metrics, 403)

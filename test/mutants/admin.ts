@@ -13,8 +13,8 @@ export const admin: readonly Mutated[] = [
         breaks: 'any token reads and changes everything',
       },
       {
-        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, asker)\n    return unauthorized\n  }",
-        becomes: "if (typeof caller === 'string') {\n    return unauthorized\n  }",
+        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, asker)\n",
+        becomes: "if (typeof caller === 'string') {\n",
         breaks: 'refused callers leave nothing in the log',
         tests: ['admin/guard', 'admin/refusal-log'],
       },

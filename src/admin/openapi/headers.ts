@@ -23,7 +23,13 @@ export const headers = {
     false,
   ),
   'retry-after': header('Seconds to wait.', whole(1)),
-  'www-authenticate': header('How to authenticate.', exactly('Bearer')),
+  'www-authenticate': header(
+    'How to authenticate (RFC 6750), and where the metadata of this API are (RFC 9728).',
+    {
+      ...text,
+      pattern: '^Bearer( |$)',
+    },
+  ),
 }
 
 /** Segments of paths, and header fields of requests, by name. */

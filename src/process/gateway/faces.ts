@@ -9,6 +9,7 @@ import { Sessions } from '../../people/sessions.ts'
 import { apiOf } from '../../oauth-grants/resource.ts'
 import { endCookie, readCookies } from '../../pages/cookies.ts'
 import type { Face } from '../../admin/face.ts'
+import { ManagementMetadata } from '../../admin/protected-resource.ts'
 import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
@@ -30,7 +31,7 @@ export class Faces {
 
   constructor(parts: FaceParts) {
     this.#oauth = buildOAuth(parts)
-    this.all = this.#oauth === null ? [] : [this.#oauth]
+    this.all = this.#oauth === null ? [] : [this.#oauth, new ManagementMetadata(() => issuerOf(parts))]
   }
 
   /** Finishes what is written behind requests; before the store closes. */
@@ -44,7 +45,7 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
   const { oauth, admin, ai } = config
   // The URL of a side port that stands for all addresses is that of localhost.
   if (oauth.issuer === null && !isLoopback(admin.host) && !isWildcard(admin.host)) return null
-  const issuer = () => oauth.issuer ?? sidePort()
+  const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter } = services
   const sessions = new Sessions(store)
   const sessionIn = ({ headers }: IncomingMessage) =>
@@ -68,4 +69,8 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
     },
     isResource: resource => apiOf(resource, { issuer: issuer(), aiHosts: ai.hosts }) !== null,
   })
+}
+
+function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
+  return config.oauth.issuer ?? sidePort()
 }

@@ -22,7 +22,7 @@ import type { Management } from './management.ts'
 import { Presence } from './presence.ts'
 import type { FaceParts, Faces } from './faces.ts'
 import type { Services } from './services.ts'
-import { urlOf } from '../url.ts'
+import { issuerOf, urlOf } from '../url.ts'
 import { version } from '../version.ts'
 import { zoneFacts } from '../plane/zone-facts.ts'
 
@@ -227,7 +227,8 @@ export class Gateway {
     const { store, tokens: verifier, zones: records } = this.#services
     const { secrets, writes, refusals } = this.#management
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
-    return { store, verifier, secrets, writes, refusals, log: this.#log, zones: zoneFacts(parts) }
+    const issuer = issuerOf(this.#config, this.#admin)
+    return { store, verifier, secrets, writes, refusals, issuer, log: this.#log, zones: zoneFacts(parts) }
   }
 
   get #documentation(): string {
