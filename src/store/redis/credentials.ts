@@ -24,6 +24,9 @@ import { lua } from './server/script.ts'
 /** Credentials that one look at those of an owner reads, and that one step removes. */
 const step = 200
 
+/** The most that leave the set of an owner with each one that comes, so that none takes long. */
+const broom = 20
+
 /** A kind in a sorted set, where it stands before the name: small sets take half the memory as long as nothing in them is longer than 64 bytes. */
 const letters: Readonly<Record<CredentialKind, string>> = {
   session: 's',
@@ -66,7 +69,8 @@ for i = 0, #KEYS / 4 - 1 do
     if parts[owner] ~= '-' then
       local all = KEYS[4 * i + owner - 1]
       redis.call('ZADD', all, expires, member)
-      redis.call('ZREMRANGEBYSCORE', all, '-inf', time)
+      local ended = redis.call('ZRANGEBYSCORE', all, '-inf', time, 'LIMIT', 0, ${String(broom)})
+      if #ended > 0 then redis.call('ZREM', all, unpack(ended)) end
       if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end
     end
   end

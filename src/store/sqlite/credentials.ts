@@ -17,7 +17,7 @@ import type { Command, Database, Row, Statement } from './database/database.ts'
 
 /** The most that one step removes, so that none is long: of an owner, and of what has expired. */
 const removeStep = 500
-const broom = 200
+const broom = 50
 /** Ms until it is looked again what has expired, once nothing more was found. */
 const sweepPeriod = 1_000
 

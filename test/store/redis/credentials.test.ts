@@ -54,6 +54,21 @@ test('what has expired leaves the set of its owner when the next one is put, and
   assert.deepEqual(await server.ask('KEYS', '*of_*'), [])
 })
 
+test('much that has expired leaves the set of its owner a bounded part at a time', async t => {
+  const server = await startRedis(t, { aof: false })
+  const { credentials } = await openRedis(t, server.url)
+  const user = hex(16)
+  const own = (expiresAt: number) => credential('session', { user, client: null, grant: null, expiresAt })
+  const end = Date.now() + 300
+  const short = Array.from({ length: 50 }, () => own(end))
+  await credentials.putAll([...short, own(Date.now() + hour)])
+  while ((await credentials.get('session', short[0]!.digest)) !== null);
+  for (const left of [32, 13, 4]) {
+    await credentials.put(own(Date.now() + hour))
+    assert.equal(await server.ask('ZCARD', keys.credentialsOf('user', user)), left)
+  }
+})
+
 test('a set of an owner is kept as small sets are', async t => {
   const server = await startRedis(t, { aof: false })
   const { credentials } = await openRedis(t, server.url)

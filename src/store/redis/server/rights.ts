@@ -52,7 +52,6 @@ const onKeys = [
     'zrangebyscore',
     'zrank',
     'zrem',
-    'zremrangebyscore',
     'zrevrange',
     'zscan',
   ],
