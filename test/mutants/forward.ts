@@ -76,19 +76,19 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/retries'],
     changes: [
       {
-        text: 'isIdempotent(this.method) &&\n      this.#lease?.hasAnswerBegun === false',
-        becomes: 'this.#lease?.hasAnswerBegun === false',
+        text: 'isIdempotent(this.method) &&\n      this.#lease?.hasResponseBegun === false',
+        becomes: 'this.#lease?.hasResponseBegun === false',
         breaks: 'a POST is sent twice',
         tests: ['wire/retries', 'wire/keep-alive'],
       },
       {
-        text: 'this.#lease?.hasAnswerBegun === false\n    )',
+        text: 'this.#lease?.hasResponseBegun === false\n    )',
         becomes: 'true\n    )',
         breaks: 'a request is sent again whose answer has begun',
         tests: ['wire/retries', 'wire/keep-alive'],
       },
       {
-        text: 'lease.isReused && !lease.hasAnswerBegun && failure.row.isLoss',
+        text: 'lease.isReused && !lease.hasResponseBegun && failure.row.isLoss',
         becomes: 'failure.row.isLoss',
         breaks: 'an origin that dies under a new request is not held to blame',
         tests: ['wire/keep-alive', 'wire/ejection', 'wire/retries'],

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
 const spare = 32
-/** Those of them that stay free of origins too, or nobody could ask the side port what is wrong. */
+/** Those of them that stay free of origins too, or the side port could not be reached to find out what is wrong. */
 const reserve = 12
 
 /** The limit that a connection met; the first two are named as their settings. */

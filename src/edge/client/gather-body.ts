@@ -8,7 +8,7 @@ import { GrowingBytes } from './growing-bytes.ts'
 
 /** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
 const patience = 5 * 60 * 1000
-/** Bytes that all gathered bodies of a process may take, until their answers come. */
+/** Bytes that all gathered bodies of a process may take, until their responses come. */
 const mostGathered = 512 * 1024 * 1024
 
 /**

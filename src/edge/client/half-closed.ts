@@ -1,4 +1,4 @@
-// A client that has sent its FIN. That says that nothing more will be sent, and perhaps that the client is gone: both look the same until something is sent to
+// A client that has sent its FIN. That says that nothing more will be sent, and perhaps that the client has left: both look the same until something is sent to
 // it, which a system answers with a reset where the program has closed its socket. So one byte is sent at once that belongs to what follows anyway, whatever
 // that will be; where no such byte can be known, the next of the response will tell, or the system, which asks without any (RFC 9293 section 3.8.4).
 
@@ -25,7 +25,7 @@ export class HalfClosed {
     return writeTo(this.#socket, data.slice(1))
   }
 
-  /** Sends a byte that makes the system of a client that is gone answer with a reset. */
+  /** Sends a byte to which the system of a client that has left responds with a reset. */
   provoke(x: Exchange): void {
     this.#socket.setKeepAlive(true, askAfter)
     if (x.stage === 'none') this.#beginHead()
@@ -34,7 +34,7 @@ export class HalfClosed {
     else if (x.eventStream?.mayAddComment && x.responseFraming === 'close') this.#socket.write(':\n')
   }
 
-  /** Finds out whether a reset has come: the system says so only to who writes, be it nothing. */
+  /** Finds out whether a reset has come: the system reports one only to a write, even an empty one. */
   feel(): void {
     if (this.#socket.writableLength === 0) this.#socket.write('')
   }

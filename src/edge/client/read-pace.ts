@@ -67,7 +67,7 @@ function wholeOf(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** Returns what libuv still has of a write: Node tells only of writes that are through, and one of 64 KiB may take minutes. */
+/** Returns what libuv still has of a write: Node reports only writes that are complete, and one of 64 KiB may take minutes. */
 function queuedAt(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize?: number } | null }
   return handle?.writeQueueSize ?? 0

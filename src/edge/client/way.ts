@@ -8,11 +8,11 @@ import { type FieldId, field } from '../../http1/fields.ts'
 import { parseForwarded } from '../../http1/forwarded.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 
-/** What trusted hops say of a request. */
+/** What trusted hops report of a request. */
 export interface Way {
   /** Addresses from the peer on to the client. */
   readonly hops: readonly string[]
-  /** How the client asked the first of the trusted hops, and for which host; null where nobody says. */
+  /** How the client asked the first of the trusted hops, and for which host; null where no hop reports it. */
   readonly proto: string | null
   readonly host: string | null
 }
@@ -46,12 +46,12 @@ export function wayOf({ client, head, snapshot }: Arrival): Way | null {
   return { hops, proto: plain(said?.proto), host: plain(said?.host) }
 }
 
-/** Writes what an origin is told of a request that a stranger sent: nothing of what it claims. */
+/** Writes what an origin learns of a request from a stranger: nothing of what that claims. */
 export function strangersLines({ client, head }: Arrival): string {
   return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\n${hostLine(head.host)}Forwarded: ${thisHop(client.node, head.host)}\r\n`
 }
 
-/** Writes what an origin is told of a request that a trusted hop sent: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
+/** Writes what an origin learns of a request from a trusted hop: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
 export function trustedLines(x: Departure): string {
   const { client, head, snapshot } = x
   const way = x.way!
@@ -130,7 +130,7 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-/** Returns a host or scheme as hops tell it, null for what is neither. */
+/** Returns a host or scheme as hops report it, null for what is neither. */
 function plain(text: string | null = null): string | null {
   return text !== null && /^[\w.:[\]+-]+$/.test(text) ? text : null
 }

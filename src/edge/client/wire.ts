@@ -3,7 +3,7 @@
 import { field } from '../../http1/fields.ts'
 import { RequestHead } from '../../http1/request-head.ts'
 
-/** Makes of refused bytes a head that serves to answer them: Accept and Host where they can be made out, and a connection that ends. */
+/** Makes a head of refused bytes, for the response to them: Accept and Host where they can be made out, and a connection that ends. */
 export function salvage(bytes: Buffer): RequestHead {
   const head = new RequestHead()
   const text = bytes.toString('latin1', 0, lookedThrough)

@@ -104,7 +104,7 @@ export class Attempt implements ConnectionUser {
     this.#carrier.lost(phase, fault(way), isRepeatable)
   }
 
-  // What the client's side says.
+  // Events on the client's side.
 
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
@@ -136,7 +136,7 @@ export class Attempt implements ConnectionUser {
     this.#relaying?.breakOff()
   }
 
-  // What the origin's connection says.
+  // Events on the origin's connection.
 
   interim(head: ResponseHead): void {
     if (head.status === 100 || this.#x.head.minor === 0) return
@@ -155,7 +155,7 @@ export class Attempt implements ConnectionUser {
     if (!this.#relaying!.data(bytes)) this.#spoil()
   }
 
-  flushAnswer(): void {
+  flushResponse(): void {
     this.#relaying?.flush()
   }
 
@@ -191,7 +191,7 @@ export class Attempt implements ConnectionUser {
   failed(phase: Phase, failure: Failure): void {
     const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
     const lease = this.takeLease()
-    const wasIdle = lease.isReused && !lease.hasAnswerBegun && failure.row.isLoss
+    const wasIdle = lease.isReused && !lease.hasResponseBegun && failure.row.isLoss
     if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
     else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
   }
@@ -206,7 +206,7 @@ export class Attempt implements ConnectionUser {
       (this.#stage === 'waiting' || this.#stage === 'sending') &&
       this.#streamed === null &&
       isIdempotent(this.method) &&
-      this.#lease?.hasAnswerBegun === false
+      this.#lease?.hasResponseBegun === false
     )
   }
 

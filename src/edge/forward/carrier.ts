@@ -1,4 +1,4 @@
-// What the parts of carrying a request tell the one who decides: the gathering of its body, and an attempt.
+// What the parts of carrying a request report to the one that decides: the gathering of its body, and an attempt.
 
 import type { Failure } from '../../errors/origin-failure.ts'
 import type { BodyReader } from '../../http1/body.ts'
@@ -22,6 +22,6 @@ export interface Carrier {
   lostIdle(phase: Phase, failure: Failure, isRepeatable: boolean): void
   /** There is nothing for the client but an error. */
   fail(phase: Phase, failure: Failure): void
-  /** The client is gone. */
+  /** The client has left. */
   abort(): void
 }

@@ -12,7 +12,7 @@ import type { Waiter } from '../origin/connection-queue.ts'
 import { deadlineIn } from './deadline.ts'
 import type { KeptBody } from './kept-body.ts'
 
-/** To be extended, and no part of its own, by who needs the connection: one object less for each request. */
+/** Extended by what needs the connection, and no part of its own: one object less for each request. */
 export abstract class Connecting implements Waiter {
   readonly timeouts: Timeouts
   /** Monotonic ms until which the wait may last. */
@@ -62,7 +62,7 @@ export abstract class Connecting implements Waiter {
   unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void {
     this.endUpload()
     this.#x.openingTimes = times
-    // Who has waited its time in one queue must not wait as long in the next.
+    // A request that has waited its time in one queue must not wait as long in the next.
     if (failure.way !== 'name_unanswered' || this.#hasAskedNameAgain)
       return this.lost(phase, failure, failure.way !== 'GH_QUEUE_TIMEOUT')
     this.#hasAskedNameAgain = true

@@ -1,4 +1,4 @@
-// When the time for something is over, as good as the clock of deadlines tells it.
+// When the time for something is over, to the precision of the clock of deadlines.
 
 import type { Exchange } from '../exchange.ts'
 

@@ -10,7 +10,7 @@ import { Exchange } from '../exchange.ts'
 import { locate } from '../locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 
-/** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for an answer that is none, or that only the client may follow. */
+/** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for a response that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
   if (!redirects.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
   const target = targetOf(x, locationOf(head))
@@ -42,7 +42,7 @@ function visitOf({ method, target }: RequestHead): string {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Whether an answer sets a cookie, which only the client can keep: it may be what a login is all about. */
+/** Whether a response sets a cookie, which only the client can keep: it may be what a login is all about. */
 function setsCookie({ fields }: ResponseHead): boolean {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
   return false

@@ -23,7 +23,7 @@ import { KeptBody } from './kept-body.ts'
 import { RedirectBody } from './redirect-body.ts'
 import { anotherMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
 
-/** Starts carrying; always null, since every failure is answered when it comes. */
+/** Starts carrying; always null, since every failure is answered as it comes. */
 export function forward(x: Exchange): null {
   new Forwarding(x).start()
   return null
@@ -34,7 +34,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   readonly #x: Exchange
   /** What is there of the body before the request sets out; null for none. */
   #body: KeptBody | null = null
-  /** The latest; null while there is no connection for it. */
+  /** The latest; null while it has no connection. */
   #attempt: Attempt | null = null
   /** Of the redirect that is being followed, until it is read; null for none. */
   #redirectBody: RedirectBody | null = null
@@ -62,7 +62,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     else this.#body!.gather()
   }
 
-  // What the client's side says, and the time.
+  // Events on the client's side, and deadlines.
 
   get deadline(): number {
     if (this.#attempt?.isRelaying) return this.#attempt.deadline
@@ -93,7 +93,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const { health } = this.#x.member!
     const attempt = this.#attempt
     this.#letGo()
-    // Streams often end so, and who leaves one leaves an origin that was answering.
+    // Streams often end so, and the origin was responding.
     if (attempt?.isRelaying && !this.#isBlamed) health.succeeded()
     health.released(this.#x)
     this.#x.upstream = null
@@ -217,7 +217,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.connect(fresh)
   }
 
-  /** Whether the response tells of a key of ours, and not of the call: then it is made with another key, or refused where all rest. */
+  /** Whether the response is about a key of ours, and not about the call: then it is made with another key, or refused where all rest. */
   #isAboutKey(ai: AiExchange, head: ResponseHead): boolean {
     const x = this.#x
     const verdict = verdictOnKey(x, ai, head, this.#isKept)

@@ -1,4 +1,4 @@
-// What follows a 101: a WebSocket, whose bytes pass both ways untouched until one side ends, or a shutdown has both told to go (RFC 6455).
+// What follows a 101: a WebSocket, whose bytes pass both ways untouched until one side ends, or a shutdown has both closed (RFC 6455).
 
 import { FrameBorders } from '../../http1/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'

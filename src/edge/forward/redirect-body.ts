@@ -71,7 +71,7 @@ export class RedirectBody implements ConnectionUser {
     answerBug(this.#x, bug)
   }
 
-  flushAnswer(): void {}
+  flushResponse(): void {}
   originDrained(): void {}
 
   interim(): void {

@@ -1,4 +1,4 @@
-// The heads of an origin's answers as the client will see them: everything end to end unchanged, framing and connection our own (RFC 9112 sections 6 and
+// The heads of an origin's responses as the client will see them: everything end to end unchanged, framing and connection our own (RFC 9112 sections 6 and
 // 9).
 
 import type { BodyReader, Framing } from '../../http1/body.ts'
@@ -6,7 +6,7 @@ import { crossingLines, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** Writes the head of the final answer, empty line included. */
+/** Writes the head of the final response, empty line included. */
 export function relayedHead(x: Exchange, head: ResponseHead): string {
   const message = rewritten(x, head)
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
@@ -25,23 +25,23 @@ export function relayedFraming(x: Exchange, body: BodyReader, isRewritten: boole
   return 'close'
 }
 
-/** Writes an interim answer (RFC 9110 section 15.2). */
+/** Writes an interim response (RFC 9110 section 15.2). */
 export function relayedInterim(head: ResponseHead): string {
   return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(head)}\r\n`
 }
 
-/** Writes the answer that turns the connection into a WebSocket. */
+/** Writes the response that turns the connection into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): string {
   return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(rewritten(x, head))}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
 }
 
-/** Returns the field that says whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
+/** Returns the field that tells the client whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
 export function connectionField(x: Exchange): string {
   if (!x.keepAlive) return 'Connection: close\r\n'
   return x.head.minor === 0 ? 'Connection: keep-alive\r\n' : ''
 }
 
-/** Returns the fields of an answer as the route leaves them. */
+/** Returns the fields of a response as the route leaves them. */
 function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
   return responseChanges === null ? head : responseChanges.applyTo(head)
 }

@@ -32,13 +32,13 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
 
 /**
  * Whether a failure counts against the member that has the request. Once that was sent it may be the cause itself, so that nothing counts against the last member that is healthy:
- * whoever knows such a request could take down the whole pool.
+ * anyone who knows such a request could take down the whole pool.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): boolean {
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
-/** Takes note of an answer with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
+/** Takes note of a response with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
   if (!isBlamed) health.answered(x)

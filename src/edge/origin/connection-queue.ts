@@ -6,13 +6,13 @@ import type { Lease } from './lease.ts'
 import { type Failure, fault } from '../../errors/origin-failure.ts'
 import type { OriginConnection } from './origin-connection.ts'
 
-/** Who wants a connection. */
+/** A request that waits for a connection. */
 export interface Waiter {
   readonly timeouts: Timeouts
   connected(lease: Lease): void
   /** `times` are those of the attempt that failed, whose phase was the last. */
   unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void
-  /** A bug of ours was met while the waiter was told. */
+  /** A bug of ours was met in the waiter. */
   crashed(bug: unknown): void
 }
 
@@ -34,7 +34,7 @@ export class ConnectionQueue {
   /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
   readonly #forNew = new Map<Waiter, number>()
   readonly #forAny = new Map<Waiter, number>()
-  /** Those who are refused together, as long as they have not been told. */
+  /** Those that are refused together and have not heard of it yet. */
   #refused = new Set<Waiter>()
 
   get size(): number {
@@ -56,7 +56,7 @@ export class ConnectionQueue {
     ;(fresh ? this.#forNew : this.#forAny).set(waiter, now)
   }
 
-  /** Lets go of a waiter, who hears nothing more. */
+  /** Removes a waiter, which hears nothing more. */
   remove(waiter: Waiter): void {
     if (!this.#forAny.delete(waiter) && !this.#forNew.delete(waiter)) this.#refused.delete(waiter)
   }
@@ -76,7 +76,7 @@ export class ConnectionQueue {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
     for (const waiter of refused) this.remove(waiter)
-    // Who hears of it may do what makes another one leave, whom the loop then passes by.
+    // One that hears of it may make another one leave, which the loop then skips.
     this.#refused = refused
     for (const waiter of refused) tell(waiter, phase, failure, times)
   }

@@ -10,18 +10,18 @@ export interface ConnectionUser {
   readonly method: string
   /** Whether the request asked for a WebSocket, so that a 101 may come. */
   readonly wantsUpgrade: boolean
-  /** An interim answer (1xx other than 101). */
+  /** An interim response (1xx other than 101). */
   interim(head: ResponseHead): void
   head(head: ResponseHead, body: BodyReader): void
   data(bytes: Buffer): void
   /** All that was read is delivered for now. */
-  flushAnswer(): void
+  flushResponse(): void
   end(trailers: string[] | null): void
-  /** The answer was 101: gives who takes the bytes of the other protocol. */
+  /** The response was 101; returns what takes the bytes of the other protocol. */
   switched(head: ResponseHead): TunnelUser
   originDrained(): void
   failed(phase: Phase, failure: Failure): void
-  /** A bug of ours was met while the answer was read. */
+  /** A bug of ours was met while the response was read. */
   crashed(bug: unknown): void
 }
 

@@ -13,7 +13,7 @@ import { type Cause, type Failure, failureOf, fault } from '../../errors/origin-
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
 export const highWaterMark = 64 * 1024
 
-/** Ms after which an address that does not answer gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
+/** Ms after which an address that does not respond gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
 const patience = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
@@ -30,7 +30,7 @@ export interface Dialer {
   readonly handshakes: Handshakes
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
-  /** Told of a bug of ours. */
+  /** Takes a bug of ours. */
   crashed(bug: unknown): void
 }
 
@@ -63,7 +63,7 @@ export class Dial implements Asker {
     this.deadline = this.#connectBy
   }
 
-  /** Sets out; the dialer is told in a later turn. */
+  /** Sets out; the dialer hears of the outcome in a later turn. */
   start(): void {
     this.#guarded(() => this.#start())()
   }
@@ -163,7 +163,7 @@ export class Dial implements Asker {
     return guarded(handle, bug => this.#crashed(bug))
   }
 
-  /** Fails for a bug of ours, by a failure that nobody foresees and that is no fault of the origin. */
+  /** Fails for a bug of ours, by an unexpected failure that is no fault of the origin. */
   #crashed(bug: unknown): void {
     this.#dialer.crashed(bug)
     if (this.#isOver) return void this.#socket?.destroy()
@@ -205,7 +205,7 @@ export class Dial implements Asker {
     this.#tryNext()
   }
 
-  /** Keeps the failure that says most, where addresses fail in several ways: that of a family without a route says least. */
+  /** Keeps the most telling failure, where addresses fail in several ways: that of a family without a route is the least. */
   #note(failure: Failure): void {
     if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
   }

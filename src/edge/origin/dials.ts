@@ -9,7 +9,7 @@ export class Dials {
   readonly #dialer: Dialer
   readonly #clock: Clock
   readonly #dials = new Set<Dial>()
-  /** Whether the last attempt to connect failed: then one attempt at a time speaks for all who wait, so that a dead origin costs little. */
+  /** Whether the last attempt to connect failed: then one attempt at a time decides for all that wait, so that an unreachable origin costs little. */
   #isDown = false
 
   constructor(dialer: Dialer, clock: Clock) {
@@ -37,10 +37,10 @@ export class Dials {
     this.#isDown = false
   }
 
-  /** Takes note of a dial that failed; whether its failure speaks for all who wait. */
+  /** Takes note of a dial that failed. Whether its failure applies to all that wait. */
   failed(dial: Dial, failure: Failure): boolean {
     this.#dials.delete(dial)
-    // What this machine lacks says nothing of the origin, and the next may find it.
+    // What this machine lacks is no fault of the origin, and the next may find it.
     const isOurs = failure.way === 'no_descriptor'
     // A timeout has only cost the oldest its whole time; the others have their own deadlines.
     const isForAll = this.#isDown && !failure.row.isTimeout && !isOurs

@@ -6,7 +6,7 @@ import type { Failure } from '../../errors/origin-failure.ts'
 interface Shaken {
   /** Whether it has served or waited before. */
   readonly isReused: boolean
-  /** Whether its server tells what it thinks of the handshake only after our part of that (TLS 1.3). */
+  /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
   readonly isProvenLate: boolean
 }
 

@@ -34,7 +34,7 @@ export interface CheckMeans {
   readonly guard: AddressGuard
 }
 
-/** Asks the origin once and tells how it answered, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
+/** Sends one check and returns the outcome, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
 export async function checkHealth(
   { origin, check }: CheckedOrigin,
   means: CheckMeans,
@@ -83,7 +83,7 @@ function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   }
 }
 
-/** Looks a name up, for the next check where it was known before: DNS that is slow or away says nothing of an origin. */
+/** Looks a name up, for the next check where it was known before: slow or unreachable DNS is no fault of an origin. */
 async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
   const before = known.get(name)
   const asked = lookup.ask(name).then(answer => {

@@ -1,4 +1,4 @@
-// The active checks of all origins: asks each in its interval, and says which are up. One a machine, in its main process; the results go to every worker.
+// The active checks of all origins: checks each in its interval, and decides which are up. One a machine, in its main process; the results go to every worker.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
@@ -126,7 +126,7 @@ class Target {
   #timer: NodeJS.Timeout | undefined
   #isUp = true
   #since: number
-  /** How many checks in a row have said the contrary. */
+  /** How many checks in a row had the contrary outcome. */
   #contrary = 0
 
   constructor(
@@ -160,7 +160,7 @@ class Target {
     this.#timer = setTimeout(() => void this.#check(), delay).unref()
   }
 
-  /** Checks again and again; a bug of ours says nothing of the origin. */
+  /** Checks again and again; a bug of ours is no fault of the origin. */
   async #check(): Promise<void> {
     try {
       await this.#checkOnce()

@@ -29,13 +29,13 @@ export class Lease implements ByteSink {
   readonly times: Dial['times']
   /** Where the connection leads. */
   readonly address: string
-  /** Who is told what comes. */
+  /** Takes what comes. */
   user: ConnectionUser | null = null
-  /** Who is told in place of the user, once protocols were switched. */
+  /** Takes it in place of the user, once protocols were switched. */
   tunnel: TunnelUser | null = null
   phase: Phase = 'send'
-  /** Whether any byte of the answer has come. */
-  hasAnswerBegun = false
+  /** Whether any byte of the response has come. */
+  hasResponseBegun = false
   readonly #connection: Leased
   #end: End | null = null
 

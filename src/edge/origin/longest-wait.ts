@@ -2,7 +2,7 @@
 
 import type { OriginConfig, Timeouts } from '../../config/config.ts'
 
-/** Ms by which a request should outwait what it waits for, so that those deadlines get to say what went wrong. */
+/** Ms by which a request should outwait what it waits for, so that those deadlines decide what went wrong. */
 const grace = 500
 
 /** Returns for how many ms a request may have to wait until it has a connection or a failure, an upload in two queues; 0 for any number. */

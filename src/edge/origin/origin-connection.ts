@@ -1,4 +1,4 @@
-// One open connection to an origin, used by one exchange at a time. It reads answers and tells its user; it decides nothing.
+// One open connection to an origin, used by one exchange at a time. It reports to its user and decides nothing.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -15,9 +15,9 @@ export interface ConnectionOwner {
   /** Takes back a connection of further use, once it has rested. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
-  /** Whether the origin refused the handshake, where a connection ends so before an answer begins. */
+  /** Whether the origin refused the handshake, where a connection ends so before a response begins. */
   hasRefused(connection: OriginConnection, failure: Failure): boolean
-  /** Told of a bug of ours that no exchange is behind. */
+  /** Takes a bug of ours that no exchange is behind. */
   crashed(bug: unknown): void
 }
 
@@ -32,7 +32,7 @@ export class OriginConnection {
   readonly address: string
   /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
   isOutdated = false
-  /** Whether its server tells what it thinks of the handshake only after our part of that (TLS 1.3). */
+  /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
   readonly isProvenLate: boolean
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -59,7 +59,7 @@ export class OriginConnection {
     return this.#reader.grantedIdle
   }
 
-  /** Lends the connection to one exchange; nobody may have it. */
+  /** Lends the connection to one exchange; it must not be lent already. */
   lend(): Lease {
     if (this.#lease !== null) misuse.tell('a connection was lent twice')
     this.#reader.begin()
@@ -142,11 +142,11 @@ export class OriginConnection {
 
   #read(bytes: Buffer): void {
     const lease = this.#lease
-    // Bytes that nobody asked for can only be the start of somebody's desynchronisation.
+    // Bytes that no request asked for can only be the start of a desynchronization attack.
     if (lease === null) return this.close()
     if (lease.tunnel !== null) return lease.tunnel.tunnelData(bytes)
     this.#reader.read(lease, bytes)
-    if (lease.isHeld) lease.user!.flushAnswer()
+    if (lease.isHeld) lease.user!.flushResponse()
   }
 
   #ended(): void {
@@ -165,7 +165,7 @@ export class OriginConnection {
     if (this.#isClosed) return
     const lease = this.#lease
     if (lease === null) return this.close()
-    const hasRefused = !lease.hasAnswerBegun && this.#owner.hasRefused(this, failure)
+    const hasRefused = !lease.hasResponseBegun && this.#owner.hasRefused(this, failure)
     this.close()
     const user = lease.tunnel ?? lease.user
     user?.failed(hasRefused ? 'handshake' : lease.phase, failure)

@@ -1,4 +1,4 @@
-// One origin with its connections: who gets an idle one, when a new one is opened, and who waits.
+// One origin with its connections: who gets an idle one, when a new one is opened, and which requests wait.
 
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -30,7 +30,7 @@ export interface Means {
   readonly mayDial: (dials: number) => boolean
 }
 
-/** One origin: its addresses, its idle connections, and those who wait for one. */
+/** One origin: its addresses, its idle connections, and the requests that wait for one. */
 export class Origin implements Dialer, ConnectionOwner {
   readonly config: OriginConfig
   /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
@@ -114,7 +114,7 @@ export class Origin implements Dialer, ConnectionOwner {
     return this.#uploads.hasRoomForPause && (this.#idle.size > 0 || !this.#isAtMost)
   }
 
-  /** Takes note that the body of an upload is there, that its answer has begun, or that it is given up. */
+  /** Takes note that the body of an upload is there, that its response has begun, or that it is given up. */
   endUpload(waiter: Waiter): void {
     const next = this.#uploads.leave(waiter)
     if (next === null || this.#handIdle(next)) return
@@ -122,7 +122,7 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#await(next, { fresh: false })
   }
 
-  /** Takes back who no longer waits. */
+  /** Removes one that no longer waits. */
   forget(waiter: Waiter): void {
     this.#waiting.remove(waiter)
   }
@@ -163,7 +163,7 @@ export class Origin implements Dialer, ConnectionOwner {
       this.#uploads.expire(now - timeout)
       this.#waiting.expire(now - timeout, this.#dials.size)
     }
-    // Where requests find idle connections nobody dials, and yet the name may lead elsewhere by now.
+    // Where requests find idle connections there is no dial, and yet the name may lead elsewhere by now.
     if (this.#open.size > 0) this.book?.refresh()
   }
 

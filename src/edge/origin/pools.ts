@@ -14,7 +14,7 @@ import type { Origins } from './origins.ts'
 export type EdgeMember = Member<Origin>
 export type EdgePool = Pool<Origin>
 
-/** How one pool is doing in this process, as the management API tells it. */
+/** How one pool is doing in this process, as the management API shows it. */
 export interface PoolState {
   readonly pool: string
   readonly origins: readonly MemberState[]
@@ -28,7 +28,7 @@ export class Pools {
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
-  /** Who is told what a check found. */
+  /** Takes what a check found. */
   readonly #checked = new Map<string, Set<MemberHealth>>()
 
   constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics) {

@@ -55,7 +55,7 @@ export class ResponseReader {
   }
 
   #readHead(lease: Lease, chunk: Buffer): void {
-    lease.hasAnswerBegun = true
+    lease.hasResponseBegun = true
     const before = this.#partial
     const bytes = before === null ? chunk : Buffer.concat([before, chunk])
     const from = before === null ? 0 : Math.max(0, before.length - 3)
@@ -87,7 +87,7 @@ export class ResponseReader {
     // A body where none is allowed: read on, it would pass for the next response.
     if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
-    // An answer to half a request leaves it open what the origin makes of the rest.
+    // A response to half a request leaves open what the origin makes of the rest.
     const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
     this.mayReuse = head.keepAlive && body.framing !== 'close' && !isEarly
     this.rest = body.framing === 'none' ? restAfter(head) : 'none'
@@ -143,7 +143,7 @@ export class ResponseReader {
   }
 }
 
-/** Returns how long to listen for a body that must not come: the longer where the answer announces one. */
+/** Returns how long to listen for a body that must not come: the longer where the response announces one. */
 function restAfter({ contentLength, chunked }: ResponseHead): Rest {
   return contentLength > 0 || chunked ? 'while' : 'turn'
 }

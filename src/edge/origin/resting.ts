@@ -1,10 +1,10 @@
-// Connections whose last answer must have no body and could be followed by one all the same: a faulty origin sends it in a packet of its own, and the
-// next request would have it for an answer. They are listened to before they serve again; whatever comes meanwhile closes them.
+// Connections whose last response must have no body and could be followed by one all the same: a faulty origin sends it in a packet of its own, and the
+// next request would take it for its response. They are listened to before they serve again; whatever comes meanwhile closes them.
 
 import { guarded } from '../guarded.ts'
 import type { OriginConnection } from './origin-connection.ts'
 
-/** Ms for which a connection is listened to whose answer announced a body, as that to a HEAD does; the next sweep ends them. */
+/** Ms for which a connection is listened to whose response announced a body, as that to a HEAD does; the next sweep ends them. */
 const longWhile = 100
 /** How many of those there may be: a flood of HEAD must not take all the connections that an origin can hold. */
 const most = 32
@@ -12,7 +12,7 @@ const most = 32
 interface RestingOwner {
   /** Takes a connection that was silent. */
   rested(connection: OriginConnection): void
-  /** Told of a bug of ours. */
+  /** Takes a bug of ours. */
   crashed(bug: unknown): void
 }
 

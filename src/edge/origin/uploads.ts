@@ -26,7 +26,7 @@ export class Uploads {
     return this.#admitted.size < Math.max(1, this.#most)
   }
 
-  /** The same for one whose client pauses, and may wait for an answer to what it has sent. */
+  /** The same for one whose client pauses, and may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
     return this.#admitted.size < Math.min(this.#most, mostOfPauses)
   }
@@ -40,7 +40,7 @@ export class Uploads {
     this.#waiting.add(waiter, now, { fresh: false })
   }
 
-  /** Lets go of one who was admitted or waits, whose body is there or who is gone; admits and returns who waits in its place, null for nobody. */
+  /** Removes one that was admitted or waits, whose body is there or that has left; admits and returns the next one in its place, null for none. */
   leave(waiter: Waiter): Waiter | null {
     this.#waiting.remove(waiter)
     if (!this.#admitted.delete(waiter) || this.#waiting.size === 0) return null

@@ -37,7 +37,7 @@ function start({ method = 'GET', wantsUpgrade = false, phase = 'wait', unsent = 
       lease.isHeld = false
     },
   }
-  const lease = { user, phase, hasAnswerBegun: false, isHeld: true, tunnel: null }
+  const lease = { user, phase, hasResponseBegun: false, isHeld: true, tunnel: null }
   const reader = new ResponseReader(taker, { writableLength: unsent } as Socket)
   const read = (text: string) => {
     if (lease.isHeld) reader.read(lease as unknown as Lease, Buffer.from(text, 'latin1'))
@@ -66,7 +66,7 @@ test('a response is the same however it is cut into packets', () => {
         from = to
       }
       assert.deepEqual(events, ['interim 100', 'interim 103', 'head 200', ':abcdefg', 'end'])
-      assert.deepEqual([reader.mayReuse, lease.phase, lease.hasAnswerBegun], [true, 'receive', true])
+      assert.deepEqual([reader.mayReuse, lease.phase, lease.hasResponseBegun], [true, 'receive', true])
     }),
   )
 })
@@ -90,7 +90,7 @@ test('the next response is read from its beginning', () => {
   const { reader, lease, events, read } = start()
   read(`${chunked}HTTP`)
   assert.equal(reader.mayReuse, false)
-  Object.assign(lease, { phase: 'wait', hasAnswerBegun: false })
+  Object.assign(lease, { phase: 'wait', hasResponseBegun: false })
   reader.begin()
   assert.equal(reader.mayReuse, true)
   read('HTTP/1.1 204 No Content\r\n\r\n')
