@@ -39,6 +39,11 @@ export function leadingOn(path: string, next: string): string {
   return `${path}?next=${encodeURIComponent(next)}`
 }
 
+/** Returns the path of a set-up, with its secret. */
+export function setUpPath(link: string): string {
+  return `${paths.setUp}?token=${encodeURIComponent(link)}`
+}
+
 /** Returns the path of an invitation, with its secret. */
 export function invitationPath(link: string): string {
   return `${paths.invitation}?token=${encodeURIComponent(link)}`

@@ -75,8 +75,11 @@ export class Invitations {
       store.members.get(link.account, link.member),
       store.users.get(everybody, kept!.user!),
     ])
-    if (!account || member?.record.status !== 'pending' || !user) return null
-    return { account, member: member.record, user: user.record, isKnown: canSignIn(user.record) }
+    if (!account || !member || !user) return null
+    const isKnown = canSignIn(user.record)
+    // A member who can't sign in any more comes back as one who is new comes in.
+    if (member.record.status === 'accepted' && isKnown) return null
+    return { account, member: member.record, user: user.record, isKnown }
   }
 
   /** Accepts for a user who is new: sets the password and signs in. */
@@ -136,12 +139,19 @@ export class Invitations {
     now: number,
     { address, ray }: Visit,
   ): Promise<boolean> {
-    const { members } = this.#parts.store
+    const { store } = this.#parts
+    const { members } = store
     const origin = { account: account.id, caller: { id: user.id }, now, address, ray }
     const audit = auditOf(origin, 'accept', { resourceKind: 'member', resource: member.id }, ['status'])
     for (;;) {
       const kept = await members.get(account.id, member.id)
       if (kept === null) return false
+      if (kept.record.status === 'accepted') {
+        await store.audit.append(
+          auditOf(origin, 'change_password', { resourceKind: 'user', resource: user.id }),
+        )
+        return true
+      }
       const accepted: Member = { ...kept.record, status: 'accepted', modifiedAt: now }
       if (await members.replace(accepted, kept.version, { audit })) return true
     }

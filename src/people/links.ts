@@ -29,12 +29,6 @@ export function newSetUp(account: string, now: number): NewLink {
   return newLink({ purpose: 'set_up', account }, null, now, setUpLife)
 }
 
-/** Returns the URL of a link of either kind, below the origin at which people reach the pages. */
-export function linkUrl(origin: string, { value, credential }: NewLink): string {
-  const path = purposeOf(credential)?.purpose === 'set_up' ? '/set-up' : '/invitation'
-  return `${origin}${path}?token=${value}`
-}
-
 /** Returns what the credential of a link is for; null for one that was used. */
 export function purposeOf({ data, consumedAt }: Credential): LinkPurpose | null {
   return consumedAt === null ? (data as LinkPurpose) : null

@@ -76,8 +76,8 @@ export class RunningGateway {
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /** All that it wrote to stderr, once it has exited. */
   readonly stderr: Promise<string>
-  /** The account and the token that it made, where its store was empty. */
-  readonly firstStart: Promise<{ readonly account: string; readonly token: string }>
+  /** The account, the token and the set-up link that it made, where its store was empty. */
+  readonly firstStart: Promise<FirstStart>
   readonly file: string
   readonly #child: ChildProcess
   readonly #news = new EventEmitter()
@@ -133,14 +133,22 @@ export class RunningGateway {
 
 /** Reads what a first start tells; never settles where there is none. */
 function firstStartIn(child: ChildProcess): RunningGateway['firstStart'] {
-  const { promise, resolve } = Promise.withResolvers<{ account: string; token: string }>()
+  const { promise, resolve } = Promise.withResolvers<FirstStart>()
   let told = ''
   child.stderr!.on('data', (bytes: Buffer) => {
     told += bytes
-    const [, account, token] = /"account":"([0-9a-f]{32})".*"token":"(svct_[^"]+)"/.exec(told) ?? []
-    if (account !== undefined && token !== undefined) resolve({ account, token })
+    const [, account, token, setUp = null] = facts.exec(told) ?? []
+    if (account !== undefined && token !== undefined) resolve({ account, token, setUp })
   })
   return promise
+}
+
+const facts = /"account":"([0-9a-f]{32})".*"token":"(svct_[^"]+)"(?:,"set_up":"([^"]+)")?/
+
+interface FirstStart {
+  readonly account: string
+  readonly token: string
+  readonly setUp: string | null
 }
 
 interface Endpoints {

@@ -90,6 +90,22 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./token-generate.ts')).tokenGenerate,
   },
+  'user invite': {
+    usage: 'user invite [EMAIL] [--role ROLE]… [--account ID] [--config PATH]',
+    summary: 'Print a one-time link: to become a super administrator, or for EMAIL to join or come back.',
+    options: {
+      ...config,
+      role: {
+        type: 'string',
+        multiple: true,
+        value: 'ROLE',
+        help: 'what a new member may do, by the name of a role; repeatable',
+      },
+      account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
+    },
+    args: 1,
+    load: async () => (await import('./user-invite.ts')).userInvite,
+  },
   ...clientCommands,
   ...memberCommands,
   'store copy': {

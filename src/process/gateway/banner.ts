@@ -26,7 +26,7 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
 
 /** Writes what a first start has created: the only time that a generated token is shown. */
 export function welcome(
-  { account, gateway, token }: FirstStart,
+  { account, gateway, token, setUp }: FirstStart & { readonly setUp: string | null },
   { ai }: Config,
   edge: readonly Endpoint[],
 ): string {
@@ -37,6 +37,7 @@ export function welcome(
     `    gateway   ${gateway}  (calls need a token)`,
     ...(token === null ? [] : [`    token     ${token}`]),
     '',
+    ...setUpLines(setUp),
   ]
   if (host === undefined) return lines.join('\n')
   const url = new URL(urlOf(edge[0]!))
@@ -49,6 +50,17 @@ export function welcome(
     `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
     '',
   ].join('\n')
+}
+
+/** Writes how somebody becomes the first super administrator. */
+function setUpLines(setUp: string | null): readonly string[] {
+  return setUp === null
+    ? ['  To sign in, create a one-time link on this machine: gatehouse user invite', '']
+    : [
+        '  To sign in, open this link within 15 minutes; it works once (gatehouse user invite makes another):',
+        `    ${setUp}`,
+        '',
+      ]
 }
 
 /** Returns the curl option that names a zone, where the host in the URL would not select one. */

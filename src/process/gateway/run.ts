@@ -3,12 +3,16 @@
 import type { LineWriter } from '../../log/line-writer.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
+import { newSetUp } from '../../people/links.ts'
+import { setUpPath } from '../../pages/paths.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
 import { isUsable } from '../commands/mistakes.ts'
+import type { Gateway } from './gateway.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from './log-output.ts'
+import { pagesUrl } from './pages-url.ts'
 import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
 import { careForStore } from '../store/care.ts'
@@ -73,21 +77,32 @@ async function serve(
   }
   if (gateway.unready === null) {
     greet(banner(gateway.config, gateway.edge, gateway.admin))
-    const filled = (first: FirstStart) => {
+    const filled = async (first: FirstStart) => {
       const { token, ...made } = first
-      const fields = token === null ? made : first
+      // Where the token was given, what is printed is kept: then no secret is in it.
+      const setUp = token === null ? null : await setUpUrl(gateway, first.account)
+      const fields = token === null ? made : { ...first, ...(setUp !== null && { set_up: setUp }) }
       announce(
         'info',
         fields,
         'first start: the store was empty',
-        welcome(first, gateway.config, gateway.edge),
+        welcome({ ...first, setUp }, gateway.config, gateway.edge),
       )
     }
-    careForStore(gateway.store, log, { firstToken, filled })
+    careForStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
   }
   await stopped.promise
   log.info('stopped')
   return leave(0, destination)
+}
+
+/** Returns the link that makes the first super administrator; null where there are no pages, or it cannot be kept now: a command makes another. */
+async function setUpUrl({ store, config, admin }: Gateway, account: string): Promise<string | null> {
+  const origin = pagesUrl(config, admin)
+  if (origin === null) return null
+  const { value, credential } = newSetUp(account, Date.now())
+  const isKept = await store.credentials.put(credential).catch(() => false)
+  return isKept ? origin + setUpPath(value) : null
 }
 
 /** Reloads when a file of the configuration has changed, or on demand; a bug in a reload leaves the previous configuration in effect. */

@@ -37,19 +37,22 @@ test('a wildcard address is shown as localhost, IPv6 in brackets', () => {
 })
 
 test('the welcome of a first start shows what was made, and a call to try', () => {
-  const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value' }
+  const setUp = 'http://127.0.0.1:8081/auth/set-up?token=value'
+  const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value', setUp }
   const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'] } })
   const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080 }])
   for (const part of [
     first.account,
     'default',
     'svct_value',
+    setUp,
     `http://127.0.0.1:8080/client/v4/accounts/${first.account}/ai/v1/`,
   ])
     assert.ok(text.includes(part), part)
-  const given = welcome({ ...first, token: null }, config, [{ host: '0.0.0.0', port: 8080 }])
+  const given = welcome({ ...first, token: null, setUp: null }, config, [{ host: '0.0.0.0', port: 8080 }])
   assert.match(given, /The token is the one you set/)
   assert.match(given, /-H "Authorization: Bearer \$TOKEN"/)
-  assert.doesNotMatch(given, /svct_|null/)
+  assert.match(given, /gatehouse user invite$/m)
+  assert.doesNotMatch(given, /svct_|null|set-up/)
   assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080 }]), /curl/)
 })

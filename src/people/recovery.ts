@@ -1,0 +1,25 @@
+// The way back for somebody who has lost the password or the second factor. There is no mail: who runs the machine hands over a link.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { AuditEntry } from '../store/records.ts'
+import type { Member, User } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import { reissueInvitation } from './invitations.ts'
+import type { NewLink } from './links.ts'
+import { Sessions } from './sessions.ts'
+import { changeUser } from './users.ts'
+
+/** Takes password, second factor and sessions of a member away, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
+export async function recover(
+  store: Store,
+  member: Member,
+  audit: AuditEntry,
+  clock: Clock = systemClock,
+): Promise<NewLink | null> {
+  const now = clock.now()
+  const empty = { password: null, totp: null, passwordChangedAt: now, modifiedAt: now }
+  const user = await changeUser(store, member.user, (before: User) => ({ ...before, ...empty }), audit)
+  if (user === null) return null
+  await new Sessions(store, clock).endAll(user.id)
+  return reissueInvitation(store, member, now)
+}

@@ -1,0 +1,170 @@
+// `gatehouse user invite`: a one-time link straight from the store, for who runs the machine: to become a super administrator, to become a member, or to come
+// back after a password or second factor was lost.
+
+import { newId } from '../../base/id.ts'
+import { nextRay } from '../../base/ray.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import { loadConfig } from '../../config/file/load.ts'
+import { auditOf, commandLine } from '../../store/audit-entry.ts'
+import type { Member } from '../../store/people.ts'
+import type { Store } from '../../store/store.ts'
+import { areSuper, roles } from '../../permissions/roles.ts'
+import { emailFault, normalEmail } from '../../people/email.ts'
+import { reissueInvitation } from '../../people/invitations.ts'
+import { newSetUp } from '../../people/links.ts'
+import { recover } from '../../people/recovery.ts'
+import { userOfEmail } from '../../people/users.ts'
+import { invitationPath, setUpPath } from '../../pages/paths.ts'
+import { adminOf, runningHere } from '../gateway/presence.ts'
+import { pagesUrl } from '../gateway/pages-url.ts'
+import { storeDialling, storeLocation } from '../store/location.ts'
+import { withStore } from '../store/with-store.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+import { print, tell } from './terminal.ts'
+
+/** Ms that a gateway here may take to tell where its side port is. */
+const patience = 2_000
+
+/** Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid arguments. */
+export async function userInvite(input: Input): Promise<number> {
+  const [written] = input.args
+  const email = written === undefined ? null : normalEmail(written)
+  const fault = email === null ? null : emailFault(email)
+  if (fault !== null) return complain(`EMAIL ${fault}`)
+  const given = rolesNamed(input.role ?? [])
+  if (typeof given === 'string') return complain(given)
+  if (email === null && given.length > 0)
+    return complain('--role needs an EMAIL: without one, the link makes a super administrator')
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return 2
+  const { config } = loaded
+  const origin = pagesUrl(config, await adminHere(config))
+  if (origin === null)
+    return refuse('people have no pages to sign in on: set oauth.issuer, or admin to an address of loopback')
+  const invite = async (store: Store) => {
+    const account = await accountOf(store, input.account)
+    if (typeof account === 'number') return account
+    return email === null
+      ? setUp(store, account, origin)
+      : inviteByEmail(store, account, email, given, origin)
+  }
+  return withStore(storeLocation(config), invite, storeDialling(config))
+}
+
+/** Returns where the side port is of the gateway that runs here; else where the configuration says. */
+async function adminHere({ admin }: Config): Promise<Endpoint> {
+  for (const pid of runningHere()) {
+    const found = await adminOf(pid, AbortSignal.timeout(patience)).catch(() => null)
+    if (found !== null) return found
+  }
+  return admin
+}
+
+/** Returns the id of the account, or the exit code after telling what is wrong. */
+async function accountOf(store: Store, wanted: string | undefined): Promise<string | number> {
+  const accounts = await store.accounts.list()
+  if (accounts.length === 0)
+    return refuse(`the store ${store.location} is empty; start the gateway once to fill it`)
+  const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
+  if (account !== null && accounts.some(({ id }) => id === account)) return account
+  return complain(`choose an account with --account: ${accounts.map(({ id }) => id).join(', ')}`)
+}
+
+async function setUp(store: Store, account: string, origin: string): Promise<number> {
+  const link = newSetUp(account, Date.now())
+  await store.audit.append(
+    entry(account, 'create', { resourceKind: 'account', resource: account }, ['set_up_link']),
+  )
+  await store.credentials.put(link.credential)
+  tell('Open this link within 15 minutes to become a super administrator. It works once:')
+  print(`${origin}${setUpPath(link.value)}\n`)
+  return 0
+}
+
+async function inviteByEmail(
+  store: Store,
+  account: string,
+  email: string,
+  given: readonly string[],
+  origin: string,
+): Promise<number> {
+  const now = Date.now()
+  const kept = await store.users.findByEmail(email)
+  const member = kept && (await store.members.find(account, kept.record.id))?.record
+  if (!member) {
+    if (given.length === 0)
+      return complain(`a new member needs --role: ${roles.map(({ name }) => name).join(', ')}`)
+    const user = await userOfEmail(store.users, email, now)
+    const invited = newMember(account, user.id, given, now)
+    const audit = entry(account, 'invite', { resourceKind: 'member', resource: invited.id }, [
+      'email',
+      'roles',
+    ])
+    if (!(await store.members.insert(invited, { audit })))
+      return refuse('the member has just been added by somebody else')
+    return hand(origin, (await reissueInvitation(store, invited, now)).value, `${email} becomes a member`)
+  }
+  if (given.length > 0)
+    return complain(`${email} is a member already: change roles with gatehouse member update`)
+  if (member.status === 'pending')
+    return hand(origin, (await reissueInvitation(store, member, now)).value, `${email} becomes a member`)
+  const audit = entry(account, 'update', { resourceKind: 'user', resource: member.user }, [
+    'password',
+    'totp',
+  ])
+  const link = await recover(store, member, audit)
+  if (link === null) return refuse('the user is gone')
+  if (kept!.record.identity !== null) {
+    tell(`${email} signs in at the OpenID provider. The password and the second factor were removed.`)
+    return 0
+  }
+  return hand(
+    origin,
+    link.value,
+    `${email} sets a new password; the old one and the second factor were removed`,
+  )
+}
+
+function hand(origin: string, value: string, what: string): number {
+  tell(`With this link, ${what}. Hand it over; it works once, within 7 days:`)
+  print(`${origin}${invitationPath(value)}\n`)
+  return 0
+}
+
+function newMember(account: string, user: string, roles: readonly string[], now: number): Member {
+  const times = { createdAt: now, modifiedAt: now }
+  return { account, id: newId(), user, status: 'pending', roles, isSuper: areSuper(roles), ...times }
+}
+
+/** Returns the ids of roles by their names, of which the part before a dash is enough; or what is wrong. */
+function rolesNamed(names: readonly string[]): readonly string[] | string {
+  const ids: string[] = []
+  for (const name of names) {
+    const wanted = name.toLowerCase()
+    const found = roles.find(role =>
+      [role.name, role.name.split(' - ')[0]!].some(one => one.toLowerCase() === wanted),
+    )
+    if (!found) return `unknown role '${name}'; known: ${roles.map(({ name }) => name).join(', ')}`
+    ids.push(found.id)
+  }
+  return ids
+}
+
+function entry(
+  account: string,
+  ...what: Parameters<typeof auditOf> extends [unknown, ...infer Rest] ? Rest : never
+) {
+  return auditOf({ account, caller: commandLine, now: Date.now(), address: '', ray: nextRay() }, ...what)
+}
+
+function refuse(sentence: string): number {
+  tell(`gatehouse: ${sentence}`)
+  return 1
+}
+
+function complain(sentence: string): number {
+  tell(`gatehouse: ${sentence}`)
+  return 2
+}
