@@ -1,7 +1,7 @@
 // Forms as browsers send them (application/x-www-form-urlencoded), read strictly: a browser never sends what is refused here.
 
 /** What a form says; the names are those of its fields. */
-type Form = ReadonlyMap<string, string>
+export type Form = ReadonlyMap<string, string>
 
 /** The largest form, in bytes: names and values of all pages fit many times. */
 export const largestForm = 32 * 1024

@@ -12,14 +12,18 @@ export interface Page {
   readonly isWide?: boolean
   /** 200 by default. */
   readonly status?: number
-  /** Where its forms may end besides here: browsers hold redirects after a form to this too. Origins, or schemes with a colon. */
-  readonly formTargets?: readonly string[]
+  /** The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy too. */
+  readonly formScheme?: string | null
+  /** Seconds until it is of use to try again. */
+  readonly retryAfter?: number
+  /** Where the browser goes on by itself. */
+  readonly leadsTo?: string
   /** Whether it shows pictures of other sites, over https. */
   readonly hasPictures?: boolean
 }
 
 /** A response that is whole; names in lower case. */
-interface PageResponse {
+export interface PageResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
@@ -37,17 +41,11 @@ const strictHeaders = [
 ] as const
 
 /** Writes a page. */
-export function writePage({
-  title,
-  content,
-  isWide,
-  status = 200,
-  formTargets = [],
-  hasPictures,
-}: Page): PageResponse {
+export function writePage(page: Page): PageResponse {
+  const { title, content, isWide, status = 200, formScheme = null, retryAfter, leadsTo, hasPictures } = page
   const policy = frame.policyFor({
     pictures: hasPictures ? 'data: https:' : 'data:',
-    forms: ["'self'", ...formTargets].join(' '),
+    forms: formScheme === null ? "'self'" : `'self' ${formScheme}`,
     ancestors: "'none'",
   })
   const body = frame.page(
@@ -60,6 +58,8 @@ ${content}
   const headers = [
     ['content-type', 'text/html; charset=utf-8'],
     ['content-security-policy', policy],
+    ...(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)] as const]),
+    ...(leadsTo === undefined ? [] : [['refresh', `0;url=${leadsTo}`] as const]),
     ...strictHeaders,
   ] as const
   return { status, headers, body }
@@ -76,10 +76,8 @@ export function withCookies(response: PageResponse, cookies: readonly string[]):
   return { ...response, headers: [...response.headers, ...fields] }
 }
 
-/** Returns what a policy calls the target of a redirect: its origin, or its scheme where that has none; null for none that a policy can name. */
-export function formTargetOf(uri: string): string | null {
-  const url = URL.parse(uri)
-  if (url === null || !/^[a-z][a-z0-9+.-]*:$/.test(url.protocol)) return null
-  const target = url.origin === 'null' ? url.protocol : url.origin
-  return /^[\w.:/[\]+-]+$/.test(target) ? target : null
+/** Returns the scheme of a URI that opens an app, with its colon; null for one of the web. */
+export function appSchemeOf(uri: string): string | null {
+  const scheme = URL.parse(uri)?.protocol ?? ''
+  return /^[a-z][a-z0-9+.-]*:$/.test(scheme) && !/^https?:$/.test(scheme) ? scheme : null
 }

@@ -14,6 +14,7 @@ export const paths = {
   confirm: '/auth/account/confirm',
   password: '/auth/account/password',
   twoStep: '/auth/account/two-step',
+  twoStepConfirm: '/auth/account/two-step/confirm',
   twoStepOff: '/auth/account/two-step/off',
   recoveryCodes: '/auth/account/two-step/recovery-codes',
   endSession: '/auth/account/sessions/end',
@@ -34,9 +35,9 @@ export function consentIn(path: string): string | null {
   return /^[\w-]{1,64}$/.test(uid) ? uid : null
 }
 
-/** Returns a path that leads on to another one when it is done. */
-export function leadingOn(path: string, next: string): string {
-  return `${path}?next=${encodeURIComponent(next)}`
+/** Returns a path that leads on to another one when it is done; `more` is for its query too. */
+export function leadingOn(path: string, next: string, more: Readonly<Record<string, string>> = {}): string {
+  return `${path}?${new URLSearchParams({ next, ...more })}`
 }
 
 /** Returns the path of a set-up, with its secret. */

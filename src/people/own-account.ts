@@ -8,6 +8,7 @@ import {
   confirmEnrolment,
   type Enrolment,
   hasSecondFactor,
+  lacksSecondFactor,
   pendingEnrolment,
   withNewRecoveryCodes,
 } from './second-factor.ts'
@@ -18,7 +19,7 @@ import { changeUser } from './users.ts'
 import type { Visit } from './visit.ts'
 
 /** Who acts, in which of their sessions. */
-interface Actor {
+export interface Actor {
   readonly session: Session
   readonly user: User
 }
@@ -143,6 +144,15 @@ export class OwnAccount {
       hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
     if (await changeUser(store, user.id, remove, trail.first)) await trail.writeRest()
     return { outcome: 'removed' }
+  }
+
+  /** Whether an account of the user requires a second factor, which they lack. */
+  async lacksRequiredFactor(user: User): Promise<boolean> {
+    const { store } = this.#parts
+    const members = await store.members.ofUser(user.id)
+    const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
+    const accounts = await Promise.all(accepted.map(({ account }) => store.accounts.get(account)))
+    return accounts.some(account => account !== null && lacksSecondFactor(user, account))
   }
 
   /** Ends another session of the user by its id; false where there is none such. */

@@ -58,6 +58,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'process/commands/member/verbs': ['process/commands/member/'],
   'process/demo/origin': ['process/demo/'],
   'process/workers/supervisor': ['process/workers/', 'process/gateway/', 'process/plane/', 'process/url'],
+  'sign-in/face': ['sign-in/'],
   'store/log-batch/batch': ['store/log-batch/'],
   'store/redis/contract': ['store/redis/', 'store/'],
   'store/sqlite/sqlite-store': ['store/sqlite/'],

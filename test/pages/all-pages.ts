@@ -2,7 +2,13 @@
 
 import type { Page } from '../../src/pages/layout.ts'
 import { accountPage, enrolPage, recoveryCodesPage } from '../../src/pages/views/account.ts'
-import { type ConsentView, consentPage, refusedPage, type ShownApp } from '../../src/pages/views/consent.ts'
+import {
+  type ConsentView,
+  consentPage,
+  leavePage,
+  refusedPage,
+  type ShownApp,
+} from '../../src/pages/views/consent.ts'
 import { invitationPage, setUpPage, signUpPage } from '../../src/pages/views/join.ts'
 import { messagePage, oauthErrorPage } from '../../src/pages/views/message.ts'
 import {
@@ -65,12 +71,13 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     provider,
     isKnown: false,
     signedInAs: null,
+    signOutToken: token,
   }
   const app: ShownApp = {
     name: words.app,
     logo: words.logo,
     publisher: { host: words.host, isVerified: true },
-    owner: null,
+    isPrivate: false,
     policyUri: words.uri,
     termsUri: words.uri,
   }
@@ -103,7 +110,6 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
         isOptional: true,
       },
     ],
-    formTargets: ['https://app.tea.example'],
     self: next,
   }
   const person = {
@@ -121,7 +127,14 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       { id: '1', app: words.app, account, scopes: ['AI Gateway Run', 'AI Gateway Read'], createdAt: time },
     ],
   }
-  const refused = { app, email, token, action: '/oauth2/consent/abc', formTargets: [], self: next }
+  const refused = {
+    app,
+    email,
+    token,
+    action: '/oauth2/consent/abc',
+    redirectUri: words.redirect,
+    self: next,
+  }
   return {
     'sign in': signInPage({ token, next, app: words.app, provider }),
     'sign in, faulty': signInPage({
@@ -138,7 +151,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       next,
       faults: { recovery_code: 'This code is wrong, or was used.' },
     }),
-    confirm: confirmPage({ token, next, email, hasPassword: true, provider, needsCode: true }),
+    confirm: confirmPage({ token, next, email, hasPassword: true, provider }),
     'sign out': signOutPage({ token, email, next }),
     'signed out': signedOutPage(),
     'set-up': setUpPage({ token, link: token, email: null }),
@@ -172,16 +185,13 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     }),
     'consent, private': consentPage({
       ...consent,
-      app: { ...app, publisher: null, owner: account, policyUri: null, termsUri: null },
+      app: { ...app, publisher: null, isPrivate: true, policyUri: null, termsUri: null },
       redirectUri: 'com.example.app:/callback',
       accounts: [],
       trouble: 'Choose an account.',
     }),
-    'refused to a stranger': refusedPage({
-      ...refused,
-      app: { ...app, owner: account },
-      reason: 'not a member',
-    }),
+    'refused to a stranger': refusedPage({ ...refused, reason: 'not a member' }),
+    leaving: { ...leavePage('/oauth2/auth/abc'), leadsTo: '#' },
     'refused for roles': refusedPage({ ...refused, reason: 'no account' }),
     message: messagePage({
       status: 404,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../../src/base/text/html.ts'
-import { formTargetOf, redirectTo, withCookies, writePage } from '../../src/pages/layout.ts'
+import { appSchemeOf, redirectTo, withCookies, writePage } from '../../src/pages/layout.ts'
 
 const page = { title: 'A', content: html`<h1>A</h1>` }
 const headersOf = (response: { readonly headers: readonly (readonly [string, string])[] }) =>
@@ -27,24 +27,22 @@ test('a page is kept nowhere, shown in no frame, and runs and sends nothing that
 })
 
 test('the policy of a page allows what it is told to, and no more', () => {
-  const policy = headersOf(writePage({ ...page, formTargets: ['https://app.example'], hasPictures: true }))[
-    'content-security-policy'
-  ]!
-  assert.match(policy, /img-src data: https:; .*form-action 'self' https:\/\/app.example; /)
+  const policy = headersOf(
+    writePage({ ...page, formScheme: 'com.example.app:', hasPictures: true, leadsTo: '/a', retryAfter: 9 }),
+  )['content-security-policy']!
+  assert.match(policy, /img-src data: https:; .*form-action 'self' com\.example\.app:; /)
 })
 
-test('what a policy calls the target of a redirect is its origin or its scheme, and nothing that could end a directive', () => {
-  for (const [uri, target] of [
-    ['https://app.example/cb?x=1', 'https://app.example'],
-    ['https://app.example:8443/cb', 'https://app.example:8443'],
-    ['http://127.0.0.1:4000/cb', 'http://127.0.0.1:4000'],
-    ['http://[::1]:4000/cb', 'http://[::1]:4000'],
+test('a scheme that opens an app is what a policy can name, and nothing that could end a directive', () => {
+  for (const [uri, scheme] of [
     ['com.example.app:/cb', 'com.example.app:'],
     ['com.example.app://a;b/cb', 'com.example.app:'],
+    ['https://app.example/cb?x=1', null],
+    ['http://127.0.0.1:4000/cb', null],
     ['no uri', null],
     ['', null],
   ] as const)
-    assert.equal(formTargetOf(uri), target, uri)
+    assert.equal(appSchemeOf(uri), scheme, uri)
 })
 
 test('a redirect goes on with GET, and bears cookies', () => {

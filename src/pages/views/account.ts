@@ -19,7 +19,7 @@ interface ShownSession {
   readonly isThis: boolean
 }
 
-interface ShownGrant {
+export interface ShownGrant {
   readonly id: string
   readonly app: string
   readonly account: string | null
@@ -28,7 +28,7 @@ interface ShownGrant {
 }
 
 /** What was done by the form before. */
-const deeds = {
+export const deeds = {
   password: 'Your password is changed. All other sessions were ended.',
   two_step_on: 'Two-step sign-in is on.',
   two_step_off: 'Two-step sign-in is off.',
@@ -36,7 +36,7 @@ const deeds = {
   app: 'The app was disconnected: its tokens no longer work.',
 } as const
 
-type Deed = keyof typeof deeds
+export type Deed = keyof typeof deeds
 
 interface AccountView extends Retry {
   /** Returns the token of a form by its action. */
@@ -113,7 +113,7 @@ ${form({ action: off, token: tokenFor(off) }, button('Turn off', 'danger'))}</di
           ? 'Off. With it, a stolen password alone opens nothing.'
           : 'Your OpenID provider decides how you prove who you are.'
       }${mustTwoStep === true && html` <b>An account that you are a member of requires it.</b>`}</p>
-${hasPassword && html`<p><a class="button plain" href="${paths.twoStep}">Turn on</a></p>`}`
+${hasPassword && form({ action: paths.twoStep, token: tokenFor(paths.twoStep) }, button('Turn on', 'plain'))}`
 }</section>`
 }
 
@@ -179,7 +179,7 @@ ${qrCode(uri, 'QR code for your authenticator app')}
 <div class="card">
 <h2>2. Enter the code that it shows</h2>
 ${form(
-  { action: paths.twoStep, token },
+  { action: paths.twoStepConfirm, token },
   html`${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', isCode: true, most: 12, fault: faults.code })}
 ${button('Turn on', 'full')}`,
 )}</div>

@@ -2,11 +2,11 @@
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { facts, form, sign, told } from '../components.ts'
-import type { Page } from '../layout.ts'
+import { appSchemeOf, type Page } from '../layout.ts'
 import { leadingOn, paths } from '../paths.ts'
 import { page, type Retry, trouble } from './sign-in.ts'
 
-interface ShownScope {
+export interface ShownScope {
   readonly id: string
   readonly name: string
   /** A sentence. */
@@ -21,8 +21,8 @@ export interface ShownApp {
   readonly logo: string | null
   /** The host of the publisher and whether it was proved; null where none is named. */
   readonly publisher: { readonly host: string; readonly isVerified: boolean } | null
-  /** The account that registered it, where only its members may use it. */
-  readonly owner: string | null
+  /** Whether it is for members of the account that registered it only. */
+  readonly isPrivate: boolean
   readonly policyUri: string | null
   readonly termsUri: string | null
 }
@@ -37,7 +37,6 @@ export interface ConsentView extends Retry {
   /** Where the person could choose; empty where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
-  readonly formTargets: readonly string[]
   /** Where to come back after signing in as somebody else. */
   readonly self: string
 }
@@ -75,7 +74,7 @@ ${members.map(scopeRow)}</ul></div>
 )}
 <p class="aside">You can end this at any time under <a href="${paths.account}">your account</a>.</p>`,
     ),
-    formTargets: view.formTargets,
+    formScheme: appSchemeOf(view.redirectUri),
     hasPictures: app.logo !== null,
   }
 }
@@ -96,14 +95,14 @@ function heading({ logo }: ShownApp, words: Html): Html {
   return html`<div class="app">${picture}<h1>${words}</h1></div>`
 }
 
-function publisher({ publisher, owner }: ShownApp): HtmlValue {
-  const within = owner !== null && html`Your account ${told(owner)}, for its members only`
-  if (publisher === null && owner !== null) return within
+function publisher({ publisher, isPrivate }: ShownApp): HtmlValue {
+  const within = 'An account of yours, for its members only'
+  if (publisher === null && isPrivate) return within
   const proof =
     publisher?.isVerified === true
       ? html`<span class="proof yes">${sign('shield')}Verified: ${publisher.host}</span>`
       : html`<span class="proof no">${sign('warning')}Not verified</span>${publisher !== null && html` (says it is ${publisher.host})`}`
-  return owner === null ? proof : html`${proof}<br>${within}`
+  return isPrivate ? html`${proof}<br>${within}` : proof
 }
 
 function links({ policyUri, termsUri }: ShownApp): HtmlValue {
@@ -162,31 +161,31 @@ function scopeRow(scope: ShownScope, at: number): Html {
 }
 
 /** What the names of the checkboxes of optional scopes begin with. */
-const optionalPrefix = 'optional.'
+export const optionalPrefix = 'optional.'
 
 interface RefusedView {
   readonly app: ShownApp
   readonly email: string
   readonly token: string
   readonly action: string
-  readonly formTargets: readonly string[]
+  readonly redirectUri: string
   readonly self: string
   readonly reason: 'not a member' | 'no account'
 }
 
 /** Explains why this person cannot let the app in, and leads back to it. */
-export function refusedPage({ app, email, token, action, formTargets, self, reason }: RefusedView): Page {
+export function refusedPage({ app, email, token, action, redirectUri, self, reason }: RefusedView): Page {
   const [title, words] = reasons[reason]
   return {
     title,
     status: 403,
     content: html`${heading(app, html`${title}`)}
-<p class="lead"><b>${told(app.name)}</b> ${words(app)}</p>
+<p class="lead"><b>${told(app.name)}</b> ${words}</p>
 <div class="card">
 ${facts([['You', told(email)]])}
 ${form({ action, token }, html`<div class="choice"><a class="button plain" href="${leadingOn(paths.signOut, self)}">Switch user</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
 </div>`,
-    formTargets,
+    formScheme: appSchemeOf(redirectUri),
     hasPictures: app.logo !== null,
   }
 }
@@ -194,12 +193,21 @@ ${form({ action, token }, html`<div class="choice"><a class="button plain" href=
 const reasons = {
   'not a member': [
     'This app is private',
-    ({ owner }: ShownApp) =>
-      html`is only for members of ${owner === null ? 'the account that registered it' : html`the account ${told(owner)}`}, and you are not one. An administrator of that account can invite you.`,
+    'is only for members of the account that registered it, and you are not one. An administrator of that account can invite you.',
   ],
   'no account': [
     'None of your accounts allows this',
-    () =>
-      html`asks for more than your roles reach in any of your accounts. An administrator can give you a role that covers it.`,
+    'asks for more than your roles reach in any of your accounts. An administrator can give you a role that covers it.',
   ],
 } as const
+
+/** Sends a person on to the app, from a page of its own: where a form leads, all redirects after it would be held to the policy, also those of the app. */
+export function leavePage(location: string): Page {
+  return {
+    title: 'Going on',
+    content: html`<h1>Going on …</h1>
+<p class="lead">Your browser goes on by itself.</p>
+<p class="aside"><a class="button plain" href="${location}">Continue</a></p>`,
+    leadsTo: location,
+  }
+}

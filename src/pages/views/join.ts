@@ -46,6 +46,8 @@ interface InvitationView extends Retry {
   readonly isKnown: boolean
   /** Who is signed in; null for nobody. */
   readonly signedInAs: string | null
+  /** The token of the form that signs them out. */
+  readonly signOutToken: string
   readonly provider?: string | null
 }
 
@@ -70,7 +72,7 @@ ${signedInAs === null ? comeIn(view) : accept(view, signedInAs)}
   )
 }
 
-function accept({ token, link, email }: InvitationView, signedInAs: string): Html {
+function accept({ token, signOutToken, link, email }: InvitationView, signedInAs: string): Html {
   if (signedInAs === email)
     return form(
       { action: paths.invitation, token, hidden: { token: link } },
@@ -78,7 +80,7 @@ function accept({ token, link, email }: InvitationView, signedInAs: string): Htm
 ${button('Accept the invitation', 'full')}`,
     )
   return html`<p>You are signed in as <b>${told(signedInAs)}</b>, and the invitation is for <b>${told(email)}</b>. Sign out, then sign in as the person who is invited.</p>
-${form({ action: paths.signOut, token, hidden: { next: invitationPath(link) } }, button('Sign out', 'plain full'))}`
+${form({ action: paths.signOut, token: signOutToken, hidden: { next: invitationPath(link) } }, button('Sign out', 'plain full'))}`
 }
 
 function comeIn(view: InvitationView): Html {
@@ -101,7 +103,6 @@ ${button('Accept the invitation', 'full')}`,
 interface SignUpView extends Retry {
   readonly token: string
   readonly next: string
-  readonly formTargets?: readonly string[]
 }
 
 /** Lets anybody become a user, of no account yet. */

@@ -13,6 +13,9 @@ export interface Retry {
   readonly faults?: Readonly<Record<string, string>>
   /** What is wrong with the whole. */
   readonly trouble?: string
+  /** The HTTP status, and in how many seconds to try again. */
+  readonly status?: number
+  readonly retryAfter?: number
 }
 
 interface SignInView extends Retry {
@@ -23,7 +26,8 @@ interface SignInView extends Retry {
   /** The name of the OpenID provider. */
   readonly provider?: string | null
   readonly canSignUp?: boolean
-  readonly formTargets?: readonly string[]
+  /** What was done before. */
+  readonly done?: string
 }
 
 /** Asks for e-mail and password. */
@@ -64,7 +68,6 @@ interface CodeView extends Retry {
   /** What the first step has proved, for the second one. */
   readonly ticket: string
   readonly next: string
-  readonly formTargets?: readonly string[]
 }
 
 /** Asks for the code of an authenticator app, or a recovery code. */
@@ -101,13 +104,11 @@ interface ConfirmView extends Retry {
   /** Whether the person has a password; else the provider is asked. */
   readonly hasPassword: boolean
   readonly provider?: string | null
-  readonly needsCode?: boolean
-  readonly formTargets?: readonly string[]
 }
 
 /** Asks for the password again, since the session is older than what comes next allows. */
 export function confirmPage(view: ConfirmView): Page {
-  const { token, next, email, hasPassword, provider = null, needsCode = false, faults = {} } = view
+  const { token, next, email, hasPassword, provider = null, faults = {} } = view
   return page(
     view,
     'Confirm that it is you',
@@ -120,22 +121,11 @@ ${
     { action: paths.confirm, token, hidden: { next } },
     html`<input type="text" name="email" value="${email}" autocomplete="username" hidden>
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: true, most: 1024, fault: faults.password })}
-${
-  needsCode &&
-  field({
-    name: 'code',
-    label: 'Code',
-    hint: 'From your authenticator app, or a recovery code.',
-    autocomplete: 'one-time-code',
-    most: 64,
-    fault: faults.code,
-  })
-}
 ${button('Confirm', 'full')}`,
   )
 }
 ${hasPassword && provider !== null && html`<p class="or">or</p>`}
-${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${told(provider)}</span></a>`}
+${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next, { fresh: '1' })}"><span>Continue with ${told(provider)}</span></a>`}
 </div>
 <p class="aside"><a href="${paths.account}">Back to your account</a></p>`,
   )
@@ -173,7 +163,7 @@ export function signedOutPage(): Page {
 
 /** Puts the fault into the title too, which screen readers read first. */
 export function page(
-  { trouble, faults, formTargets }: Retry & { readonly formTargets?: readonly string[] },
+  { trouble, faults, status, retryAfter }: Retry,
   title: string,
   content: Page['content'],
 ): Page {
@@ -181,7 +171,8 @@ export function page(
   return {
     title: isFaulty ? `Error: ${title}` : title,
     content,
-    ...(formTargets !== undefined && { formTargets }),
+    ...(status !== undefined && { status }),
+    ...(retryAfter !== undefined && { retryAfter }),
   }
 }
 

@@ -5,12 +5,15 @@ import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
+import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions.ts'
 import { apiOf } from '../../oauth-grants/resource.ts'
 import { endCookie, readCookies } from '../../pages/cookies.ts'
 import type { Face } from '../../admin/face.ts'
 import { ManagementMetadata } from '../../admin/protected-resource.ts'
 import { OAuthFace } from '../../oauth-server/oauth-face.ts'
+import { Grants } from '../../sign-in/connected-apps.ts'
+import { SignInFace } from '../../sign-in/face.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 
@@ -31,7 +34,9 @@ export class Faces {
 
   constructor(parts: FaceParts) {
     this.#oauth = buildOAuth(parts)
-    this.all = this.#oauth === null ? [] : [this.#oauth, new ManagementMetadata(() => issuerOf(parts))]
+    if (this.#oauth === null) this.all = []
+    else
+      this.all = [buildSignIn(parts, this.#oauth), this.#oauth, new ManagementMetadata(() => issuerOf(parts))]
   }
 
   /** Finishes what is written behind requests; before the store closes. */
@@ -73,4 +78,13 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
 
 function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
   return config.oauth.issuer ?? sidePort()
+}
+
+/** Builds the pages where people sign in, and decide on what apps ask of them. */
+function buildSignIn(parts: FaceParts, { interactions }: OAuthFace): SignInFace {
+  const { config, services, management, log } = parts
+  const { store } = services
+  const people = new People({ store, keys: management.secrets, config: config.people, log })
+  const origin = () => issuerOf(parts)
+  return new SignInFace({ people, grants: new Grants(store), interactions, origin })
 }

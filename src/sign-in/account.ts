@@ -1,0 +1,121 @@
+// Handlers of one's own account: password, sessions, connected apps.
+
+import { passwordFlaws } from '../people/password-rules.ts'
+import type { Actor } from '../people/own-account.ts'
+import type { People } from '../people/people.ts'
+import { hasSecondFactor } from '../people/second-factor.ts'
+import { endCookie } from '../pages/cookies.ts'
+import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
+import { leadingOn, paths } from '../pages/paths.ts'
+import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
+import type { Retry } from '../pages/views/sign-in.ts'
+import {
+  type Ask,
+  fieldOf,
+  type Handler,
+  type Handlers,
+  isSecure,
+  notNow,
+  signedIn,
+  tokenFor,
+} from './ask.ts'
+import type { Grants } from './connected-apps.ts'
+
+/** Returns the handlers of these paths. */
+export function accountHandlers(grants: Grants): readonly (readonly [string, Handlers])[] {
+  const show = ofPerson((ask, actor, people) => account(ask, actor, people, grants))
+  const take = (handle: PersonHandler): Handlers => ({
+    show: async () => redirectTo(paths.account),
+    take: ofPerson(handle),
+  })
+  return [
+    [paths.account, { show }],
+    [paths.password, take((ask, actor, people) => changePassword(ask, actor, people, grants))],
+    [paths.endSession, take(endSession)],
+    [paths.endAllSessions, take(endAllSessions)],
+    [paths.endGrant, take((ask, actor) => endGrant(ask, actor, grants))],
+  ]
+}
+
+export type PersonHandler = (ask: Ask, actor: Actor, people: People) => Promise<Page | PageResponse>
+
+/** Makes a handler for who is signed in; others are sent to do so, and come back. */
+export function ofPerson(handle: PersonHandler): Handler {
+  return async (ask, people) => {
+    if (ask.actor !== null) return handle(ask, ask.actor, people)
+    const isForm = ask.form.size > 0
+    return redirectTo(leadingOn(paths.signIn, isForm ? paths.account : ask.path))
+  }
+}
+
+/** Sends somebody on to prove again who they are. */
+export function proveAgain(): PageResponse {
+  return redirectTo(leadingOn(paths.confirm, paths.account))
+}
+
+/** Sends a browser back to the account, which says what was done. */
+export function done(deed: Deed): string {
+  return `${paths.account}?done=${deed}`
+}
+
+async function account(
+  ask: Ask,
+  { session, user }: Actor,
+  people: People,
+  grants: Grants,
+  retry: Retry = {},
+): Promise<Page> {
+  const [sessions, shownGrants, mustTwoStep] = await Promise.all([
+    people.sessions.list(user.id),
+    grants.list(user.id),
+    people.ownAccount.lacksRequiredFactor(user),
+  ])
+  const { email, firstName, lastName, password, totp } = user
+  const deed = ask.query.get('done') ?? ''
+  return accountPage({
+    ...retry,
+    tokenFor: path => tokenFor(ask, path),
+    email,
+    name: [firstName, lastName].filter(Boolean).join(' ') || null,
+    hasPassword: password !== null,
+    hasTwoStep: hasSecondFactor(user),
+    recoveryCodes: totp?.recoveryCodes.length ?? 0,
+    mustTwoStep,
+    sessions: sessions.map(one => ({ ...one, isThis: one.id === session.id })),
+    grants: shownGrants,
+    done: Object.hasOwn(deeds, deed) ? (deed as Deed) : null,
+  })
+}
+
+async function changePassword(ask: Ask, actor: Actor, people: People, grants: Grants) {
+  const passwords = { current: fieldOf(ask, 'password'), password: fieldOf(ask, 'new_password') }
+  const result = await people.ownAccount.changePassword(actor, passwords, ask.visit)
+  const again = (retry: Retry) => account(ask, actor, people, grants, retry)
+  switch (result.outcome) {
+    case 'changed':
+      return signedIn(ask, result.value, done('password'))
+    case 'stale':
+      return proveAgain()
+    case 'flawed':
+      return again({ faults: { new_password: passwordFlaws[result.flaw] }, status: 422 })
+    case 'refused':
+      return again({ faults: { password: 'The password is wrong.' }, status: 403 })
+    default:
+      return again(notNow(result))
+  }
+}
+
+const endSession: PersonHandler = async (ask, actor, people) => {
+  await people.ownAccount.endSession(actor, fieldOf(ask, 'session'), ask.visit)
+  return redirectTo(done('session'))
+}
+
+const endAllSessions: PersonHandler = async (ask, actor, people) => {
+  await people.ownAccount.endAllSessions(actor, ask.visit)
+  return withCookies(redirectTo(paths.signedOut), [endCookie('gatehouse', isSecure(ask))])
+}
+
+async function endGrant(ask: Ask, { user }: Actor, grants: Grants): Promise<PageResponse> {
+  await grants.end(user.id, fieldOf(ask, 'grant'), ask.visit)
+  return redirectTo(done('app'))
+}

@@ -1,0 +1,99 @@
+// A request for a page: what it asks for, whose browser sent it, and the answer that handlers give.
+
+import type { IncomingMessage } from 'node:http'
+import type { Actor } from '../people/own-account.ts'
+import type { People } from '../people/people.ts'
+import type { Visit } from '../people/visit.ts'
+import { endCookie, writeCookie } from '../pages/cookies.ts'
+import type { Form } from '../pages/form.ts'
+import { formToken } from '../pages/form-proof.ts'
+import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
+import { safeNext } from '../pages/next.ts'
+import { paths } from '../pages/paths.ts'
+import { messagePage } from '../pages/views/message.ts'
+
+/** What handlers get. */
+export interface Ask {
+  readonly request: IncomingMessage
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Empty unless a form was sent. */
+  readonly form: Form
+  readonly visit: Visit
+  /** Who is signed in. */
+  readonly actor: Actor | null
+  /** The value of the session that the browser has, null for none. */
+  readonly session: string | null
+  /** What the forms of this browser are bound to: its session, or else the secret of a visitor. */
+  readonly secret: string
+  /** Where people reach the pages, without a slash at the end. */
+  readonly origin: string
+}
+
+export type Handler = (ask: Ask, people: People) => Promise<Page | PageResponse>
+
+/** What a path does: shows a page, takes a form, or both. */
+export interface Handlers {
+  readonly show?: Handler
+  readonly take?: Handler
+}
+
+/** Returns the token of the form that leads to a path, for this browser. */
+export function tokenFor({ secret }: Ask, path: string): string {
+  return formToken(secret, path)
+}
+
+/** Returns what a field of the form says, empty for one that is missing. */
+export function fieldOf({ form }: Ask, name: string): string {
+  return form.get(name) ?? ''
+}
+
+/** Returns where to go on, as the form or else the query says: their account, if neither does or it is no path of ours. */
+export function nextOf({ form, query }: Ask): string {
+  return safeNext(form.get('next') ?? query.get('next'), paths.account)
+}
+
+/** Whether people reach the pages over https. */
+export function isSecure({ origin }: Ask): boolean {
+  return origin.startsWith('https:')
+}
+
+/** Sends a browser on, with the cookie of a session that is new in place of that of a visitor. */
+export function signedIn(ask: Ask, value: string, location: string): PageResponse {
+  return withCookies(redirectTo(location), [
+    writeCookie('gatehouse', value, isSecure(ask)),
+    endCookie('gatehouse-visit', isSecure(ask)),
+  ])
+}
+
+/** Writes a page that sends no cookies of its own. */
+export function pageOf(page: Page | PageResponse): PageResponse {
+  return 'headers' in page ? page : writePage(page)
+}
+
+/** Explains that somebody must wait, in a sentence and a status. */
+export function notNow({
+  outcome,
+  retryAfter,
+}: {
+  readonly outcome: 'throttled' | 'busy'
+  readonly retryAfter: number
+}) {
+  if (outcome === 'busy')
+    return {
+      trouble: 'Many people are signing in just now. Try again in a few seconds.',
+      status: 503,
+      retryAfter,
+    }
+  const minutes = Math.ceil(retryAfter / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  return { trouble: `Too many attempts. Try again in ${wait}.`, status: 429, retryAfter }
+}
+
+/** Explains that a link leads nowhere any more. */
+export const linkIsOver: Page = messagePage({
+  status: 404,
+  title: 'This link is over',
+  text: 'It was used, has expired, or was replaced by a newer one. Ask who gave it to you for another.',
+  link: { href: paths.signIn, text: 'Sign in' },
+})

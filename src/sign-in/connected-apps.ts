@@ -1,0 +1,52 @@
+// The apps that people let in, as their owner sees and ends them.
+
+import { isId } from '../base/id.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Visit } from '../people/visit.ts'
+import { oauthScopes } from '../permissions/scopes.ts'
+import { auditOf } from '../store/audit-entry.ts'
+import type { OAuthGrant } from '../store/oauth-grant.ts'
+import { everybody } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
+import type { ShownGrant } from '../pages/views/account.ts'
+
+const most = 100
+
+export class Grants {
+  readonly #store: Store
+  readonly #clock: Clock
+
+  constructor(store: Store, clock: Clock = systemClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Lists those of a user, the oldest first; at most 100. */
+  async list(user: string): Promise<readonly ShownGrant[]> {
+    const { items } = await this.#store.oauthGrants.ofUser(user, { offset: 0, limit: most })
+    return Promise.all(items.map(grant => this.#shown(grant)))
+  }
+
+  /** Ends one of a user's, and all that it gave; false where there is none such. */
+  async end(user: string, id: string, { address, ray }: Visit): Promise<boolean> {
+    const { oauthGrants, credentials } = this.#store
+    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: most })
+    const grant = isId(id) ? items.find(grant => grant.id === id) : undefined
+    if (grant === undefined) return false
+    const origin = { account: grant.account, caller: { id: user }, now: this.#clock.now(), address, ray }
+    const audit = auditOf(origin, 'revoke', { resourceKind: 'oauth_grant', resource: id })
+    const isEnded = await oauthGrants.remove(grant.account, id, { audit })
+    await credentials.removeOf({ grant: id })
+    return isEnded
+  }
+
+  async #shown({ id, client, clientAccount, account, scopes, createdAt }: OAuthGrant): Promise<ShownGrant> {
+    const [kept, place] = await Promise.all([
+      this.#store.oauthClients.get(clientAccount, client),
+      account === everybody ? null : this.#store.accounts.get(account),
+    ])
+    const names = oauthScopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
+    const app = kept?.record.name ?? 'An app that was deleted'
+    return { id, app, account: place?.name ?? null, scopes: names, createdAt }
+  }
+}

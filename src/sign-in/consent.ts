@@ -1,0 +1,156 @@
+// Handlers of consent: what an app asks of a person, shown, and what they decide, handed on.
+
+import type { IncomingMessage } from 'node:http'
+import type { OAuthClient } from '../store/oauth-client.ts'
+import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/layout.ts'
+import { consentIn, leadingOn, paths } from '../pages/paths.ts'
+import {
+  consentPage,
+  leavePage,
+  optionalPrefix,
+  refusedPage,
+  type ShownApp,
+  type ShownScope,
+} from '../pages/views/consent.ts'
+import { messagePage } from '../pages/views/message.ts'
+import type { Retry } from '../pages/views/sign-in.ts'
+import { type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
+
+interface Person {
+  readonly email: string
+}
+
+/** What is to be asked, by the authorization server. */
+type Asking =
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'resume'; readonly location: string }
+  | {
+      readonly kind: 'sign_in'
+      readonly client: OAuthClient
+      readonly loginHint: string | null
+      readonly isFresh: boolean
+    }
+  | {
+      readonly kind: 'refused'
+      readonly client: OAuthClient
+      readonly person: Person
+      readonly redirectUri: string
+      readonly reason: 'not a member' | 'no account'
+    }
+  | {
+      readonly kind: 'consent'
+      readonly client: OAuthClient
+      readonly person: Person
+      readonly redirectUri: string
+      readonly accounts: readonly { readonly id: string; readonly name: string }[]
+      readonly scopes: readonly ShownScope[]
+    }
+
+type Decision =
+  | { readonly kind: 'allow'; readonly account: string | null; readonly optional: readonly string[] }
+  | { readonly kind: 'deny' }
+
+type Finished =
+  | { readonly kind: 'resume'; readonly location: string }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'invalid' }
+
+/** What apps ask of people. */
+export interface Interactions {
+  load(uid: string, request: IncomingMessage): Promise<Asking>
+  finish(uid: string, request: IncomingMessage, decision: Decision): Promise<Finished>
+}
+
+/** Returns what shows a consent and takes the decision. */
+export function consentHandlers(interactions: Interactions): Handlers {
+  const show: Handler = async ask => pageFor(ask, await interactions.load(uidOf(ask), ask.request))
+  const take: Handler = async ask => {
+    const uid = uidOf(ask)
+    const before = await interactions.load(uid, ask.request)
+    const decision = decisionOf(ask)
+    if (decision === null) return pageFor(ask, before)
+    const finished = await interactions.finish(uid, ask.request, decision)
+    if (finished.kind === 'gone') return over
+    if (finished.kind === 'resume') return leave(finished.location, before)
+    const trouble = 'Choose one of your accounts.'
+    return pageFor(ask, await interactions.load(uid, ask.request), { trouble, status: 422 })
+  }
+  return { show, take }
+}
+
+function uidOf({ path }: Ask): string {
+  return consentIn(path)!
+}
+
+function decisionOf(ask: Ask): Decision | null {
+  const decision = fieldOf(ask, 'decision')
+  if (decision === 'deny') return { kind: 'deny' }
+  if (decision !== 'allow') return null
+  const ticked = [...ask.form.keys()].filter(name => name.startsWith(optionalPrefix))
+  return {
+    kind: 'allow',
+    account: fieldOf(ask, 'account') || null,
+    optional: ticked.map(name => name.slice(optionalPrefix.length)),
+  }
+}
+
+function pageFor(ask: Ask, asking: Asking, retry: Retry = {}): Page | PageResponse {
+  switch (asking.kind) {
+    case 'gone':
+      return over
+    case 'resume':
+      return leavePage(asking.location)
+    case 'sign_in':
+      return redirectTo(leadingOn(paths.signIn, ask.path, hintsOf(asking)))
+    case 'refused':
+      return refusedPage({ ...shownOf(ask, asking), reason: asking.reason })
+    case 'consent':
+      return consentPage({
+        ...retry,
+        ...shownOf(ask, asking),
+        accounts: asking.accounts,
+        scopes: asking.scopes,
+      })
+  }
+}
+
+function hintsOf({ isFresh, loginHint }: Asking & { readonly kind: 'sign_in' }): Record<string, string> {
+  return { ...(isFresh && { fresh: '1' }), ...(loginHint !== null && { login_hint: loginHint }) }
+}
+
+function shownOf(
+  ask: Ask,
+  { client, person, redirectUri }: Asking & { readonly kind: 'refused' | 'consent' },
+) {
+  return {
+    token: tokenFor(ask, ask.path),
+    action: ask.path,
+    app: appOf(client),
+    redirectUri,
+    email: person.email,
+    self: ask.path,
+  }
+}
+
+function appOf({ name, logoUri, visibility, verification, policyUri, tosUri }: OAuthClient): ShownApp {
+  return {
+    name,
+    logo: logoUri,
+    publisher: verification && { host: verification.host, isVerified: verification.status === 'verified' },
+    isPrivate: visibility === 'private',
+    policyUri,
+    termsUri: tosUri,
+  }
+}
+
+/** Sends a browser on; only a page that has just been left by a form may open an app without another click. */
+function leave(location: string, before: Asking): Page | PageResponse {
+  const opensApp = 'redirectUri' in before && appSchemeOf(before.redirectUri) !== null
+  return opensApp ? redirectTo(location) : leavePage(location)
+}
+
+const over = messagePage({
+  status: 404,
+  title: 'This request is over',
+  text: 'It has expired, or was finished, maybe in another window. Go back to the app and begin again.',
+})

@@ -1,0 +1,217 @@
+// The face of the side port on which people sign in: finds the handler of a page, and lets no form through that another site could have sent.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Actor } from '../people/own-account.ts'
+import type { People } from '../people/people.ts'
+import { StoreUnreachable } from '../store/store.ts'
+import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
+import { type Form, isForm, largestForm, readForm } from '../pages/form.ts'
+import { isFormToken, isFromOwnPage, newSecret } from '../pages/form-proof.ts'
+import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
+import { consentIn, paths } from '../pages/paths.ts'
+import { messagePage } from '../pages/views/message.ts'
+import { accountHandlers } from './account.ts'
+import { type Ask, type Handlers, pageOf } from './ask.ts'
+import { consentHandlers, type Interactions } from './consent.ts'
+import { joinHandlers } from './join.ts'
+import { signInHandlers } from './sign-in.ts'
+import type { Grants } from './connected-apps.ts'
+import { twoStepHandlers } from './two-step.ts'
+
+/** Who sent a request, as the side port found out. */
+interface Sender {
+  readonly address: string | null
+  readonly peer: string
+  readonly ray: string
+}
+
+interface SignInParts {
+  readonly people: People
+  readonly grants: Grants
+  /** What apps ask of people; null where there is no authorization server. */
+  readonly interactions: Interactions | null
+  /** Returns the origin at which people reach the pages. */
+  readonly origin: () => string
+}
+
+const noForm: Form = new Map()
+
+export class SignInFace {
+  readonly #people: People
+  readonly #origin: () => string
+  readonly #table: ReadonlyMap<string, Handlers>
+  readonly #consent: Handlers
+
+  constructor({ people, grants, interactions, origin }: SignInParts) {
+    this.#people = people
+    this.#origin = origin
+    this.#consent = interactions === null ? {} : consentHandlers(interactions)
+    this.#table = new Map([
+      ...signInHandlers(interactions),
+      ...joinHandlers,
+      ...accountHandlers(grants),
+      ...twoStepHandlers,
+    ])
+  }
+
+  /** Whether a path is one of these pages, or would be. */
+  takes(path: string): boolean {
+    return path === '/auth' || path.startsWith('/auth/') || consentIn(path) !== null
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+    const { status, headers, body } = await this.#respond(request, sender)
+    for (const [name, value] of headers)
+      if (name === 'set-cookie') response.appendHeader(name, value)
+      else response.setHeader(name, value)
+    const bytes = Buffer.from(body)
+    response.writeHead(status, { 'content-length': bytes.length })
+    response.end(request.method === 'HEAD' ? undefined : bytes)
+  }
+
+  async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
+    try {
+      return await this.#answer(request, sender)
+    } catch (cause) {
+      if (!(cause instanceof StoreUnreachable)) throw cause
+      return writePage(unreachable)
+    }
+  }
+
+  async #answer(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
+    const origin = this.#origin()
+    const url = URL.parse(request.url!, origin)
+    if (url === null) return writePage(notFound)
+    const handlers = this.#handlersOf(url.pathname)
+    if (handlers === null) return writePage(notFound)
+    const isForm = request.method === 'POST'
+    const handler = isForm ? handlers.take : handlers.show
+    if (handler === undefined || !methods.has(request.method!)) return notAllowed(handlers)
+    // Cookies are those of one host: people who come by another name of it would have to sign in twice.
+    if (request.headers.host !== new URL(origin).host)
+      return isForm ? writePage(forged) : redirectTo(origin + url.pathname + url.search)
+    const ask = await this.#askOf(request, url, sender, origin)
+    const refusal = isForm ? await this.#readForm(ask) : noForm
+    if ('status' in refusal) return refusal
+    const answer = pageOf(await handler({ ...ask, form: refusal }, this.#people))
+    return withVisitor(ask, answer)
+  }
+
+  #handlersOf(path: string): Handlers | null {
+    return consentIn(path) === null ? (this.#table.get(path) ?? null) : this.#consent
+  }
+
+  async #askOf(request: IncomingMessage, url: URL, sender: Sender, origin: string): Promise<Ask> {
+    const { headers } = request
+    const cookies = readCookies(headers.cookie, origin.startsWith('https:'))
+    const actor = await this.#actorOf(cookies.gatehouse)
+    return {
+      request,
+      path: url.pathname,
+      query: url.searchParams,
+      form: noForm,
+      visit: {
+        address: sender.address ?? sender.peer,
+        userAgent: headers['user-agent'] ?? null,
+        ray: sender.ray,
+      },
+      actor,
+      session: cookies.gatehouse,
+      secret: (actor === null ? cookies['gatehouse-visit'] : cookies.gatehouse) ?? newSecret(),
+      origin,
+    }
+  }
+
+  async #actorOf(session: string | null): Promise<Actor | null> {
+    return session === null ? null : this.#people.sessions.find(session)
+  }
+
+  /** Reads the form of a request that one of our pages sent, or says why it is none. */
+  async #readForm({ request, secret, path, origin }: Ask): Promise<Form | PageResponse> {
+    if (!isFromOwnPage(request.headers, origin)) return writePage(forged)
+    if (!isForm(request.headers['content-type'])) return writePage(unreadable)
+    const body = await bodyOf(request)
+    if (body === null) return writePage({ ...unreadable, status: 413 })
+    const form = readForm(body)
+    if (form === null) return writePage(unreadable)
+    return isFormToken(form.get('form_token'), secret, path) ? form : writePage(outOfDate(path))
+  }
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
+
+/** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length
+    if (size > largestForm) {
+      request.resume()
+      return null
+    }
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Keeps the secret of a visitor, to which the forms of the page are bound. */
+function withVisitor(ask: Ask, response: PageResponse): PageResponse {
+  const { actor, request, secret, origin } = ask
+  const isSecure = origin.startsWith('https:')
+  const cookies = readCookies(request.headers.cookie, isSecure)
+  const begins = response.headers.some(([name, value]) => name === 'set-cookie' && /gatehouse=/.test(value))
+  if (actor !== null || begins || cookies['gatehouse-visit'] === secret) return response
+  const stale = cookies.gatehouse === null ? [] : [endCookie('gatehouse', isSecure)]
+  return withCookies(response, [writeCookie('gatehouse-visit', secret, isSecure), ...stale])
+}
+
+function notAllowed({ show, take }: Handlers): PageResponse {
+  const allowed = [show && 'GET, HEAD', take && 'POST'].filter(Boolean).join(', ')
+  const page = writePage(
+    messagePage({
+      status: 405,
+      title: 'Method not allowed',
+      text: `This page takes ${allowed || 'nothing'}.`,
+    }),
+  )
+  return { ...page, headers: [...page.headers, ['allow', allowed]] }
+}
+
+const notFound = messagePage({
+  status: 404,
+  title: 'Page not found',
+  text: 'There is no page at this address.',
+  link: { href: paths.account, text: 'Your account' },
+})
+
+const forged = messagePage({
+  status: 403,
+  title: 'Not sent from here',
+  text: 'Another site sent this form, so nothing was done. If you did not expect this, close the page.',
+  link: { href: paths.account, text: 'Your account' },
+})
+
+const unreadable = messagePage({
+  status: 400,
+  title: 'The form could not be read',
+  text: 'Nothing was done. Go back and try again.',
+})
+
+const unreachable = {
+  ...messagePage({
+    status: 503,
+    title: 'Try again in a moment',
+    text: 'Gatehouse cannot reach its store, so nobody can sign in just now. Nothing was lost.',
+  }),
+  retryAfter: 5,
+}
+
+function outOfDate(path: string) {
+  return messagePage({
+    status: 403,
+    title: 'The form is out of date',
+    text: 'Nothing was done. You signed in or out since the page was loaded, or your browser refuses cookies, without which nobody can sign in.',
+    link: { href: consentIn(path) === null ? paths.account : path, text: 'Go on' },
+  })
+}

@@ -1,0 +1,143 @@
+// Handlers of how people begin: set-up, invitations, sign-up.
+
+import type { People } from '../people/people.ts'
+import { passwordFlaws } from '../people/password-rules.ts'
+import { roleOf } from '../permissions/roles.ts'
+import type { Page, PageResponse } from '../pages/layout.ts'
+import { redirectTo } from '../pages/layout.ts'
+import { invitationPath, leadingOn, paths } from '../pages/paths.ts'
+import { invitationPage, setUpPage, signUpPage } from '../pages/views/join.ts'
+import { messagePage } from '../pages/views/message.ts'
+import { type Retry, signInPage } from '../pages/views/sign-in.ts'
+import {
+  type Ask,
+  fieldOf,
+  type Handler,
+  type Handlers,
+  linkIsOver,
+  nextOf,
+  notNow,
+  signedIn,
+  tokenFor,
+} from './ask.ts'
+
+const showSetUp: Handler = (ask, people) => setUp(ask, people, ask.query.get('token') ?? '')
+
+const takeSetUp: Handler = async (ask, people) => {
+  const link = fieldOf(ask, 'token')
+  const person = { email: fieldOf(ask, 'email'), ...newPersonOf(ask) }
+  const result = await people.setUp.complete(link, person, ask.visit, ask.session)
+  if (result.outcome === 'signed_in') return signedIn(ask, result.value, paths.account)
+  if (result.outcome === 'gone') return linkIsOver
+  return setUp(ask, people, link, retryOf(ask, result))
+}
+
+async function setUp(ask: Ask, people: People, link: string, retry: Retry = {}): Promise<Page> {
+  if ((await people.setUp.find(link)) === null) return linkIsOver
+  return setUpPage({ ...retry, token: tokenFor(ask, paths.setUp), link, email: null })
+}
+
+const showInvitation: Handler = (ask, people) => invitation(ask, people, ask.query.get('token') ?? '')
+
+const takeInvitation: Handler = async (ask, people) => {
+  const link = fieldOf(ask, 'token')
+  if (ask.actor !== null) {
+    const { outcome } = await people.invitations.acceptAs(ask.actor.user, link, ask.visit)
+    if (outcome === 'accepted') return redirectTo(paths.account)
+    return outcome === 'gone' ? linkIsOver : invitation(ask, people, link)
+  }
+  const result = await people.invitations.acceptWithPassword(link, newPersonOf(ask), ask.visit, ask.session)
+  if (result.outcome === 'signed_in') return signedIn(ask, result.value, paths.account)
+  if (result.outcome === 'gone') return linkIsOver
+  if (result.outcome === 'known') return redirectTo(leadingOn(paths.signIn, invitationPath(link)))
+  return invitation(ask, people, link, retryOf(ask, result))
+}
+
+async function invitation(
+  ask: Ask,
+  people: People,
+  link: string,
+  retry: Retry = {},
+): Promise<Page | PageResponse> {
+  const found = await people.invitations.find(link)
+  if (found === null) return linkIsOver
+  const { account, member, user, isKnown } = found
+  return invitationPage({
+    ...retry,
+    token: tokenFor(ask, paths.invitation),
+    signOutToken: tokenFor(ask, paths.signOut),
+    link,
+    account: account.name,
+    email: user.email,
+    roles: member.roles.map(id => roleOf(id)?.name ?? id),
+    isKnown,
+    signedInAs: ask.actor?.user.email ?? null,
+    provider: people.openId?.providerName ?? null,
+  })
+}
+
+const showSignUp: Handler = async (ask, people) => signUp(ask, people)
+
+const takeSignUp: Handler = async (ask, people) => {
+  const email = fieldOf(ask, 'email')
+  const result = await people.signUp.signUp({ email, ...newPersonOf(ask) }, ask.visit)
+  if (result.outcome === 'closed') return closed
+  if (result.outcome !== 'done') return signUp(ask, people, retryOf(ask, result))
+  return signInPage({
+    token: tokenFor(ask, paths.signIn),
+    next: nextOf(ask),
+    kept: { email },
+    // Nobody learns here whether there was such a user.
+    done: 'Now sign in with your email and password. If you had an account already, its password is as it was.',
+    provider: people.openId?.providerName ?? null,
+    canSignUp: true,
+  })
+}
+
+function signUp(ask: Ask, people: People, retry: Retry = {}): Page {
+  if (people.config.signUp !== 'open') return closed
+  return signUpPage({ ...retry, token: tokenFor(ask, paths.signUp), next: nextOf(ask) })
+}
+
+const closed = messagePage({
+  status: 404,
+  title: 'People are invited here',
+  text: 'Ask an administrator of the account that you need for an invitation link.',
+  link: { href: paths.signIn, text: 'Sign in' },
+})
+
+type Trouble =
+  | { readonly outcome: 'throttled' | 'busy'; readonly retryAfter: number }
+  | { readonly outcome: 'flawed'; readonly flaw: keyof typeof passwordFlaws }
+  | { readonly outcome: 'bad_email'; readonly fault: string }
+  | { readonly outcome: 'email_taken' }
+
+function retryOf(ask: Ask, result: Trouble): Retry {
+  const kept = Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
+  switch (result.outcome) {
+    case 'flawed':
+      return { kept, faults: { password: passwordFlaws[result.flaw] }, status: 422 }
+    case 'bad_email':
+      return { kept, faults: { email: `The address ${result.fault}.` }, status: 422 }
+    case 'email_taken':
+      return { kept, faults: { email: 'There is a user with this address already.' }, status: 422 }
+    default:
+      return { kept, ...notNow(result) }
+  }
+}
+
+const keptNames = ['email', 'first_name', 'last_name'] as const
+
+function newPersonOf(ask: Ask) {
+  return {
+    password: fieldOf(ask, 'password'),
+    firstName: fieldOf(ask, 'first_name'),
+    lastName: fieldOf(ask, 'last_name'),
+  }
+}
+
+export const joinHandlers: readonly (readonly [string, Handlers])[] = [
+  [paths.setUp, { show: showSetUp, take: takeSetUp }],
+  [paths.invitation, { show: showInvitation, take: takeInvitation }],
+  [paths.signUp, { show: showSignUp, take: takeSignUp }],
+]

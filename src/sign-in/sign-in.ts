@@ -1,0 +1,215 @@
+// Handlers of signing in and out: by password, with a second step, or at the OpenID provider.
+
+import { endCookie } from '../pages/cookies.ts'
+import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
+import { consentIn, leadingOn, paths } from '../pages/paths.ts'
+import { messagePage } from '../pages/views/message.ts'
+import {
+  codePage,
+  confirmPage,
+  type Retry,
+  signedOutPage,
+  signInPage,
+  signOutPage,
+} from '../pages/views/sign-in.ts'
+import type { People } from '../people/people.ts'
+import {
+  type Ask,
+  fieldOf,
+  type Handler,
+  type Handlers,
+  isSecure,
+  nextOf,
+  notNow,
+  signedIn,
+  tokenFor,
+} from './ask.ts'
+import type { Interactions } from './consent.ts'
+
+/** Returns the handlers of these paths. */
+export function signInHandlers(interactions: Interactions | null): readonly (readonly [string, Handlers])[] {
+  const signIn = new SignInPages(interactions)
+  return [
+    [paths.signIn, { show: signIn.show, take: signIn.take }],
+    [paths.code, { show: toSignIn, take: signIn.takeCode }],
+    [paths.provider, { show: signIn.toProvider }],
+    [paths.callback, { show: signIn.fromProvider }],
+    [paths.confirm, { show: showConfirm, take: takeConfirm }],
+    [paths.signOut, { show: showSignOut, take: takeSignOut }],
+    [paths.signedOut, { show: async () => signedOutPage() }],
+  ]
+}
+
+const wrong = 'Email or password is wrong.'
+const tookTooLong = 'That took too long, or was finished elsewhere. Sign in again.'
+
+class SignInPages {
+  readonly #interactions: Interactions | null
+
+  constructor(interactions: Interactions | null) {
+    this.#interactions = interactions
+  }
+
+  readonly show: Handler = async (ask, people) => {
+    const isFresh = ask.query.get('fresh') === '1'
+    if (ask.actor !== null && !isFresh) return redirectTo(nextOf(ask))
+    const email = ask.actor?.user.email ?? ask.query.get('login_hint') ?? ''
+    const retry = isFresh
+      ? { trouble: 'Sign in again: what comes next needs a fresh proof that it is you.' }
+      : {}
+    return this.#page(ask, people, { ...retry, kept: { email: email.slice(0, 254) } })
+  }
+
+  readonly take: Handler = async (ask, people) => {
+    const email = fieldOf(ask, 'email')
+    const password = fieldOf(ask, 'password')
+    const result = await people.signIn.withPassword({ email, password }, ask.visit, ask.session)
+    switch (result.outcome) {
+      case 'signed_in':
+        return signedIn(ask, result.value, nextOf(ask))
+      case 'needs_code':
+        return this.#codePage(ask, result.ticket)
+      case 'refused':
+        return this.#page(ask, people, { kept: { email }, trouble: wrong, status: 403 })
+      default:
+        return this.#page(ask, people, { kept: { email }, ...notNow(result) })
+    }
+  }
+
+  readonly takeCode: Handler = async (ask, people) => {
+    const ticket = fieldOf(ask, 'ticket')
+    const name = ask.form.has('recovery_code') ? 'recovery_code' : 'code'
+    const result = await people.signIn.withCode({ ticket, code: fieldOf(ask, name) }, ask.visit, ask.session)
+    switch (result.outcome) {
+      case 'signed_in':
+        return signedIn(ask, result.value, nextOf(ask))
+      case 'expired':
+        return this.#page(ask, people, { trouble: tookTooLong, status: 403 })
+      case 'refused':
+        return this.#codePage(ask, ticket, {
+          faults: { [name]: 'This code is wrong, or was used before.' },
+          status: 403,
+        })
+      default:
+        return this.#codePage(ask, ticket, notNow(result))
+    }
+  }
+
+  readonly toProvider: Handler = async (ask, people) => {
+    if (people.openId === null) return noProvider
+    const next = nextOf(ask)
+    const isFresh = ask.query.get('fresh') === '1'
+    const redirectUri = ask.origin + paths.callback
+    const result = await people.openId.begin({ browser: ask.secret, next, redirectUri, isFresh })
+    if (result.outcome === 'sent') return redirectTo(result.url)
+    return this.#page(ask, people, { trouble: unreachable, status: 503 })
+  }
+
+  readonly fromProvider: Handler = async (ask, people) => {
+    if (people.openId === null) return noProvider
+    const url = new URL(ask.origin + paths.callback)
+    url.search = ask.query.toString()
+    const result = await people.openId.finish({ browser: ask.secret, url }, ask.visit, ask.session)
+    const next = 'next' in result ? result.next : paths.account
+    const troubled = (trouble: string) => this.#page(ask, people, { trouble, status: 403 }, next)
+    switch (result.outcome) {
+      case 'signed_in':
+        return signedIn(ask, result.value, next)
+      case 'needs_code':
+        return this.#codePage(ask, result.ticket, {}, next)
+      case 'refused':
+        return troubled(result.message)
+      case 'unreachable':
+        return troubled(unreachable)
+      case 'expired':
+        return troubled(tookTooLong)
+      default:
+        return troubled(denied[result.outcome])
+    }
+  }
+
+  async #page(ask: Ask, people: People, retry: Retry, next = nextOf(ask)): Promise<Page> {
+    return signInPage({
+      ...retry,
+      token: tokenFor(ask, paths.signIn),
+      next,
+      app: await this.#appBehind(next, ask),
+      provider: people.openId?.providerName ?? null,
+      canSignUp: people.config.signUp === 'open',
+    })
+  }
+
+  #codePage(ask: Ask, ticket: string, retry: Retry = {}, next = nextOf(ask)): Page {
+    return codePage({ ...retry, token: tokenFor(ask, paths.code), ticket, next })
+  }
+
+  /** Returns the name of the app that waits for the sign-in. */
+  async #appBehind(next: string, { request }: Ask): Promise<string | null> {
+    const uid = consentIn(next)
+    const asking = uid === null ? null : await this.#interactions?.load(uid, request)
+    return asking && 'client' in asking ? asking.client.name : null
+  }
+}
+
+const unreachable = 'The provider could not be reached. Try again, or sign in by password.'
+
+const denied = {
+  denied: 'You did not sign in at the provider.',
+  failed:
+    'The provider sent something that cannot be trusted. Try again; if it happens again, tell your administrator.',
+} as const
+
+const noProvider = messagePage({
+  status: 404,
+  title: 'No provider',
+  text: 'People sign in with a password here.',
+  link: { href: paths.signIn, text: 'Sign in' },
+})
+
+const toSignIn: Handler = async ask => redirectTo(leadingOn(paths.signIn, nextOf(ask)))
+
+const showConfirm: Handler = async (ask, people) => confirm(ask, people)
+
+const takeConfirm: Handler = async (ask, people) => {
+  if (ask.actor === null) return toSignIn(ask, people)
+  const result = await people.signIn.confirm(ask.actor, fieldOf(ask, 'password'), ask.visit)
+  switch (result.outcome) {
+    case 'signed_in':
+      return signedIn(ask, result.value, nextOf(ask))
+    case 'refused':
+      return confirm(ask, people, { faults: { password: 'The password is wrong.' }, status: 403 })
+    case 'no_password':
+      return confirm(ask, people)
+    default:
+      return confirm(ask, people, notNow(result))
+  }
+}
+
+function confirm(ask: Ask, people: People, retry: Retry = {}): Page | PageResponse {
+  const next = nextOf(ask)
+  if (ask.actor === null) return redirectTo(leadingOn(paths.signIn, next))
+  const { email, password } = ask.actor.user
+  return confirmPage({
+    ...retry,
+    token: tokenFor(ask, paths.confirm),
+    next,
+    email,
+    hasPassword: password !== null,
+    provider: people.openId?.providerName ?? null,
+  })
+}
+
+const showSignOut: Handler = async ask => {
+  if (ask.actor === null) return signedOutPage()
+  const { email } = ask.actor.user
+  return signOutPage({ token: tokenFor(ask, paths.signOut), email, next: afterSignOut(ask) })
+}
+
+const takeSignOut: Handler = async (ask, people) => {
+  if (ask.session !== null) await people.sessions.end(ask.session)
+  return withCookies(redirectTo(afterSignOut(ask)), [endCookie('gatehouse', isSecure(ask))])
+}
+
+function afterSignOut(ask: Ask): string {
+  return ask.form.has('next') || ask.query.has('next') ? nextOf(ask) : paths.signedOut
+}

@@ -1,0 +1,215 @@
+// The pages on a server of their own over a real store, and a person with a browser without script, as a program.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import pino from 'pino'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
+import type { PeopleConfig } from '../../src/config/config.ts'
+import { newSetUp } from '../../src/people/links.ts'
+import { Passwords } from '../../src/people/passwords.ts'
+import { People } from '../../src/people/people.ts'
+import { paths } from '../../src/pages/paths.ts'
+import { Grants } from '../../src/sign-in/connected-apps.ts'
+import type { Interactions } from '../../src/sign-in/consent.ts'
+import { SignInFace } from '../../src/sign-in/face.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { Member, User } from '../../src/store/people.ts'
+import type { Account } from '../../src/store/records.ts'
+import type { Store } from '../../src/store/store.ts'
+import { quickFolder } from '../help/quick-folder.ts'
+import { cheap } from '../people/cheap.ts'
+import { userWith } from '../people/user-with.ts'
+import { ContractClock } from '../store/contract-clock.ts'
+import { account, member } from '../store/contract-specimens.ts'
+
+export const password = 'correct horse battery'
+
+interface SiteOptions {
+  readonly config?: Partial<PeopleConfig>
+  /** What apps ask of people. */
+  readonly interactions?: Interactions
+}
+
+export class Site {
+  readonly clock: ContractClock
+  readonly store: Store
+  readonly people: People
+  readonly passwords = new Passwords({ cost: cheap })
+  origin = ''
+
+  private constructor(store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
+    this.store = store
+    this.clock = clock
+    this.people = new People({
+      store,
+      keys: new SecretKeys(randomBytes(32)),
+      config: { signUp: 'invited', openid: null, ...config },
+      log: pino({ enabled: false }),
+      passwords: this.passwords,
+      clock,
+    })
+  }
+
+  static async open(t: TestContext, { config = {}, interactions }: SiteOptions = {}): Promise<Site> {
+    const clock = new ContractClock()
+    const url = `sqlite:${join(quickFolder(t, 'pages'), 'gatehouse.db')}`
+    const store = await openStore(url, { commandTimeout: 5_000, clock })
+    const site = new Site(store, clock, config)
+    const face = new SignInFace({
+      people: site.people,
+      grants: new Grants(store, clock),
+      interactions: interactions ?? null,
+      origin: () => site.origin,
+    })
+    const server = createServer((request, response) => {
+      const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
+      face.serve(request, response, sender).catch(bug => response.writeHead(500).end(String(bug)))
+    })
+    server.keepAliveTimeout = 60_000
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.after(async () => {
+      server.close()
+      server.closeAllConnections()
+      await store.close()
+    })
+    site.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return site
+  }
+
+  /** Keeps a user with the password. */
+  async settle(more: Partial<User> = {}): Promise<User> {
+    const user = userWith({ password: await this.passwords.hash(password), ...more })
+    await this.store.users.insert(user)
+    return user
+  }
+
+  async found(more: Partial<Account> = {}): Promise<Account> {
+    const founded = account(more)
+    await this.store.accounts.insert(founded)
+    return founded
+  }
+
+  async join(user: User, { id }: Account, more: Partial<Member> = {}): Promise<Member> {
+    const joined = member({ account: id, user: user.id, status: 'accepted', ...more })
+    await this.store.members.insert(joined)
+    return joined
+  }
+
+  /** Returns the path of a link that sets an account up. */
+  async setUpLink({ id }: Account): Promise<string> {
+    const link = newSetUp(id, this.clock.now())
+    await this.store.credentials.put(link.credential)
+    return `${paths.setUp}?token=${link.value}`
+  }
+
+  visitor(): Visitor {
+    return new Visitor(this.origin)
+  }
+
+  /** Returns the browser of a user who has signed in. */
+  async signedIn({ email }: User): Promise<Visitor> {
+    const visitor = this.visitor()
+    const page = await visitor.get(paths.signIn)
+    assert.equal((await page.submit(paths.signIn, { email, password })).status, 303)
+    return visitor
+  }
+}
+
+/** A browser: it keeps cookies, and follows no redirects. */
+export class Visitor {
+  readonly cookies = new Map<string, string>()
+  readonly #origin: string
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  get(path: string): Promise<ShownPage> {
+    return this.send(path, {})
+  }
+
+  /** Sends a form. */
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>> | string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<ShownPage> {
+    const own = {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: this.#origin,
+      'sec-fetch-site': 'same-origin',
+    }
+    const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString()
+    return this.send(path, { method: 'POST', headers: { ...own, ...headers }, body })
+  }
+
+  async send(path: string, { headers, ...options }: RequestInit): Promise<ShownPage> {
+    const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(new URL(path, this.#origin), {
+      redirect: 'manual',
+      ...options,
+      headers: { ...(headers as object), ...(cookie !== '' && { cookie }) },
+    })
+    for (const field of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!
+      if (/Max-Age=0/.test(field)) this.cookies.delete(name!)
+      else this.cookies.set(name!, value!)
+    }
+    return new ShownPage(this, response, await response.text())
+  }
+}
+
+/** A page as a person has it before them. */
+export class ShownPage {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+  readonly #visitor: Visitor
+
+  constructor(visitor: Visitor, { status, headers }: Response, body: string) {
+    this.#visitor = visitor
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
+
+  get location(): string | null {
+    return this.headers.get('location')
+  }
+
+  /** The words of the page, as they are read. */
+  get text(): string {
+    return unescaped(this.body.replace(/<(style|title)>.*?<\/\1>/gs, '').replace(/<[^>]*>/g, ' ')).replace(
+      /\s+/g,
+      ' ',
+    )
+  }
+
+  /** Follows a redirect. */
+  follow(): Promise<ShownPage> {
+    assert.ok(this.location, `${this.status}: ${this.text}`)
+    return this.#visitor.get(this.location)
+  }
+
+  /** Returns what the hidden fields of a form hold, which leads to a path; `at` of several such. */
+  hidden(action: string, at = 0): Record<string, string> {
+    const forms = [...this.body.matchAll(/<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)]
+    const found = forms.filter(([, to]) => to === action)[at]
+    assert.ok(found, `no form to ${action}: ${this.text}`)
+    const fields = found[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
+    return Object.fromEntries(Array.from(fields, ([, name, value]) => [name!, unescaped(value!)]))
+  }
+
+  /** Fills in a form and sends it. */
+  submit(action: string, fields: Readonly<Record<string, string>> = {}, at = 0): Promise<ShownPage> {
+    return this.#visitor.post(action, { ...this.hidden(action, at), ...fields })
+  }
+}
+
+function unescaped(markup: string): string {
+  return markup.replace(/&#(\d+);/g, (_, point) => String.fromCodePoint(Number(point)))
+}
