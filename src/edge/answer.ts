@@ -63,7 +63,13 @@ function respond(x: Exchange, refusal: Refusal): void {
 
 function composeFor(x: Exchange, refusal: Refusal): Answer {
   const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
-  if (x.aiCaller !== null) return composeForAi(refusal, occasionOf(x), options, x.aiCaller)
+  if (x.aiCaller !== null)
+    return composeForAi(
+      refusal,
+      occasionOf(x),
+      { ...options, challenge: x.ai?.challenge ?? null },
+      x.aiCaller,
+    )
   const custom = x.zone?.errors ?? x.snapshot.errors
   return (
     (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??

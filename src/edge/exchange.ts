@@ -66,8 +66,8 @@ export interface Upstream {
 /** The verdict of a step: null to pass, a refusal to stop, or a promise of one of them. */
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
-/** One step in the life of a request. */
-export type Step = (x: Exchange) => Verdict
+/** One step in the life of a request; `answered` where it has sent the response itself. */
+export type Step = (x: Exchange) => Verdict | 'answered'
 
 /** What was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
@@ -124,6 +124,8 @@ export class Exchange {
   aborted = false
   /** Whether the client asked for a preview of an error, which needs no route. */
   asksForPreview = false
+  /** Whether it asked for the metadata of AI routes. */
+  asksForMetadata = false
   /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
   /** In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response arrived; 0 where that did not happen. */

@@ -5,6 +5,7 @@ import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from './snapshot.ts'
+import { asksForMetadata } from './ai/metadata.ts'
 import { locateAi, showsOurs } from './ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
@@ -17,7 +18,10 @@ export function locate(x: Exchange): Refusal | null {
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)
-  if (ai?.hosts.has(x.host) && isForAi(x, zone)) return locateAi(x, ai)
+  if (ai?.hosts.has(x.host)) {
+    x.asksForMetadata = asksForMetadata(x, zone !== null)
+    if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
+  }
   if (zone === null)
     return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
   x.zone = zone

@@ -17,6 +17,8 @@ export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
+  /** The URL of the authorization server; null where there is none. */
+  readonly issuer?: string | null
 }
 
 /** The side port of this gateway, and the secret of the running gateway that they share. */

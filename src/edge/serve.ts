@@ -2,6 +2,7 @@
 
 import { admit } from './admit.ts'
 import { authenticate } from './ai/authenticate.ts'
+import { describe } from './ai/metadata.ts'
 import { openLog } from './ai/open-log.ts'
 import { answer, answerBug } from './answer.ts'
 import { bound } from './bound.ts'
@@ -20,7 +21,7 @@ import { preview } from './preview.ts'
  */
 const story: readonly Step[] = [
   x => examine(x) ?? locate(x) ?? admit(x) ?? meter(x),
-  x => preview(x) ?? authenticate(x),
+  x => preview(x) ?? describe(x) ?? authenticate(x),
   x => bound(x) ?? meterGateway(x),
   x => openLog(x) ?? plan(x),
   x => forward(x),
@@ -33,11 +34,11 @@ export function serve(x: Exchange): void {
 
 function goOn(x: Exchange, from: number): void {
   try {
-    let verdict: Verdict = null
+    let verdict: ReturnType<Step> = null
     let next = from
     while (verdict === null && next < story.length) verdict = story[next++]!(x)
     if (verdict instanceof Promise) wait(x, verdict, next)
-    else if (verdict !== null) answer(x, verdict)
+    else if (verdict !== null && verdict !== 'answered') answer(x, verdict)
   } catch (bug) {
     answerBug(x, bug)
   }

@@ -20,7 +20,7 @@ export interface AiCaller {
 export function composeForAi(
   refusal: Refusal,
   occasion: Occasion,
-  options: Options,
+  options: Options & { readonly challenge?: string | null },
   caller: AiCaller,
 ): Answer {
   const content =
@@ -29,7 +29,8 @@ export function composeForAi(
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
   headers.push('x-should-retry', retryAfterOf(refusal) === null ? 'false' : 'true')
-  if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
+  const challenge = options.challenge ?? (status === 401 ? 'Bearer' : null)
+  if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 

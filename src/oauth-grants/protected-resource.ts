@@ -11,8 +11,8 @@ export const metadataPath = '/.well-known/oauth-protected-resource'
 type TokenError = 'invalid_token' | 'insufficient_scope'
 
 interface Challenge {
-  /** The URL of the API, as far as its metadata are about it; null where no authorization server can be named. */
-  readonly resource: URL | null
+  /** Where the API is, as far as its metadata are about it; null where no authorization server can be named. */
+  readonly resource: Pick<URL, 'origin' | 'pathname'> | null
   /** The scope that is needed; null where any will do. */
   readonly scope: string | null
   /** Null where no token was sent. */
@@ -46,7 +46,7 @@ export function resourceAt(origin: string, path: string): URL | null {
 }
 
 /** Without the slash that stands for no path. */
-function pathOf({ pathname }: URL): string {
+function pathOf({ pathname }: Pick<URL, 'pathname'>): string {
   return pathname === '/' ? '' : pathname
 }
 

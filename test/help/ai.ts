@@ -15,6 +15,8 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { mintToken } from '../../src/tokens/token.ts'
+import { AccessTokens } from '../../src/oauth-grants/access.ts'
+import { apiOf } from '../../src/oauth-grants/resource.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
 import { until } from './until.ts'
@@ -102,7 +104,10 @@ export async function startAi(
   const meter = { usageOf, costOf: prices.costOf.bind(prices) }
   const logs = new LogQueue({ store, meter, metrics: metrics.ai, log })
   const time = clock && { clock }
-  const tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, ...time })
+  const issuer = 'https://id.example'
+  const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
+  const access = new AccessTokens(store, resource => apiOf(resource, places))
+  const tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, access, ...time })
   const gateways = new GatewayDirectory({ store, grace, ...time })
   const config = edgeConfig([], {
     ...settings,
@@ -112,7 +117,7 @@ export async function startAi(
       providers: Object.entries(providers).map(providerOf),
     },
   })
-  const edge = new Edge(t, config, { metrics, ai: { tokens, gateways, logs }, ...time })
+  const edge = new Edge(t, config, { metrics, ai: { tokens, gateways, logs, issuer }, ...time })
   await listenAt(t, edge)
   t.after(async () => {
     await logs.close()

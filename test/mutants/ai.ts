@@ -25,8 +25,8 @@ export const ai: readonly Mutated[] = [
         tests: ['wire/ai-authentication'],
       },
       {
-        text: "if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')",
-        becomes: '',
+        text: "if (!permits(token, 'AI Gateway Run', ai.target.account)) {",
+        becomes: 'if (false) {',
         breaks: 'any token calls any model',
         tests: ['wire/ai-authentication'],
       },
@@ -36,8 +36,8 @@ export const ai: readonly Mutated[] = [
         breaks: 'a token of one account calls on the cost of another',
       },
       {
-        text: "if (typeof token === 'string') return turnAway(x, ai, token)\n  if",
-        becomes: 'if',
+        text: '    return turnAway(x, ai, token)\n',
+        becomes: '',
         breaks: 'a bad token is as good as any',
         tests: ['wire/ai-authentication'],
       },

@@ -17,6 +17,8 @@ export class AiExchange {
   token: Token | null = null
   /** Whether the caller was refused for lack of a valid token: then the call is not logged. */
   isTurnedAway = false
+  /** What a caller that was turned away for its token is told of how to get one (RFC 6750 section 3). */
+  challenge: string | null = null
   /** The body of a call that cannot be planned without it. */
   body: Buffer | null = null
   /** Bytes of it that count against the shared limit. */

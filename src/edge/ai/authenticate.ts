@@ -10,6 +10,7 @@ import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from './ai-exchange.ts'
+import { challengeFor, runScope } from './metadata.ts'
 import { repeated } from './ai-fields.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 
@@ -49,8 +50,15 @@ function judge(
   gateway: Gateway | null,
   token: Token | TokenFault,
 ): Refusal | null {
-  if (typeof token === 'string') return turnAway(x, ai, token)
-  if (!permits(token, 'AI Gateway Run', ai.target.account)) return turnAway(x, ai, 'forbidden')
+  if (typeof token === 'string') {
+    if (token !== 'store_away') ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
+    return turnAway(x, ai, token)
+  }
+  if (!permits(token, 'AI Gateway Run', ai.target.account)) {
+    const lacksScope = token.actor?.scopes.includes(runScope) === false
+    if (lacksScope) ai.challenge = challengeFor(x, 'insufficient_scope')
+    return turnAway(x, ai, 'forbidden')
+  }
   // Checked only now, so that only those with permission learn which gateways exist.
   if (gateway !== null) return letIn(x, ai, gateway, token)
   return ai.fields.gatewayId === repeated ? repeatedId : noGateway

@@ -16,7 +16,7 @@ import type { EdgeAi } from '../snapshot.ts'
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
-  if (x.asksForPreview) return null
+  if (x.asksForPreview || x.asksForMetadata) return null
   const target = parseAiTarget(x.head.target)
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)

@@ -106,8 +106,12 @@ export class Services implements AiServices {
     this.#prices = new PriceTable(config.ai.prices)
   }
 
+  get issuer(): string | null {
+    return issuerOf(this.#config, this.#sidePort())
+  }
+
   get #places(): Places {
-    return { issuer: issuerOf(this.#config, this.#sidePort()), aiHosts: this.#config.ai.hosts }
+    return { issuer: this.issuer, aiHosts: this.#config.ai.hosts }
   }
 
   /** Takes what the other processes have found. */

@@ -1,0 +1,69 @@
+// What a caller without a token learns of AI routes: the challenge of a refusal, and the metadata that it names (RFC 9728).
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { safetyHeaders } from '../../errors/safety-headers.ts'
+import { hostName } from '../../http1/host.ts'
+import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
+import { isAmongAiRoutes } from '../../ai/target.ts'
+import type { Exchange } from '../exchange.ts'
+import { connectionField } from '../forward/response-heads.ts'
+
+/** The scope of AI calls. */
+export const runScope = 'ai_gateway.run'
+
+/** Returns the value of WWW-Authenticate for an AI call, and `error` for what is wrong with its token (RFC 6750 section 3.1). */
+export function challengeFor(x: Exchange, error: 'invalid_token' | 'insufficient_scope' | null): string {
+  const origin = x.plane.ai!.issuer ? originOf(x) : null
+  const { target } = x.ai!
+  const { account } = target
+  const pathname =
+    target.api === 'rest' ? `/client/v4/accounts/${account}/ai` : `/v1/${account}/${target.gateway}`
+  return challengeOf({ resource: origin === null ? null : { origin, pathname }, scope: runScope, error })
+}
+
+/** Whether a request is for the metadata of AI routes. A host that a zone has too shows there only what is about AI routes, since the rest may be about the site. */
+export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean {
+  const { target } = head
+  if (!target.startsWith(metadataPath)) return false
+  const rest = target.slice(metadataPath.length)
+  return isAmongAiRoutes(`${withoutQuery(rest)}/`) || (!isShared && /^([/?]|$)/.test(rest))
+}
+
+/** Serves the metadata of AI routes to who asks for them, in the words of RFC 9728 section 3.2. */
+export function describe(x: Exchange): Refusal | 'answered' | null {
+  if (!x.asksForMetadata) return null
+  const issuer = x.plane.ai?.issuer ?? null
+  const origin = originOf(x)
+  const path = withoutQuery(x.head.target.slice(metadataPath.length))
+  const resource = issuer === null || origin === null ? null : resourceAt(origin, path)
+  if (resource === null) return refuse('not_found')
+  const { method } = x.head
+  if (method !== 'GET' && method !== 'HEAD') return { ...refuse('method_not_allowed'), allow: 'GET, HEAD' }
+  respond(x, metadataOf(resource, 'ai', issuer!))
+  return 'answered'
+}
+
+function respond(x: Exchange, body: string): void {
+  x.status = 200
+  // What is left of a body would be read as the next request.
+  if (!x.requestBody.done) x.keepAlive = false
+  const content = x.head.method === 'HEAD' ? '' : body
+  x.bytesOut = content.length
+  x.client.write(`${headOf(x, body.length)}${content}`)
+  x.client.finish(x)
+}
+
+function headOf(x: Exchange, length: number): string {
+  const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
+  return `HTTP/1.1 200 OK\r\n${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
+}
+
+const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
+
+/** Returns the scheme and authority by which the client reaches the edge, as it says or a trusted hop does; null for what is neither. */
+function originOf({ head, way }: Exchange): string | null {
+  const host = way?.host ?? head.host
+  if (host === null || hostName(host) === null) return null
+  return `${way?.proto === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
+}
