@@ -20,6 +20,7 @@ import {
   type PlainRow,
   type Row,
   takesNoBody,
+  type UserRow,
   type ZoneRow,
 } from './row.ts'
 import { addressOf } from './sender.ts'
@@ -54,6 +55,16 @@ export function guardedForAll(row: PlainRow): Route<Facts> {
     method,
     path,
     handle: (question, facts) => withApi(facts, api => admitAnyone(row, question, api)),
+  }
+}
+
+/** Puts the guard in front of a row about the user for whom a token acts. */
+export function guardedForUser(row: UserRow): Route<Facts> {
+  const { method, path } = row
+  return {
+    method,
+    path,
+    handle: (question, facts) => withApi(facts, api => admitUser(row, question, api)),
   }
 }
 
@@ -132,6 +143,24 @@ async function admitAnyone(row: PlainRow, question: Question, api: Api): Promise
   if ('body' in caller) return caller
   const call = await callOf(row, question, { account: caller.account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle(call, api), api)
+}
+
+async function admitUser(row: UserRow, question: Question, api: Api): Promise<Answer> {
+  const { asker } = question
+  const caller = await callerOf(row, asker, api)
+  if ('body' in caller) return caller
+  const { account, actor } = caller
+  if (actor === undefined || !hasScope(actor.scopes, row.scope)) {
+    api.refusals?.note('forbidden', row, asker, caller)
+    return failure('no_user', row.scope)
+  }
+  const call = await callOf(row, question, { account, caller }, api)
+  return 'status' in call ? call : settled(row, await row.handle({ ...call, actor }, api), api)
+}
+
+/** Whether scopes have one, or that of writing for one that reads. */
+function hasScope(scopes: readonly string[], wanted: string): boolean {
+  return scopes.includes(wanted) || scopes.includes(wanted.replace(/\.read$/, '.write'))
 }
 
 /** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */

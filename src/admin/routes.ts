@@ -16,7 +16,7 @@ import {
 import type { Answer } from './envelope.ts'
 import { documentation, documentationIndex } from './error-docs.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
-import { guarded, guardedForAll, guardedInZone, guardedUnless } from './guard.ts'
+import { guarded, guardedForAll, guardedForUser, guardedInZone, guardedUnless } from './guard.ts'
 import type { Api } from './row.ts'
 import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
@@ -32,13 +32,26 @@ import {
   sumLogs,
 } from './ai-logs/logs.ts'
 import { openapi } from './openapi/openapi.ts'
+import { deleteAccountGrant, getAccountGrant, listAccountGrants } from './oauth-grants/account-grants.ts'
+import { deleteClientGrant, deleteClientGrants, listClientGrants } from './oauth-grants/client-grants.ts'
+import { eventParameters, listAuthorizationEvents } from './oauth-grants/events.ts'
+import { deleteUserGrant, listUserGrants } from './oauth-grants/user-grants.ts'
+import {
+  deleteMembership,
+  getMembership,
+  listMemberships,
+  membershipParameters,
+  updateMembership,
+} from './people/memberships.ts'
+import { deleteSession, deleteSessions, listSessions, sessionParameters } from './people/sessions.ts'
+import { getUser } from './people/user.ts'
 import { pageParameters } from './request/query.ts'
 import type { Asker, Route } from './router.ts'
 import { listMembers, memberParameters } from './people/member-list.ts'
-import { createMember, deleteMember, getMember, updateMember } from './people/members.ts'
+import { createMember, deleteMember, getMember, reinviteMember, updateMember } from './people/members.ts'
 import { getRole, listRoles, roleParameters } from './people/roles.ts'
 import { accountParameters, getAccount, listAccounts, updateAccount } from './people/accounts.ts'
-import type { ApiRow, PlainRow } from './row.ts'
+import type { ApiRow, PlainRow, UserRow } from './row.ts'
 import { listScopes } from './oauth-clients/scopes.ts'
 import {
   createToken,
@@ -73,6 +86,11 @@ const secret = `${account}/oauth_clients/{client_id}/rotate_secret`
 const members = `${account}/members`
 const member = `${account}/members/{member_id}`
 const roles = `${account}/roles`
+const user = '/client/v4/user'
+const memberships = '/client/v4/memberships'
+const membership = `${memberships}/{membership_id}`
+const clientGrants = `${client}/grants`
+const accountGrants = `${account}/oauth_grants`
 const tokens = `${account}/tokens`
 const token = `${account}/tokens/{token_id}`
 const gateways = `${account}/ai-gateway/gateways`
@@ -142,6 +160,12 @@ export const apiRows: readonly ApiRow[] = [
     handle: createMember,
   },
   { method: 'GET', path: members, permission: 'Members Read', query: memberParameters, handle: listMembers },
+  {
+    method: 'POST',
+    path: `${member}/invitation`,
+    permission: 'Members Write',
+    handle: reinviteMember,
+  },
   { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
   {
     method: 'PUT',
@@ -160,6 +184,42 @@ export const apiRows: readonly ApiRow[] = [
   },
   { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
   { method: 'GET', path: `${roles}/{role_id}`, permission: 'Members Read', handle: getRole },
+
+  {
+    method: 'GET',
+    path: clientGrants,
+    permission: 'OAuth Clients Read',
+    query: pageParameters,
+    handle: listClientGrants,
+  },
+  { method: 'DELETE', path: clientGrants, permission: 'OAuth Clients Write', handle: deleteClientGrants },
+  {
+    method: 'DELETE',
+    path: `${clientGrants}/{grant_id}`,
+    permission: 'OAuth Clients Write',
+    handle: deleteClientGrant,
+  },
+  {
+    method: 'GET',
+    path: `${client}/authorization_events`,
+    permission: 'OAuth Clients Read',
+    query: eventParameters,
+    handle: listAuthorizationEvents,
+  },
+  {
+    method: 'GET',
+    path: accountGrants,
+    permission: 'Members Read',
+    query: pageParameters,
+    handle: listAccountGrants,
+  },
+  { method: 'GET', path: `${accountGrants}/{grant_id}`, permission: 'Members Read', handle: getAccountGrant },
+  {
+    method: 'DELETE',
+    path: `${accountGrants}/{grant_id}`,
+    permission: 'Members Write',
+    handle: deleteAccountGrant,
+  },
 
   // Who may see tokens may see what was done with them.
   {
@@ -223,6 +283,72 @@ export const plainRows: readonly PlainRow[] = [
   },
 ]
 
+/** The rows of the management API about the user for whom a token acts. */
+export const userRows: readonly UserRow[] = [
+  { method: 'GET', path: user, permission: null, scope: 'user.read', handle: getUser },
+  {
+    method: 'GET',
+    path: memberships,
+    permission: null,
+    scope: 'memberships.read',
+    query: membershipParameters,
+    handle: listMemberships,
+  },
+  { method: 'GET', path: membership, permission: null, scope: 'memberships.read', handle: getMembership },
+  {
+    method: 'PUT',
+    path: membership,
+    permission: null,
+    scope: 'memberships.write',
+    body: jsonBody,
+    handle: updateMembership,
+  },
+  {
+    method: 'DELETE',
+    path: membership,
+    permission: null,
+    scope: 'memberships.write',
+    handle: deleteMembership,
+  },
+  {
+    method: 'GET',
+    path: `${user}/sessions`,
+    permission: null,
+    scope: 'user_access.read',
+    query: sessionParameters,
+    handle: listSessions,
+  },
+  {
+    method: 'DELETE',
+    path: `${user}/sessions`,
+    permission: null,
+    scope: 'user_access.write',
+    handle: deleteSessions,
+  },
+  {
+    method: 'DELETE',
+    path: `${user}/sessions/{session_id}`,
+    permission: null,
+    scope: 'user_access.write',
+    handle: deleteSession,
+  },
+  {
+    method: 'GET',
+    path: `${user}/oauth_grants`,
+    permission: null,
+    scope: 'user_access.read',
+    query: pageParameters,
+    handle: listUserGrants,
+  },
+  {
+    method: 'DELETE',
+    path: `${user}/oauth_grants/{grant_id}`,
+    permission: null,
+    scope: 'user_access.write',
+    handle: deleteUserGrant,
+  },
+]
+
 export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
@@ -246,9 +372,10 @@ export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
     path: '/client/v4/openapi.json',
-    handle: () => openapi([...apiRows, ...zoneRows, ...plainRows]),
+    handle: () => openapi([...apiRows, ...zoneRows, ...plainRows, ...userRows]),
   },
   ...plainRows.map(guardedForAll),
+  ...userRows.map(guardedForUser),
   ...apiRows.map(guarded),
   ...zoneRows.map(guardedInZone),
 ]

@@ -4,11 +4,12 @@ import type { Clock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
-import type { Token } from '../store/records.ts'
+import type { Actor, Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Permission } from '../permissions/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Answer } from './envelope.ts'
+import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
 import type { BodyKind } from './request/input.ts'
 import type { Refusals } from './refusal-log.ts'
 import type { Method, Question } from './router.ts'
@@ -21,6 +22,8 @@ export interface Row {
   readonly path: string
   /** What the caller's token must allow on the account; null where any token that reaches the account is enough. */
   readonly permission: Permission | null
+  /** The OAuth scope that the caller's token must have, where it must act for a user. */
+  readonly scope?: string
   /** The query parameters that are known; null where the handler knows them itself, none when left out. */
   readonly query?: readonly string[] | null
   /** What must come as the body; none when left out. */
@@ -40,6 +43,13 @@ export interface PlainRow extends Row {
   readonly handle: (call: Call, api: Api) => Answer | Promise<Answer>
 }
 
+/** A row about the user for whom a token of OAuth acts. */
+export interface UserRow extends Row {
+  readonly permission: null
+  readonly scope: string
+  readonly handle: (call: UserCall, api: Api) => Promise<Answer>
+}
+
 /** A row of a zone, which its path names. */
 export interface ZoneRow extends Row {
   readonly permission: Permission
@@ -57,6 +67,10 @@ export interface Api {
   readonly zones: Zones
   /** The URL of the authorization server; null, or left out, where there is none. */
   readonly issuer?: string | null
+  /** Clears away behind what was ended. */
+  readonly grants: GrantKeeper
+  /** Where people reach the pages of sign-in, as URL.origin writes it. */
+  readonly pages: string
   /** How much each token may change; any number where it is left out. */
   readonly writes?: WriteLimit
   /** Hears of every request that is refused for who asks, or how much. */
@@ -83,6 +97,11 @@ export interface Call {
   readonly ray: string
   readonly ifMatch: string | null
   readonly idempotencyKey: string | null
+}
+
+/** A request about the user for whom the token acts. */
+export interface UserCall extends Call {
+  readonly actor: Actor
 }
 
 /** A request about a zone. */

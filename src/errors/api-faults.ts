@@ -300,6 +300,19 @@ export const apiFaults = {
     pointer: '/email',
     when: 'The person is a member of the account, or invited, already.',
   },
+  needs_link: {
+    code: 10417,
+    status: 409,
+    sentence:
+      'This invitation is accepted with its link: without a sign-in provider, an address alone proves nobody',
+    when: 'An invitation would be accepted without its link by a user whose address is not proven.',
+  },
+  not_pending: {
+    code: 10418,
+    status: 409,
+    sentence: 'This membership is accepted already',
+    when: 'A membership that is accepted would be declined, or invited again.',
+  },
   stale: {
     code: 10420,
     status: 412,

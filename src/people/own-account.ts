@@ -164,10 +164,10 @@ export class OwnAccount {
     return true
   }
 
-  /** Signs the user out everywhere, here too; returns how many sessions that ended. */
+  /** Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions that ended. */
   async endAllSessions({ user }: Pick<Actor, 'user'>, visit: Visit): Promise<number> {
     const { store, sessions } = this.#parts
-    const count = await sessions.endAll(user.id)
+    const count = await sessions.endEverything(user.id)
     await (await Trail.of(store, user, visit, this.#clock.now(), 'sign_out', ['sessions'])).write()
     return count
   }

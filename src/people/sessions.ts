@@ -50,6 +50,14 @@ const longestUserAgent = 256
 /** How many a user is shown. */
 const most = 100
 
+const openedBySessions = [
+  'interaction',
+  'oidc_session',
+  'authorization_code',
+  'access_token',
+  'refresh_token',
+] as const
+
 /** Whether a user must prove again who they are before something dangerous. */
 export function isStale({ authenticatedAt }: Session, now: number): boolean {
   return now - authenticatedAt > freshness
@@ -123,6 +131,13 @@ export class Sessions {
   async endAll(user: string): Promise<number> {
     await this.#store.credentials.removeOf({ user }, ['sign_in'])
     return this.#store.credentials.removeOf({ user }, ['session'])
+  }
+
+  /** Ends all of a user's, and what apps got while they lasted: codes, access tokens and refresh tokens. What the user allowed is remembered. Returns how many sessions that were. */
+  async endEverything(user: string): Promise<number> {
+    const count = await this.endAll(user)
+    await this.#store.credentials.removeOf({ user }, openedBySessions)
+    return count
   }
 
   async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {

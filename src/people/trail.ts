@@ -18,7 +18,7 @@ export class Trail {
 
   static async of(
     store: Store,
-    { id }: User,
+    { id }: Pick<User, 'id'>,
     { address, ray }: Visit,
     now: number,
     action: AuditAction,

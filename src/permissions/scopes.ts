@@ -11,7 +11,7 @@ interface OAuthScope {
   readonly description: string
   /** The kinds of resources that it is about. */
   readonly scopes: readonly string[]
-  /** Whether it tells who the user is, and opens nothing else. */
+  /** Whether it is about the user, and opens nothing of an account. */
   readonly isIdentity: boolean
 }
 
@@ -27,6 +27,30 @@ const identityScopes: readonly OAuthScope[] = [
     ...ofUser,
   },
   { id: 'user.read', name: 'User Read', description: 'See who the user is.', ...ofUser },
+  {
+    id: 'memberships.read',
+    name: 'Memberships Read',
+    description: 'See the accounts of the user and the invitations to others.',
+    ...ofUser,
+  },
+  {
+    id: 'memberships.write',
+    name: 'Memberships Write',
+    description: 'Accept and decline invitations, and leave accounts, for the user.',
+    ...ofUser,
+  },
+  {
+    id: 'user_access.read',
+    name: 'User Access Read',
+    description: 'See where the user is signed in, and which apps may act for them.',
+    ...ofUser,
+  },
+  {
+    id: 'user_access.write',
+    name: 'User Access Write',
+    description: 'Sign the user out, and end what apps may do for them.',
+    ...ofUser,
+  },
 ]
 
 /** Identity first, then in the order of the permissions. */

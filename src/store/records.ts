@@ -61,7 +61,7 @@ export interface Token {
 }
 
 /** An OAuth client that acts for a user, as far as both may. */
-interface Actor {
+export interface Actor {
   readonly user: string
   readonly email: string
   readonly client: string

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { GrantKeeper } from '../../src/admin/oauth-grants/grant-keeper.ts'
 import { ManagementMetadata } from '../../src/admin/protected-resource.ts'
 import { Refusals } from '../../src/admin/refusal-log.ts'
 import { AdminServer } from '../../src/admin/server.ts'
@@ -10,6 +11,7 @@ import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { Metrics } from '../../src/metrics/metrics.ts'
 import { Vouch } from '../../src/base/vouch.ts'
+import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -17,7 +19,6 @@ import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { Permission } from '../../src/permissions/permit.ts'
-import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { assertOfCatalogue } from '../help/api-fault.ts'
 import { ManualClock } from '../help/clock.ts'
@@ -58,7 +59,7 @@ export async function startApi(
   await kept.bootstrap(first)
   const store = wrap(kept)
   const access = new AccessTokens(store, () => 'management')
-  const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics(), access })
+  const verifier = new TokenVerifier({ store, access, clock, grace: 600_000, metrics: new AiMetrics() })
   const bugs: unknown[] = []
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
@@ -77,12 +78,25 @@ export async function startApi(
     guards.writes = new WriteLimit(limiter, { limit, period: 300_000 })
   }
   const issuer = 'https://id.example'
+  const grants = new GrantKeeper({ store, log, clock })
+  t.after(() => grants.close())
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
     metrics: async () => '',
     storeSigns: () => store,
-    api: () => ({ store, verifier, clock, log, secrets: keys.current, zones, issuer, ...guards }),
+    api: () => ({
+      store,
+      verifier,
+      clock,
+      log,
+      secrets: keys.current,
+      zones,
+      issuer,
+      grants,
+      pages: issuer,
+      ...guards,
+    }),
   }
   const vouch = new Vouch(randomBytes(32))
   const server = new AdminServer(facts, bug => bugs.push(bug), vouch)
@@ -125,6 +139,7 @@ export async function startApi(
     refused,
     limitWrites,
     vouch,
+    grants,
   }
 }
 

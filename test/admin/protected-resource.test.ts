@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { permissions } from '../../src/permissions/permissions.ts'
+import { oauthScopes } from '../../src/permissions/scopes.ts'
 import { keepAccess } from '../oauth-grants/keep-access.ts'
 import { roleIds } from '../oauth-grants/parts-with.ts'
 import { account } from '../tokens/token-with.ts'
@@ -58,7 +58,8 @@ test('what a 401 names says which API it is, at whatever path below it, and wher
     {
       resource: `${origin}/client/v4`,
       authorization_servers: ['https://id.example'],
-      scopes_supported: ['openid', 'offline_access', 'user.read', ...permissions.map(({ scope }) => scope)]
+      scopes_supported: oauthScopes
+        .map(({ id }) => id)
         .filter(scope => scope !== 'ai_gateway.run')
         .sort(),
       bearer_methods_supported: ['header'],

@@ -14,12 +14,12 @@ import { allowing, startApi } from './api.ts'
 const tokensPath = '/client/v4/accounts/{account_id}/tokens'
 
 test('each refusal is counted by its reason and logged, without the credential', async t => {
-  const { ask, kept, keepToken, lines, refused, origin } = await startApi(t)
+  const { ask, kept, keepToken, lines, refused, origin, clock } = await startApi(t)
   const reader = ['API Tokens Read'] as const
   const tokens = {
-    expired: tokenWith({ expiresOn: Date.now(), policies: [allowing(reader)] }),
+    expired: tokenWith({ expiresOn: clock.now(), policies: [allowing(reader)] }),
     disabled: tokenWith({ status: 'disabled', policies: [allowing(reader)] }),
-    not_yet_valid: tokenWith({ notBefore: Date.now() + 999_999, policies: [allowing(reader)] }),
+    not_yet_valid: tokenWith({ notBefore: clock.now() + 999_999, policies: [allowing(reader)] }),
     address_denied: tokenWith({ addressesNotIn: ['127.0.0.0/8'], policies: [allowing(reader)] }),
   }
   for (const { token } of Object.values(tokens)) await kept.tokens.insert(token)

@@ -23,6 +23,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'admin/oauth-clients/clients': ['admin/oauth-clients/'],
   'admin/openapi/openapi': ['admin/openapi/', 'admin/gateways/', 'admin/zones/'],
   'admin/people/accounts': ['admin/people/'],
+  'admin/oauth-grants/grants': ['admin/oauth-grants/'],
   'admin/server': ['admin/envelope', 'admin/error-docs', 'admin/handover', 'admin/home', 'admin/routes'],
   'admin/tokens/tokens': ['admin/tokens/'],
   'ai-logs/entry': ['ai-logs/decode', 'ai-logs/requested-model'],

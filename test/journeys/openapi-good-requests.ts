@@ -1,10 +1,13 @@
 // A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
 
 import { randomBytes } from 'node:crypto'
+import { Sessions } from '../../src/people/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
+import { everybody, type User } from '../../src/store/people.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
-import { keepMember, role } from '../admin/people/people.ts'
+import { keepAccess } from '../admin/oauth-grants/access.ts'
+import { keepMember, memberWith, role } from '../admin/people/people.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
 export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
@@ -25,6 +28,24 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getAccount: none,
   updateAccount: none,
   createMember: none,
+  reinviteMember: invitedMember,
+  getUser: person,
+  listSessions: session,
+  deleteSessions: session,
+  deleteSession: session,
+  listMemberships: person,
+  getMembership: membership,
+  updateMembership: pendingMembership,
+  deleteMembership: membership,
+  listUserGrants: person,
+  deleteUserGrant: personsGrant,
+  listClientGrants: clientsGrant,
+  deleteClientGrants: clientsGrant,
+  deleteClientGrant: clientsGrant,
+  listAuthorizationEvents: clientsEvent,
+  listAccountGrants: accountsGrant,
+  getAccountGrant: accountsGrant,
+  deleteAccountGrant: accountsGrant,
   listMembers: madeMember,
   getMember: madeMember,
   updateMember: madeMember,
@@ -80,6 +101,81 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
 async function madeToken(api: Api): Promise<Ask> {
   const { json } = await ask(api, 'createToken', { body: exampleOf('createToken') })
   return { params: { token_id: json.result.id } }
+}
+
+/** A token that acts for a person, beside whom there is another super administrator. */
+async function person(api: Api): Promise<Ask> {
+  const { value } = await keepPerson(api)
+  return { token: value }
+}
+
+async function keepPerson(api: Api) {
+  await keepMember(api.kept, [role.super])
+  return keepAccess(api.kept, { now: api.clock.now() })
+}
+
+async function session(api: Api): Promise<Ask> {
+  const { value, user } = await keepPerson(api)
+  const proof = { method: 'password', secondFactor: true, at: api.clock.now() } as const
+  const visit = { address: '192.0.2.1', userAgent: 'a browser', ray: '' }
+  const { session } = await new Sessions(api.kept, api.clock).begin(user, proof, visit)
+  return { token: value, params: { session_id: session.id } }
+}
+
+async function membership(api: Api): Promise<Ask> {
+  const { value, member } = await keepPerson(api)
+  return { token: value, params: { membership_id: member.id } }
+}
+
+/** An invitation of a person to another account. */
+export async function pendingMembership(api: Api, identity: User['identity'] = null): Promise<Ask> {
+  const { value, user } = await keepPerson(api)
+  const kept = (await api.kept.users.get(everybody, user.id))!
+  await api.kept.users.replace({ ...user, identity }, kept.version)
+  const elsewhere = '3'.repeat(32)
+  await api.kept.accounts.insert({ id: elsewhere, name: 'elsewhere', createdAt: 1 })
+  const member = memberWith(user, [role.reader], { account: elsewhere, status: 'pending' })
+  await api.kept.members.insert(member)
+  return { token: value, params: { membership_id: member.id } }
+}
+
+async function personsGrant(api: Api): Promise<Ask> {
+  const { value, grant } = await keepPerson(api)
+  return { token: value, params: { grant_id: grant.id } }
+}
+
+async function accountsGrant(api: Api): Promise<Ask> {
+  const { params } = await personsGrant(api)
+  return { params: params! }
+}
+
+async function clientsGrant(api: Api): Promise<Ask> {
+  const { grant, client } = await keepPerson(api)
+  return { params: { grant_id: grant.id, client_id: client.id } }
+}
+
+async function clientsEvent(api: Api): Promise<Ask> {
+  const { client, user } = await keepPerson(api)
+  await api.kept.authorizationEvents.append({
+    id: randomBytes(16).toString('hex'),
+    client: client.id,
+    clientAccount: client.account,
+    at: api.clock.now(),
+    step: 'token',
+    result: 'failure',
+    error: 'invalid_grant',
+    reason: 'PKCE verifier does not match',
+    user: user.id,
+    account: client.account,
+    address: '192.0.2.1',
+    ray: '0'.repeat(16),
+  })
+  return { params: { client_id: client.id } }
+}
+
+export async function invitedMember(api: Api): Promise<Ask> {
+  const { member } = await keepMember(api.kept, [role.gateways], { status: 'pending' })
+  return { params: { member_id: member.id } }
 }
 
 export async function madeMember(api: Api): Promise<Ask> {

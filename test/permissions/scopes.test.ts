@@ -4,7 +4,15 @@ import { permissions } from '../../src/permissions/permissions.ts'
 import { oauthScopes, withProtocolScopes } from '../../src/permissions/scopes.ts'
 import type { GrantType } from '../../src/store/oauth-client.ts'
 
-const identity = ['openid', 'offline_access', 'user.read']
+const identity = [
+  'openid',
+  'offline_access',
+  'user.read',
+  'memberships.read',
+  'memberships.write',
+  'user_access.read',
+  'user_access.write',
+]
 
 test('scopes are those of identity, and one for each permission by the same name', () => {
   assert.deepEqual(

@@ -72,6 +72,7 @@ const answers = new WeakMap<OAuthClient, { readonly secrets: SecretKeys; readonl
 export async function updateClient(call: Call, api: Api): Promise<Answer> {
   let value: string | null = null
   let isUnchanged = false
+  let hasDropped = false
   const revised = await reviseClient(call, api, kept => {
     const changed = changeClient(kept, call.body, api.secrets, call.now)
     if (!('client' in changed)) return failures(changed)
@@ -79,18 +80,20 @@ export async function updateClient(call: Call, api: Api): Promise<Answer> {
     isUnchanged = client === kept
     if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))
     value = secret
+    hasDropped = kept.scopes.some(scope => !client.scopes.includes(scope))
     const members = changedMembers(withoutTimes(kept, api), withoutTimes(client, api))
     return { record: client, audit: auditOf(call, 'update', resourceOf(kept.id), members) }
   })
   // It may be as it is by the same request before, whose write could not be confirmed.
   if (isUnchanged) await api.store.confirm()
-  return 'record' in revised
-    ? success(viewClient(revised.record, api.secrets, value), etagOf(revised.record))
-    : revised
+  if (!('record' in revised)) return revised
+  const { record } = revised
+  if (hasDropped) api.grants.trimGrants(record, call)
+  return success(viewClient(record, api.secrets, value), etagOf(record))
 }
 
 /** Removes a client, its secrets and all that they open. */
-export async function deleteClient(call: Call, { store, log }: Api): Promise<Answer> {
+export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<Answer> {
   const id = call.params.client_id!
   const audit = auditOf(call, 'delete', resourceOf(id))
   for (;;) {
@@ -98,7 +101,9 @@ export async function deleteClient(call: Call, { store, log }: Api): Promise<Ans
     if (kept === null) return noClient
     const refusal = unmet(call.ifMatch, kept.record)
     if (refusal) return refusal
-    if (await drop(store.oauthClients, audit, log, kept.version)) return success({ id })
+    if (!(await drop(store.oauthClients, audit, log, kept.version))) continue
+    grants.endClient(id, call)
+    return success({ id })
   }
 }
 

@@ -74,7 +74,7 @@ const required: Members = {
 const optional: Members = {
   optional_scopes: about(
     'Scopes that a user may decline; also listed in `scopes`.',
-    setOf(oneOf(declinable), 0, mostUris),
+    setOf(oneOf(declinable), 0, declinable.length),
   ),
   post_logout_redirect_uris: setOf(redirectUri, 0, mostUris),
   allowed_cors_origins: setOf(origin, 0, mostUris),
@@ -190,5 +190,5 @@ export const oauthScope = open({
   category: text,
   description: text,
   scopes: about('The kinds of resources that it covers.', listOf(text)),
-  is_identity: about('Whether it only identifies the user and grants no other access.', flag),
+  is_identity: about('Whether it concerns the user alone, and gives no access to an account.', flag),
 })

@@ -3,12 +3,13 @@
 import { about, open, type Schema, text, whole } from './schemas.ts'
 import { auditEntry } from '../records/audit-schemas.ts'
 import { oauthClient, oauthClientWithSecret, oauthScope, verification } from '../oauth-clients/schemas.ts'
+import { accountGrant, authorizationEvent, clientGrant, userGrant } from '../oauth-grants/schemas.ts'
 import { accessRule } from '../zones/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
-import { account, invitedMember, member, role } from '../people/schemas.ts'
+import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
 
 export const schemas = {
@@ -20,6 +21,13 @@ export const schemas = {
   Role: role,
   Member: member,
   InvitedMember: invitedMember,
+  User: user,
+  Membership: membership,
+  Session: session,
+  UserGrant: userGrant,
+  AccountGrant: accountGrant,
+  ClientGrant: clientGrant,
+  AuthorizationEvent: authorizationEvent,
   Token: token,
   Policy: policy,
   Gateway: gateway,

@@ -96,7 +96,8 @@ function descriptionOf({ description }: Operation, row: Row | null) {
   return told === '' ? {} : { description: told }
 }
 
-function requirementOf({ path, permission }: Row): string {
+function requirementOf({ path, permission, scope }: Row): string {
+  if (scope) return `Requires a token of OAuth that acts for a user, with the scope \`${scope}\`.`
   if (!/\{(account_id|zone)\}/.test(path)) return 'Open to any token.'
   const need = permission ? `the permission \`${permission}\` on` : 'any access to'
   const owner = path.includes('{zone}') ? 'the account that owns the zone' : 'the account'

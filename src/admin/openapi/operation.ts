@@ -53,6 +53,15 @@ export const tags = [
     description: 'Third-party applications that users authorize, and the scopes that these may request.',
   },
   { name: 'Members', description: 'Accounts, the people who work in them, and what their roles permit.' },
+  {
+    name: 'User',
+    description:
+      'The person for whom a token of OAuth acts: profile, memberships, sessions and connected apps.',
+  },
+  {
+    name: 'OAuth grants',
+    description: 'What users allowed OAuth clients to do, and what happened on the way.',
+  },
   { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
   {
     name: 'AI gateways',

@@ -5,12 +5,14 @@ import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
 import { peopleOperations } from '../people/operations.ts'
+import { grantOperations } from '../oauth-grants/operations.ts'
 import { plainOperations } from './plain-operations.ts'
 import { tokenOperations } from '../tokens/operations.ts'
 import { zoneOperations } from '../zones/operations.ts'
 
 export const operations: Readonly<Record<string, Operation>> = {
   ...clientOperations,
+  ...grantOperations,
   ...peopleOperations,
   ...tokenOperations,
   ...gatewayOperations,

@@ -19,6 +19,7 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   const hasToken = row !== null || operation.hasToken === true
   return [
     ...(hasToken ? [badQuery(query), unauthorized, storeUnreachable, bug] : []),
+    ...(row?.scope ? [refusal('no_user')] : []),
     ...(row && isOwned(path) ? [forbidden] : []),
     ...(row && row.method !== 'GET' ? [tooMany] : []),
     ...(path.includes('{') ? [unknown] : []),

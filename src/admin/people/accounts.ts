@@ -64,7 +64,7 @@ function readAccount(body: unknown, account: string) {
 }
 
 /** Shows an account as the API does. */
-function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
+export function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
   return {
     id,
     name,

@@ -5,6 +5,7 @@ import { auditOf } from '../../store/audit-entry.ts'
 import { everybody, type Member, type User } from '../../store/people.ts'
 import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
 import { type Answer, failure, success } from '../envelope.ts'
+import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { drop } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
 import { memberResource } from './member-view.ts'
@@ -37,22 +38,24 @@ export async function keepingOneSuper(write: () => Promise<Answer>): Promise<Ans
   }
 }
 
-/** Removes the member that is found, unless it is refused for that. */
+/** Removes the member that is found, unless it is refused for that, with what the user allowed apps to do in the account. */
 export function removeMember(
   find: () => Promise<Versioned<Member> | null>,
   refuse: (kept: Member) => Answer | null,
   call: Call,
   api: Api,
+  missing = noMember,
 ): Promise<Answer> {
   return keepingOneSuper(async () => {
     for (;;) {
       const kept = await find()
-      if (kept === null) return noMember
-      const { id, account } = kept.record
+      if (kept === null) return missing
+      const { id, account, user } = kept.record
       const refusal = refuse(kept.record)
       if (refusal) return refusal
       const audit = auditOf({ ...call, account }, 'delete', memberResource(id))
       if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
+      await endGrantsOf({ account, user }, { ...call, account }, api)
       return success({ id })
     }
   })

@@ -34,7 +34,7 @@ function viewUserOf({ status }: Member, { id, email, firstName, lastName, totp }
 }
 
 /** Whether a user has a second factor that is in effect. */
-function hasTotp({ totp }: Pick<User, 'totp'>): boolean {
+export function hasTotp({ totp }: Pick<User, 'totp'>): boolean {
   return totp !== null && totp.confirmedAt !== null
 }
 

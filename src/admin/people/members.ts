@@ -1,21 +1,24 @@
 // Handlers of the members of an account. Nobody gives a role beyond what their own token permits, nor touches a member who has such a one.
 
 import { newId } from '../../base/id.ts'
+import { reissueInvitation } from '../../people/invitations.ts'
+import { invitationPath } from '../../pages/paths.ts'
+import { newInvitation } from '../../people/links.ts'
+import { userOfEmail } from '../../people/users.ts'
 import { areSuper } from '../../permissions/roles.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import type { Member, User } from '../../store/people.ts'
 import { type Answer, failure, failures, success } from '../envelope.ts'
-import { membersSet } from '../records/audit.ts'
+import { endGrantsOf } from '../oauth-grants/ending.ts'
+import { membersSet, tellAudit } from '../records/audit.ts'
 import { add, revise } from '../records/kept.ts'
 import { once } from '../request/idempotency.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
 import type { Api, Call } from '../row.ts'
-
 import { readInvitee, readRoles } from './member-body.ts'
 import { givingBeyond, touchingBeyond } from './member-reach.ts'
 import { memberResource, revisionOf, viewMember } from './member-view.ts'
 import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './kept-member.ts'
-import { userOfEmail } from '../../people/users.ts'
 
 /** Invites a person; who is not known here becomes a user who can do nothing before the invitation is accepted. */
 export async function createMember(call: Call, api: Api): Promise<Answer> {
@@ -29,10 +32,33 @@ export async function createMember(call: Call, api: Api): Promise<Answer> {
     const user = await userOfEmail(store.users, read.email, now)
     if (await store.members.find(account, user.id)) return failure('member_taken')
     const member = newMember(account, user, read.roles, now)
-    const answer = success({ ...viewMember(member, user) }, etagOf(revisionOf(member)))
+    const link = newInvitation(member, now)
+    const view = { ...viewMember(member, user), invitation_url: linkOf(api, link.value) }
+    const answer = success(view, etagOf(revisionOf(member)))
     const audit = auditOf(call, 'invite', memberResource(member.id), membersSet(body))
-    return (await add(store.members, member, { audit, ...keep(answer) }, log)) ? answer : null
+    // What an earlier membership left would come to life with this one, had a crash kept it.
+    await endGrantsOf({ account, user: user.id }, call, api)
+    await store.credentials.put(link.credential)
+    if (await add(store.members, member, { audit, ...keep(answer) }, log)) return answer
+    await store.credentials.remove('invitation', link.credential.digest)
+    return null
   })
+}
+
+/** Makes another link for a person who has not accepted; the old one ends. */
+export async function reinviteMember(call: Call, api: Api): Promise<Answer> {
+  const { account, caller, now } = call
+  const kept = await findMember(call, api)
+  if (kept === null) return noMember
+  const { id, status, roles } = kept.record
+  const refusal = touchingBeyond(roles, caller, account)
+  if (refusal) return refusal
+  if (status !== 'pending') return failure('not_pending')
+  const audit = auditOf(call, 'invite', memberResource(id), ['invitation_url'])
+  const link = await reissueInvitation(api.store, kept.record, now)
+  await api.store.audit.append(audit)
+  tellAudit(api.log, audit)
+  return success({ invitation_url: linkOf(api, link.value) })
 }
 
 export async function getMember(call: Call, api: Api): Promise<Answer> {
@@ -76,6 +102,10 @@ export async function deleteMember(call: Call, api: Api): Promise<Answer> {
     call,
     api,
   )
+}
+
+function linkOf({ pages }: Api, value: string): string {
+  return pages + invitationPath(value)
 }
 
 function shown(member: Member, user: User): Answer {

@@ -3,9 +3,17 @@
 import { roles as allRoles } from '../../permissions/roles.ts'
 import { json, type Operation, refusal } from '../openapi/operation.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
-import { about, id, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
+import { about, id, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
 import { memberOrders } from './member-list.ts'
-import { changedAccount, changedMember, newMember } from './schemas.ts'
+import { membershipOrders } from './memberships.ts'
+import {
+  changedAccount,
+  changedMember,
+  decidedMembership,
+  invitationUrl,
+  newMember,
+  sessionId,
+} from './schemas.ts'
 
 const tag = 'Members'
 const accounts = '/client/v4/accounts'
@@ -22,6 +30,10 @@ const lastSuper = refusal('last_super_administrator')
 const beyondToken = refusal('beyond_token')
 
 const invitee = { email: 'ada@example.com', roles: [roleOfName('AI Gateway Admin')] }
+
+const sessions = '/client/v4/user/sessions'
+const memberships = '/client/v4/memberships'
+const membership = `${memberships}/{membership_id}`
 
 const { cursor: _, ...countedPages } = pageQuery
 
@@ -82,6 +94,14 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     },
     answer: json(page(named('Member'))),
   },
+  [`POST ${member}/invitation`]: {
+    id: 'reinviteMember',
+    tag,
+    summary: 'Create another link for a person who has not accepted',
+    description: 'The old link ends.',
+    answer: json(success(open({ invitation_url: invitationUrl }))),
+    refusals: [refusal('not_pending'), beyondToken],
+  },
   [`GET ${member}`]: {
     id: 'getMember',
     tag,
@@ -107,6 +127,70 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     description: 'What the person allowed apps to do in the account ends at once. The person stays a user.',
     answer: json(success(open({ id }))),
     refusals: [lastSuper, beyondToken],
+  },
+  'GET /client/v4/user': {
+    id: 'getUser',
+    tag: 'User',
+    summary: 'Show the user for whom the token of this request acts',
+    answer: json(success(named('User'))),
+  },
+  [`GET ${sessions}`]: {
+    id: 'listSessions',
+    tag: 'User',
+    summary: 'List where the user is signed in',
+    query: countedPages,
+    answer: json(page(named('Session'))),
+  },
+  [`DELETE ${sessions}`]: {
+    id: 'deleteSessions',
+    tag: 'User',
+    summary: 'Sign the user out everywhere',
+    description:
+      'The tokens of all apps that act for the user end too, that of this request included. What the user allowed is remembered.',
+    answer: json(success(open({ id, sessions: about('How many ended.', whole(0)) }))),
+  },
+  [`DELETE ${sessions}/{session_id}`]: {
+    id: 'deleteSession',
+    tag: 'User',
+    summary: 'End a session of the user',
+    answer: json(success(open({ id: sessionId }))),
+  },
+  [`GET ${memberships}`]: {
+    id: 'listMemberships',
+    tag: 'User',
+    summary: 'List the accounts of the user, and invitations to others',
+    query: {
+      ...countedPages,
+      order: about('By creation if left out.', oneOf(membershipOrders)),
+      direction: about('`asc` by default.', oneOf(['asc', 'desc'])),
+      status: oneOf(['accepted', 'pending', 'rejected']),
+      name: about('Part of the name of the account, case-insensitive.', text),
+      'account.name': about('As `name`.', text),
+    },
+    answer: json(page(named('Membership'))),
+  },
+  [`GET ${membership}`]: {
+    id: 'getMembership',
+    tag: 'User',
+    summary: 'Show a membership of the user',
+    answer: json(success(named('Membership'))),
+  },
+  [`PUT ${membership}`]: {
+    id: 'updateMembership',
+    tag: 'User',
+    summary: 'Accept or decline an invitation',
+    description:
+      'Only users who sign in at an OpenID provider, which vouches for their address, can accept here; others use the link of the invitation.',
+    body: { schema: decidedMembership, examples: { Declines: { status: 'rejected' } } },
+    answer: json(success(named('Membership'))),
+    refusals: [refusal('needs_link'), refusal('not_pending')],
+  },
+  [`DELETE ${membership}`]: {
+    id: 'deleteMembership',
+    tag: 'User',
+    summary: 'Leave an account, or decline its invitation',
+    answer: json(success(open({ id }))),
+    refusals: [lastSuper],
   },
   [`GET ${roles}`]: {
     id: 'listRoles',

@@ -27,7 +27,7 @@ export function viewRole({ id, name, description, permissions }: Role) {
 }
 
 /** Sorts permissions by what they are for, in the shape of the published clients: `OAuth Clients Read` is `read` of `oauth_clients`, and `Edit` is `write`. */
-function grantsOf(permissions: Role['permissions']) {
+export function grantsOf(permissions: Role['permissions']) {
   const grants: Record<string, Record<string, true>> = {}
   for (const permission of permissions) {
     const [, thing = '', deed = ''] = /^(.*) (\w+)$/.exec(permission) ?? []

@@ -107,10 +107,48 @@ const shownMember: Members = {
 
 export const member = open(shownMember)
 
+export const invitationUrl: Schema = {
+  ...text,
+  format: 'uri',
+  description:
+    'The link with which the person accepts the invitation, within 7 days; hand it over. It is shown only once.',
+}
+
 /** A member in the response to the invitation. */
-export const invitedMember = open(shownMember, {
-  invitation_url: about(
-    'The link with which the person accepts the invitation; hand it over. It is shown only once.',
-    { ...text, format: 'uri' },
-  ),
+export const invitedMember = open({ ...shownMember, invitation_url: invitationUrl })
+
+export const membership = open({
+  id,
+  account: named('Account'),
+  roles: about('Their names.', listOf(text)),
+  permissions: grants,
+  status: oneOf(['pending', 'accepted', 'rejected']),
 })
+
+/** The body that accepts an invitation or declines it. */
+export const decidedMembership = closed({ status: oneOf(['accepted', 'rejected']) })
+
+export const user = open({
+  id,
+  email: text,
+  first_name: name,
+  last_name: name,
+  two_factor_authentication_enabled: flag,
+  two_factor_authentication_locked: about('Whether an account of the user requires it.', flag),
+  suspended: flag,
+})
+
+export const sessionId: Schema = { ...text, pattern: '^[0-9a-f]{64}$' }
+
+export const session = open(
+  {
+    id: sessionId,
+    method: about('How the user proved who they are.', oneOf(['password', 'openid', 'invitation'])),
+    second_factor: flag,
+    created_at: time,
+    authenticated_at: about('When the user last proved who they are.', time),
+    last_used_at: about('To some minutes.', time),
+    ip: text,
+  },
+  { user_agent: about('Of the browser that signed in.', text) },
+)

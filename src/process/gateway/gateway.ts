@@ -19,6 +19,7 @@ import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
+import { pagesUrl } from './pages-url.ts'
 import { Presence } from './presence.ts'
 import type { FaceParts, Faces } from './faces.ts'
 import type { Services } from './services.ts'
@@ -225,10 +226,12 @@ export class Gateway {
   get #api(): Api | null {
     if (this.#services === null || this.#management === null || this.#plane === null) return null
     const { store, tokens: verifier, zones: records } = this.#services
-    const { secrets, writes, refusals } = this.#management
+    const { secrets, writes, refusals, grants } = this.#management
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
     const issuer = issuerOf(this.#config, this.#admin)
-    return { store, verifier, secrets, writes, refusals, issuer, log: this.#log, zones: zoneFacts(parts) }
+    const guards = { verifier, secrets, writes, refusals, issuer }
+    const pages = pagesUrl(this.#config, this.#admin) ?? urlOf(this.#admin)
+    return { store, ...guards, grants, pages, log: this.#log, zones: zoneFacts(parts) }
   }
 
   get #documentation(): string {

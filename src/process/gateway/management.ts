@@ -1,5 +1,5 @@
-// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes and the retention of their
-// audit log. One per gateway, in the process of the admin listener.
+// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes, the retention of their
+// audit log, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
 
 import { systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
+import { GrantKeeper } from '../../admin/oauth-grants/grant-keeper.ts'
 import { AuditKeeper } from '../../admin/records/audit-keeper.ts'
 import { Refusals } from '../../admin/refusal-log.ts'
 import { WriteLimit } from '../../admin/write-limit.ts'
@@ -22,6 +23,7 @@ export class Management {
   readonly writes: WriteLimit
   readonly refusals: Refusals
   readonly #limiter: Limiter
+  readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
   readonly #watch: DomainWatch
   readonly #end = new AbortController()
@@ -36,6 +38,8 @@ export class Management {
     this.refusals = new Refusals(log, metrics.managementRefusals)
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
+    this.grants = new GrantKeeper({ store, log })
+    this.grants.start()
     this.#watch = new DomainWatch({
       store,
       lookup: new TxtLookup(domains),
@@ -65,7 +69,13 @@ export class Management {
 
   async close(): Promise<void> {
     this.#end.abort()
-    await Promise.all([this.#watch.close(), this.#keeper.close(), this.#limiter.close(), this.#looking])
+    await Promise.all([
+      this.#watch.close(),
+      this.#keeper.close(),
+      this.grants.close(),
+      this.#limiter.close(),
+      this.#looking,
+    ])
   }
 }
 

@@ -36,7 +36,15 @@ test('their names are those of the permissions of tokens, and those of identity 
   )
   assert.deepEqual(
     names(true).map(({ id }: { id: string }) => id),
-    ['openid', 'offline_access', 'user.read'],
+    [
+      'openid',
+      'offline_access',
+      'user.read',
+      'memberships.read',
+      'memberships.write',
+      'user_access.read',
+      'user_access.write',
+    ],
   )
 })
 

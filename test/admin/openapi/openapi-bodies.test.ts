@@ -6,6 +6,8 @@ import fc from 'fast-check'
 import { roles } from '../../../src/permissions/roles.ts'
 import { zoneOwner } from '../../../src/store/zone-lists.ts'
 import { startApi } from '../api.ts'
+import { keepAccess } from '../oauth-grants/access.ts'
+import { memberWith, role } from '../people/people.ts'
 import { type Described, described, faultsOf } from './openapi-document.ts'
 
 type Api = Awaited<ReturnType<typeof startApi>>
@@ -62,8 +64,8 @@ const creations: Readonly<Record<string, string>> = {
   updateAccessRule: 'createAccessRule',
   updateMember: 'createMember',
 }
-/** What a second one of the same name or address is refused for. */
-const unique = ['createGateway', 'createMember']
+/** What the state of things may refuse: a second one of the same name or address, and to accept without a link. */
+const refusable = ['createGateway', 'createMember', 'updateMembership']
 
 const find = (id: string) => described.find(operation => operation.id === id)!
 const withBody = described.filter(({ body }) => body?.type === 'application/json')
@@ -73,8 +75,18 @@ let made = 0
 async function send(api: Api, { id, method, path }: Described, body: Json) {
   const creation = creations[id] && find(creations[id])
   await withoutRules(api)
+  if (id === 'updateMembership') return sendAsPerson(api, { method, path }, body)
   const target = creation ? await makeFor(api, creation, path) : path
   return api.ask(method, filled(target), { body })
+}
+
+/** Sends a decision on an invitation, as the person who is invited. */
+async function sendAsPerson(api: Api, { method, path }: Pick<Described, 'method' | 'path'>, body: Json) {
+  const { value: token, user } = await keepAccess(api.kept, { now: api.clock.now() })
+  const member = memberWith(user, [role.reader], { account: '3'.repeat(32), status: 'pending' })
+  await api.kept.accounts.insert({ id: member.account, name: 'elsewhere', createdAt: 1 })
+  await api.kept.members.insert(member)
+  return api.ask(method, path.replace('{membership_id}', member.id), { token, body })
 }
 
 async function makeFor(api: Api, { method, path, body }: Described, template: string): Promise<string> {
@@ -106,7 +118,7 @@ async function agree(api: Api, operation: Described, body: Json): Promise<boolea
   const { status, json } = await send(api, operation, body)
   const what = `${operation.id} ${JSON.stringify(body)}`
   if (faults !== '') assert.equal(status, 400, `${what}: ${faults}`)
-  else if (status === 409) assert.ok(unique.includes(operation.id), what)
+  else if (status === 409) assert.ok(refusable.includes(operation.id), what)
   else if (status !== 200)
     for (const { message } of json.errors)
       assert.ok(

@@ -3,7 +3,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openapiDocument } from '../../../src/admin/openapi/openapi.ts'
-import { apiRows, plainRows } from '../../../src/admin/routes.ts'
+import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
 import type { Schema } from '../../../src/admin/openapi/schemas.ts'
 import { zoneRows } from '../../../src/admin/zones/zone-routes.ts'
 
@@ -36,7 +36,7 @@ export interface Described {
   readonly responses: Readonly<Record<string, Response>>
 }
 
-export const rows = [...apiRows, ...zoneRows, ...plainRows]
+export const rows = [...apiRows, ...zoneRows, ...plainRows, ...userRows]
 
 export const document = openapiDocument(rows)
 

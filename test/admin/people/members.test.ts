@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { digestOfValue } from '../../../src/people/secret-value.ts'
 import { everybody } from '../../../src/store/people.ts'
 import { account } from '../../tokens/token-with.ts'
 import { type Reply, startApi } from '../api.ts'
@@ -17,6 +18,13 @@ test('a person is invited, and is pending', async t => {
   const { status, json, headers } = await ask('POST', '/members', { body: ada })
   assert.equal(status, 200)
   const { id, user, invitation_url, ...rest } = json.result
+  assert.match(invitation_url, /^https:\/\/id\.example\/auth\/invitation\?token=[\w-]{43}$/)
+  const links = await kept.credentials.list({ user: user.id }, 'invitation', 2)
+  const value = new URL(invitation_url).searchParams.get('token')!
+  assert.deepEqual(
+    links.map(({ digest, data }) => [digest, data]),
+    [[digestOfValue(value), { purpose: 'invitation', account, member: id }]],
+  )
   assert.equal(rest.email, 'ada@example.com')
   assert.equal(rest.status, 'pending')
   assert.deepEqual(
@@ -43,10 +51,9 @@ test('an invitation does not tell whether the person is known', async t => {
   assert.deepEqual(await viewOf(known.user.email), nobody)
   assert.deepEqual(await viewOf('unknown@example.com'), nobody)
 
-  const { result } = (await ask('GET', '/members')).json
-  const { record, version } = (await kept.members.get(account, result[0].id))!
+  const { record, version } = (await kept.members.find(account, known.user.id))!
   await kept.members.replace({ ...record, status: 'accepted' }, version)
-  const accepted = (await ask('GET', `/members/${result[0].id}`)).json.result.user
+  const accepted = (await ask('GET', `/members/${record.id}`)).json.result.user
   assert.deepEqual([accepted.first_name, accepted.two_factor_authentication_enabled], ['Ada', true])
 })
 
@@ -71,6 +78,33 @@ test('the same invitation with an Idempotency-Key gives the same response, link 
   const again = await ask('POST', '/members', request)
   assert.deepEqual(again.json, first.json)
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
+})
+
+test('a link that was lost is made again, and the old one ends', async t => {
+  const { ask, kept, keepToken } = await startApi(t)
+  const { id, user, invitation_url: first } = (await ask('POST', '/members', { body: ada })).json.result
+  const { invitation_url: second } = (await ask('POST', `/members/${id}/invitation`)).json.result
+  assert.notEqual(second, first)
+  const digests = [first, second].map(url => digestOfValue(new URL(url).searchParams.get('token')!))
+  const links = await kept.credentials.list({ user: user.id }, 'invitation', 9)
+  assert.deepEqual(
+    links.map(({ digest }) => digest),
+    digests.slice(1),
+  )
+  // The link of somebody who is to do more is not for everybody who manages members.
+  const { value: token } = await keepToken(['Members Write'])
+  assert.equal((await ask('POST', `/members/${id}/invitation`, { token })).status, 403)
+  const { record, version } = (await kept.members.get(account, id))!
+  await kept.members.replace({ ...record, status: 'accepted' }, version)
+  const late = await ask('POST', `/members/${id}/invitation`)
+  assert.deepEqual([late.status, late.json.errors[0].code], [409, 10418])
+})
+
+test('of an invitation that is refused no link is left', async t => {
+  const { ask, kept } = await startApi(t)
+  await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/members', { body: ada })))
+  const { record } = (await kept.users.findByEmail('ada@example.com'))!
+  assert.equal((await kept.credentials.list({ user: record.id }, 'invitation', 20)).length, 1)
 })
 
 test('every fault of an invitation is told with its place', async t => {

@@ -1,0 +1,50 @@
+// Handlers of what members of an account allowed OAuth clients to do there, for its administrators.
+
+import { isId } from '../../base/id.ts'
+import { everybody } from '../../store/people.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { type Answer, failures, success } from '../envelope.ts'
+import { pageOf } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, Call } from '../row.ts'
+import { noGrant } from './client-grants.ts'
+import { endGrant } from './ending.ts'
+import { viewForAccount } from './view.ts'
+
+export async function listAccountGrants({ account, query }: Call, api: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const views = new Map<string, object>()
+  return pageOf(api.store.oauthGrants, account, page, {
+    createdAt: ({ createdAt }) => createdAt,
+    view: ({ id }) => views.get(id),
+    prepare: async grants => {
+      const shown = await Promise.all(grants.map(grant => viewOf(grant, api)))
+      for (const view of shown) views.set(view.id, view)
+    },
+  })
+}
+
+export async function getAccountGrant(call: Call, api: Api): Promise<Answer> {
+  const grant = await findGrant(call, api)
+  return grant ? success(await viewOf(grant, api)) : noGrant
+}
+
+export async function deleteAccountGrant(call: Call, api: Api): Promise<Answer> {
+  const grant = await findGrant(call, api)
+  return grant && (await endGrant(grant, call, api)) ? success({ id: grant.id }) : noGrant
+}
+
+async function findGrant({ account, params }: Call, { store }: Api): Promise<OAuthGrant | null> {
+  const id = params.grant_id!
+  return isId(id) ? ((await store.oauthGrants.get(account, id))?.record ?? null) : null
+}
+
+async function viewOf(grant: OAuthGrant, { store }: Api) {
+  const [client, user] = await Promise.all([
+    store.oauthClients.get(grant.clientAccount, grant.client),
+    store.users.get(everybody, grant.user),
+  ])
+  return viewForAccount(grant, client?.record ?? null, user?.record ?? null)
+}

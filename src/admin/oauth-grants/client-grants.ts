@@ -1,0 +1,58 @@
+// Handlers of the grants of an OAuth client, for its owner.
+
+import { isId } from '../../base/id.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
+import { findClient, noClient, resourceOf } from '../oauth-clients/kept-client.ts'
+import { tellAudit } from '../records/audit.ts'
+import { answerOf, cutOf } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, Call } from '../row.ts'
+import { endGrant, grantsOfClient, placeOf } from './ending.ts'
+import { viewForOwner } from './view.ts'
+
+export const noGrant = failure('no_such', 'OAuth grant')
+
+export async function listClientGrants(call: Call, api: Api): Promise<Answer> {
+  const parameters = new Parameters(call.query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const kept = await findClient(call, api)
+  if (kept === null) return noClient
+  const { items, total } = await api.store.oauthGrants.ofClient(kept.record.id, cutOf(page))
+  return answerOf(items, page, total, { view: viewForOwner, placeOf })
+}
+
+/** Ends all grants of a client: their codes and tokens now, what is left of them behind the response. */
+export async function deleteClientGrants(call: Call, api: Api): Promise<Answer> {
+  const kept = await findClient(call, api)
+  if (kept === null) return noClient
+  const { id } = kept.record
+  const { store, log, grants } = api
+  const audit = auditOf(call, 'revoke', resourceOf(id), ['grants'])
+  await store.audit.append(audit)
+  tellAudit(log, audit)
+  await store.credentials.removeOf({ client: id })
+  grants.endGrants(id, call)
+  return success({ client_id: id })
+}
+
+export async function deleteClientGrant(call: Call, api: Api): Promise<Answer> {
+  const { params } = call
+  const kept = await findClient(call, api)
+  if (kept === null) return noClient
+  const id = params.grant_id!
+  const grant = isId(id) ? await findOfClient(kept.record.id, id, api) : null
+  if (grant === null || !(await endGrant(grant, call, api))) return noGrant
+  return success({ id })
+}
+
+/** Looks through the grants of a client for one: their ids tell nothing of their accounts. */
+async function findOfClient(client: string, id: string, { store }: Api): Promise<OAuthGrant | null> {
+  for await (const grants of grantsOfClient(client, store)) {
+    const found = grants.find(grant => grant.id === id)
+    if (found) return found
+  }
+  return null
+}

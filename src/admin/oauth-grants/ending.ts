@@ -1,0 +1,116 @@
+// Ends what users allowed OAuth clients to do. A grant is gone with its record, at once and everywhere; the codes and tokens that go after it open nothing any
+// more, so that a crash between the two leaves nothing open.
+
+import type { Logger } from '../../log/log.ts'
+import { auditOf, keeper, type Resource } from '../../store/audit-entry.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import type { Position, Store } from '../../store/store.ts'
+import { drop, revise } from '../records/kept.ts'
+
+/** Who asks for an end, when and from where. */
+export interface Ender {
+  readonly account: string
+  readonly caller: { readonly id: string }
+  readonly now: number
+  readonly address: string
+  readonly ray: string
+}
+
+export interface EndingTools {
+  readonly store: Store
+  readonly log: Logger
+}
+
+/** Grants that are ended at once. */
+const atOnce = 50
+
+/** Ends a grant; false when it had ended already. The account that was consented to is told, and that of the one who asks where it is another. */
+export async function endGrant(
+  grant: OAuthGrant,
+  ender: Ender,
+  { store, log }: EndingTools,
+): Promise<boolean> {
+  const audit = auditOf(originIn(grant, ender), 'revoke', resourceOf(grant))
+  const isEnded = await drop(store.oauthGrants, audit, log)
+  if (isEnded && ender.account !== grant.account)
+    await store.audit.append(auditOf(ender, 'revoke', resourceOf(grant)))
+  await store.credentials.removeOf({ grant: grant.id })
+  return isEnded
+}
+
+/** Ends all grants of a user for an account. */
+export async function endGrantsOf(
+  { account, user }: { readonly account: string; readonly user: string },
+  ender: Ender,
+  tools: EndingTools,
+): Promise<void> {
+  for await (const grants of grantsOfUser(user, tools.store))
+    await Promise.all(
+      grants.filter(grant => grant.account === account).map(grant => endGrant(grant, ender, tools)),
+    )
+}
+
+/** Takes from a grant the scopes that its client may not ask for any more, so that these stay away if the client gets them again; with none left it ends. */
+export async function trimGrant(
+  grant: OAuthGrant,
+  { scopes }: Pick<OAuthClient, 'scopes'>,
+  ender: Ender,
+  tools: EndingTools,
+): Promise<void> {
+  const { store, log } = tools
+  const left = grant.scopes.filter(scope => scopes.includes(scope))
+  if (left.length === grant.scopes.length) return
+  if (left.length === 0) return void (await endGrant(grant, ender, tools))
+  const origin = originIn(grant, ender)
+  await revise(
+    store.oauthGrants,
+    grant.account,
+    grant.id,
+    kept => ({
+      record: { ...kept, scopes: kept.scopes.filter(scope => scopes.includes(scope)), updatedAt: ender.now },
+      audit: auditOf(origin, 'update', resourceOf(grant), ['scopes']),
+    }),
+    log,
+  )
+}
+
+/** Hands on the grants of a client, so many at a time. */
+export async function* grantsOfClient(
+  client: string,
+  { oauthGrants }: Store,
+): AsyncGenerator<readonly OAuthGrant[]> {
+  for (let after: Position | null = null; ; ) {
+    const { items } = await oauthGrants.ofClient(client, { offset: 0, limit: atOnce, after })
+    yield items
+    if (items.length < atOnce) return
+    after = placeOf(items.at(-1)!)
+  }
+}
+
+/** Hands on the grants of a user, so many at a time. */
+export async function* grantsOfUser(
+  user: string,
+  { oauthGrants }: Store,
+): AsyncGenerator<readonly OAuthGrant[]> {
+  for (let after: Position | null = null; ; ) {
+    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: atOnce, after })
+    yield items
+    if (items.length < atOnce) return
+    after = placeOf(items.at(-1)!)
+  }
+}
+
+/** Returns the place of a grant in lists. */
+export function placeOf({ createdAt: at, id }: OAuthGrant): Position {
+  return { at, id }
+}
+
+function resourceOf({ id }: OAuthGrant): Resource {
+  return { resourceKind: 'oauth_grant', resource: id }
+}
+
+/** Returns who is named to the account that was consented to: another account does not learn who asks, nor from where. */
+function originIn({ account }: OAuthGrant, ender: Ender): Ender {
+  return ender.account === account ? ender : { ...ender, account, caller: keeper, address: '' }
+}

@@ -1,0 +1,87 @@
+// The operations of OAuth grants and authorization events, for the document of the API.
+
+import { json, type Operation } from '../openapi/operation.ts'
+import { pageQuery } from '../openapi/query-schemas.ts'
+import { about, id, named, oneOf, open, page, success, whole } from '../openapi/schemas.ts'
+import { mostEvents } from './events.ts'
+
+const tag = 'OAuth grants'
+const account = '/client/v4/accounts/{account_id}'
+const client = `${account}/oauth_clients/{client_id}`
+const ofClient = `${client}/grants`
+const ofAccount = `${account}/oauth_grants`
+const ofUser = '/client/v4/user/oauth_grants'
+
+const ended = 'Its codes, access tokens and refresh tokens end at once.'
+
+const { cursor: _, ...countedPages } = pageQuery
+
+export const grantOperations: Readonly<Record<string, Operation>> = {
+  [`GET ${ofUser}`]: {
+    id: 'listUserGrants',
+    tag: 'User',
+    summary: 'List the apps that may act for the user',
+    query: pageQuery,
+    answer: json(page(named('UserGrant'))),
+  },
+  [`DELETE ${ofUser}/{grant_id}`]: {
+    id: 'deleteUserGrant',
+    tag: 'User',
+    summary: 'End what an app may do for the user',
+    description: ended,
+    answer: json(success(open({ id }))),
+  },
+  [`GET ${ofClient}`]: {
+    id: 'listClientGrants',
+    tag,
+    summary: 'List who uses an OAuth client',
+    query: pageQuery,
+    answer: json(page(named('ClientGrant'))),
+  },
+  [`DELETE ${ofClient}`]: {
+    id: 'deleteClientGrants',
+    tag,
+    summary: 'End all grants of an OAuth client',
+    description: 'Codes, access tokens and refresh tokens of the client end at once.',
+    answer: json(success(open({ client_id: id }))),
+  },
+  [`DELETE ${ofClient}/{grant_id}`]: {
+    id: 'deleteClientGrant',
+    tag,
+    summary: 'End a grant of an OAuth client',
+    description: ended,
+    answer: json(success(open({ id }))),
+  },
+  [`GET ${client}/authorization_events`]: {
+    id: 'listAuthorizationEvents',
+    tag,
+    summary: 'List what happened when users connected an OAuth client',
+    description: `The last ${mostEvents} of the client, for 30 days, the newest first; failures with their exact reason.`,
+    query: {
+      ...countedPages,
+      per_page: about(`${mostEvents} by default.`, whole(1, mostEvents)),
+      result: oneOf(['success', 'failure']),
+    },
+    answer: json(page(named('AuthorizationEvent'))),
+  },
+  [`GET ${ofAccount}`]: {
+    id: 'listAccountGrants',
+    tag,
+    summary: 'List what members allowed apps to do in the account',
+    query: pageQuery,
+    answer: json(page(named('AccountGrant'))),
+  },
+  [`GET ${ofAccount}/{grant_id}`]: {
+    id: 'getAccountGrant',
+    tag,
+    summary: 'Show what a member allowed an app to do in the account',
+    answer: json(success(named('AccountGrant'))),
+  },
+  [`DELETE ${ofAccount}/{grant_id}`]: {
+    id: 'deleteAccountGrant',
+    tag,
+    summary: 'End what a member allowed an app to do in the account',
+    description: ended,
+    answer: json(success(open({ id }))),
+  },
+}

@@ -1,0 +1,63 @@
+// What OAuth grants and authorization events look like.
+
+import { oauthScopes } from '../../permissions/scopes.ts'
+import type { AuthorizationStep } from '../../store/authorization-event.ts'
+import { about, id, listOf, type Members, oneOf, open, text, time } from '../openapi/schemas.ts'
+
+const shown: Members = {
+  id,
+  scopes: listOf(oneOf(oauthScopes.map(({ id }) => id))),
+  resource: about('The APIs that it is for (RFC 8707); all if empty.', listOf(text)),
+  created_at: time,
+  updated_at: time,
+}
+
+const client = about(
+  'The app. One that was deleted has only its id.',
+  open(
+    { client_id: id },
+    {
+      client_name: text,
+      logo_uri: text,
+      client_uri: text,
+      visibility: oneOf(['private', 'public']),
+      verified_host: about('The host of `client_uri`, where its owner proved that it is theirs.', text),
+    },
+  ),
+)
+
+/** A grant as its user sees it. */
+export const userGrant = open(
+  { ...shown, client },
+  { account: about('The account in which the app acts.', open({ id, name: text })) },
+)
+
+/** A grant as the account sees it in which the app acts. */
+export const accountGrant = open({ ...shown, client, user: open({ id }, { email: text }) })
+
+/** A grant as the owner of the client sees it. */
+export const clientGrant = open({ ...shown, user: open({ id }), account: open({ id }) })
+
+const steps = [
+  'authorization',
+  'sign_in',
+  'consent',
+  'token',
+  'refresh',
+  'revocation',
+  'introspection',
+  'userinfo',
+  'logout',
+] satisfies AuthorizationStep[]
+
+export const authorizationEvent = open(
+  { id, when: time, step: oneOf(steps), result: oneOf(['success', 'failure']) },
+  {
+    error: about('The error code of OAuth in the response.', text),
+    reason: about('What exactly was wrong.', text),
+    user: open({ id }),
+    account: about('The account of the consent.', open({ id })),
+    ip: text,
+    ray: about('The ray id of the request.', text),
+  },
+)

@@ -1,0 +1,46 @@
+// Handlers of what a user allowed OAuth clients to do: their connected apps.
+
+import { isId } from '../../base/id.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { type Answer, failures, success } from '../envelope.ts'
+import { answerOf, cutOf } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, UserCall } from '../row.ts'
+import { noGrant } from './client-grants.ts'
+import { endGrant, grantsOfUser, placeOf } from './ending.ts'
+import { viewForUser } from './view.ts'
+
+export async function listUserGrants({ actor, query }: UserCall, api: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const { items, total } = await api.store.oauthGrants.ofUser(actor.user, cutOf(page))
+  const views = new Map(
+    await Promise.all(items.map(async grant => [grant.id, await viewOf(grant, api)] as const)),
+  )
+  return answerOf(items, page, total, { view: ({ id }) => views.get(id), placeOf })
+}
+
+/** Ends what the user allowed one app to do; that may be the app which asks. */
+export async function deleteUserGrant(call: UserCall, api: Api): Promise<Answer> {
+  const grant = await findGrant(call, api)
+  return grant && (await endGrant(grant, call, api)) ? success({ id: grant.id }) : noGrant
+}
+
+async function findGrant({ actor, params }: UserCall, { store }: Api): Promise<OAuthGrant | null> {
+  const id = params.grant_id!
+  if (!isId(id)) return null
+  for await (const grants of grantsOfUser(actor.user, store)) {
+    const found = grants.find(grant => grant.id === id)
+    if (found) return found
+  }
+  return null
+}
+
+async function viewOf(grant: OAuthGrant, { store }: Api) {
+  const [client, account] = await Promise.all([
+    store.oauthClients.get(grant.clientAccount, grant.client),
+    store.accounts.get(grant.account),
+  ])
+  return viewForUser(grant, client?.record ?? null, account)
+}

@@ -1,0 +1,49 @@
+// How the management API shows what users allowed OAuth clients to do: to the user, to the owner of the client, and to the account that was consented to. Each sees
+// of the others what they need to decide, and no more.
+
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import type { User } from '../../store/people.ts'
+import type { Account } from '../../store/records.ts'
+import { isoTime } from '../records/kept.ts'
+
+/** Shows a user what they allowed; null stands for what is gone. */
+export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, account: Account | null) {
+  return {
+    ...viewGrant(grant),
+    client: viewClientOf(grant, client),
+    ...(account && { account: { id: account.id, name: account.name } }),
+  }
+}
+
+/** Shows an account what one of its members allowed. */
+export function viewForAccount(grant: OAuthGrant, client: OAuthClient | null, user: User | null) {
+  return {
+    ...viewGrant(grant),
+    client: viewClientOf(grant, client),
+    user: { id: grant.user, ...(user && { email: user.email }) },
+  }
+}
+
+/** Shows the owner of a client who uses it: by the ids that its tokens tell. */
+export function viewForOwner(grant: OAuthGrant) {
+  return { ...viewGrant(grant), user: { id: grant.user }, account: { id: grant.account } }
+}
+
+function viewGrant({ id, scopes, resource, createdAt, updatedAt }: OAuthGrant) {
+  return { id, scopes, resource, created_at: isoTime(createdAt), updated_at: isoTime(updatedAt) }
+}
+
+function viewClientOf({ client: client_id }: OAuthGrant, client: OAuthClient | null) {
+  if (client === null) return { client_id }
+  const { name, logoUri, clientUri, visibility, verification } = client
+  const isVerified = verification?.status === 'verified'
+  return {
+    client_id,
+    client_name: name,
+    ...(logoUri !== null && { logo_uri: logoUri }),
+    ...(clientUri !== null && { client_uri: clientUri }),
+    visibility,
+    ...(isVerified && { verified_host: verification.host }),
+  }
+}

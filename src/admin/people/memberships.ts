@@ -1,0 +1,152 @@
+// Handlers of what a user is a member of. An address proves nobody by itself: who has not shown it to be theirs accepts an invitation by its link alone.
+
+import { isId } from '../../base/id.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { roleOf } from '../../permissions/roles.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import { everybody, type Member } from '../../store/people.ts'
+import type { Account } from '../../store/records.ts'
+import type { Versioned } from '../../store/store.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
+import { pageOfAll, revise } from '../records/kept.ts'
+import { Field } from '../request/field.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, UserCall } from '../row.ts'
+import { viewAccount } from './accounts.ts'
+import { removeMember } from './kept-member.ts'
+import { memberResource } from './member-view.ts'
+import { grantsOf } from './roles.ts'
+
+export const membershipParameters = [
+  'page',
+  'per_page',
+  'order',
+  'direction',
+  'status',
+  'name',
+  'account.name',
+] as const
+
+export const membershipOrders = ['id', 'account.name', 'status'] as const
+
+interface Membership {
+  readonly member: Member
+  readonly account: Account
+}
+
+export async function listMemberships({ actor, query }: UserCall, { store }: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
+  const order = query.has('order') ? parameters.choice('order', membershipOrders) : null
+  const status = query.has('status') ? parameters.choice('status', ['accepted', 'pending', 'rejected']) : null
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const names = [query.get('name'), query.get('account.name')].map(name => name?.toLowerCase() ?? '')
+  const all = await Promise.all(
+    (await store.members.ofUser(actor.user)).map(async member => withAccount(member, store)),
+  )
+  const found = all
+    .filter(one => one !== null)
+    .filter(({ member }) => status === null || member.status === status)
+    .filter(({ account }) => names.every(name => account.name.toLowerCase().includes(name)))
+  if (order !== null) found.sort((one, other) => compare(keys[order](one), keys[order](other)))
+  return pageOfAll(descending ? found.reverse() : found, page, viewMembership)
+}
+
+export async function getMembership(call: UserCall, api: Api): Promise<Answer> {
+  const kept = await findMembership(call, api)
+  const membership = kept && (await withAccount(kept.record, api.store))
+  return membership ? success(viewMembership(membership)) : noMembership
+}
+
+/** Accepts an invitation, or declines it, which removes it. */
+export async function updateMembership(call: UserCall, api: Api): Promise<Answer> {
+  const status = readStatus(call.body)
+  if (typeof status !== 'string') return failures(status)
+  const kept = await findMembership(call, api)
+  const membership = kept && (await withAccount(kept.record, api.store))
+  if (!kept || !membership) return noMembership
+  return status === 'accepted' ? accept(call, membership, api) : decline(call, membership, api)
+}
+
+/** Leaves an account, or declines its invitation. */
+export async function deleteMembership(call: UserCall, api: Api): Promise<Answer> {
+  return removeMember(
+    () => findMembership(call, api),
+    () => null,
+    call,
+    api,
+    noMembership,
+  )
+}
+
+const noMembership = failure('no_such', 'Membership')
+
+async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<Answer> {
+  const { store, log } = api
+  const user = await store.users.get(everybody, member.user)
+  if (member.status === 'pending' && !user?.record.identity) return failure('needs_link')
+  const change = (kept: Member) => {
+    if (kept.status === 'accepted') return success(viewMembership({ member: kept, account }))
+    const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept.id), ['status'])
+    return { record: { ...kept, status: 'accepted' as const, modifiedAt: call.now }, audit }
+  }
+  const revised = (await revise(store.members, account.id, member.id, change, log)) ?? noMembership
+  return 'record' in revised ? success(viewMembership({ member: revised.record, account })) : revised
+}
+
+async function decline(call: UserCall, { member, account }: Membership, api: Api): Promise<Answer> {
+  const answer = await removeMember(
+    () => findMembership(call, api),
+    ({ status }) => (status === 'pending' ? null : failure('not_pending')),
+    call,
+    api,
+    noMembership,
+  )
+  if (answer.status !== 200) return answer
+  return success({ ...viewMembership({ member, account }), status: 'rejected' })
+}
+
+function readStatus(body: unknown): 'accepted' | 'rejected' | readonly Fault[] {
+  const faults: Fault[] = []
+  const status = new Field(body, faults).members(['status']).status.oneOf(['accepted', 'rejected'])
+  return faults.length > 0 ? faults : status!
+}
+
+/** Finds the membership that the path names among those of the user. */
+async function findMembership(
+  { actor, params }: UserCall,
+  { store }: Api,
+): Promise<Versioned<Member> | null> {
+  const id = params.membership_id!
+  if (!isId(id)) return null
+  const found = (await store.members.ofUser(actor.user)).find(member => member.id === id)
+  return found ? store.members.get(found.account, id) : null
+}
+
+async function withAccount(member: Member, { accounts }: Api['store']): Promise<Membership | null> {
+  const account = await accounts.get(member.account)
+  return account && { member, account }
+}
+
+/** Shows a membership as the API does. */
+function viewMembership({ member: { id, roles, status }, account }: Membership) {
+  const held = roles.flatMap(id => roleOf(id) ?? [])
+  return {
+    id,
+    account: viewAccount(account),
+    roles: held.map(({ name }) => name),
+    permissions: grantsOf(held.flatMap(({ permissions }) => permissions)),
+    status,
+  }
+}
+
+const keys: Readonly<Record<(typeof membershipOrders)[number], (one: Membership) => string>> = {
+  id: ({ member }) => member.id,
+  'account.name': ({ account }) => account.name,
+  status: ({ member }) => member.status,
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}

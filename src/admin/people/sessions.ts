@@ -1,0 +1,66 @@
+// Handlers of where a user is signed in.
+
+import { Sessions, type Session } from '../../people/sessions.ts'
+import { Trail } from '../../people/trail.ts'
+import type { Resource } from '../../store/audit-entry.ts'
+import type { AuditAction } from '../../store/records.ts'
+import { type Answer, failure, failures, success } from '../envelope.ts'
+import { isoTime, pageOfAll } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, UserCall } from '../row.ts'
+
+export const sessionParameters = ['page', 'per_page'] as const
+
+/** Answers with the sessions of the user, the last used first. */
+export async function listSessions({ actor, query }: UserCall, api: Api): Promise<Answer> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  return pageOfAll(await sessionsOf(api).list(actor.user), page, viewSession)
+}
+
+export async function deleteSession(call: UserCall, api: Api): Promise<Answer> {
+  const id = call.params.session_id!
+  if (!digest.test(id) || !(await sessionsOf(api).endOne(call.actor.user, id))) return noSession
+  await (await trailOf(call, api, 'revoke', { resourceKind: 'session', resource: id })).write()
+  return success({ id })
+}
+
+/** Signs the user out everywhere, and ends the tokens of their apps, that of this request too; what they allowed is remembered. */
+export async function deleteSessions(call: UserCall, api: Api): Promise<Answer> {
+  const { user } = call.actor
+  const count = await sessionsOf(api).endEverything(user)
+  await (await trailOf(call, api, 'sign_out', { resourceKind: 'user', resource: user })).write()
+  return success({ id: user, sessions: count })
+}
+
+const noSession = failure('no_such', 'Session')
+const digest = /^[0-9a-f]{64}$/
+
+function sessionsOf({ store, clock }: Api): Sessions {
+  return new Sessions(store, clock)
+}
+
+function trailOf(
+  { actor, address, ray, now }: UserCall,
+  { store }: Api,
+  action: AuditAction,
+  resource: Resource,
+): Promise<Trail> {
+  const visit = { address, ray, userAgent: null }
+  return Trail.of(store, { id: actor.user }, visit, now, action, [], resource)
+}
+
+function viewSession(session: Session) {
+  const { id, method, secondFactor, createdAt, authenticatedAt, usedAt, address, userAgent } = session
+  return {
+    id,
+    method,
+    second_factor: secondFactor,
+    created_at: isoTime(createdAt),
+    authenticated_at: isoTime(authenticatedAt),
+    last_used_at: isoTime(usedAt),
+    ip: address,
+    ...(userAgent !== null && { user_agent: userAgent }),
+  }
+}

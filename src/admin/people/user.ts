@@ -1,0 +1,35 @@
+// The handler of the user for whom a token acts.
+
+import { everybody, type User } from '../../store/people.ts'
+import { type Answer, failure, success } from '../envelope.ts'
+import type { Api, UserCall } from '../row.ts'
+import { hasTotp } from './member-view.ts'
+
+export async function getUser({ actor }: UserCall, { store }: Api): Promise<Answer> {
+  const kept = await store.users.get(everybody, actor.user)
+  if (kept === null) return failure('no_such', 'User')
+  const members = await store.members.ofUser(actor.user)
+  const accounts = await Promise.all(
+    members.flatMap(({ account, status }) => (status === 'accepted' ? [store.accounts.get(account)] : [])),
+  )
+  return success(
+    viewUser(
+      kept.record,
+      accounts.some(account => account?.enforceTwoFactor === true),
+    ),
+  )
+}
+
+/** Shows a user to themselves; `isLocked` where an account requires a second factor of them. */
+function viewUser(user: User, isLocked: boolean) {
+  const { id, email, firstName, lastName } = user
+  return {
+    id,
+    email,
+    first_name: firstName,
+    last_name: lastName,
+    two_factor_authentication_enabled: hasTotp(user),
+    two_factor_authentication_locked: isLocked,
+    suspended: false,
+  }
+}
