@@ -87,6 +87,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'tokens.findByDigest': store => store.tokens.findByDigest('0'.repeat(64)),
   'tokens.insert': store => store.tokens.insert(token()),
   'oauthClients.get': store => store.oauthClients.get(owner, '0'),
+  'oauthClients.find': store => store.oauthClients.find('0'),
   'oauthClients.list': store => store.oauthClients.list(owner, page),
   'oauthClients.insert': store =>
     store.oauthClients.insert(oauthClient(), { audit: auditEntry(), answer: keptAnswer() }),

@@ -145,6 +145,13 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.oauthClients.insert(due),
     act: store => store.oauthClients.remove(due.account, due.id, beside),
   },
+  'oauthClients.find': {
+    arrange: async store => {
+      await store.accounts.insert(account({ id: due.account }))
+      await store.oauthClients.insert(due)
+    },
+    act: store => store.oauthClients.find(due.id),
+  },
   'oauthClients.claimDue': {
     arrange: store => store.oauthClients.insert(due),
     act: store => store.oauthClients.claimDue(10, 60_000),

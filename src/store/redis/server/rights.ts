@@ -21,6 +21,7 @@ const onKeys = [
     'hexists',
     'hget',
     'hincrby',
+    'hkeys',
     'hlen',
     'hmget',
     'hset',
