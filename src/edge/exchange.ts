@@ -19,7 +19,7 @@ import type { Origin } from './origin/origin.ts'
 import type { Plane } from './plane.ts'
 import type { EdgeMember } from './origin/pools.ts'
 import type { HeaderChanges } from './rewrite/headers.ts'
-import { type Way, wayOf } from './client/forwarding-fields.ts'
+import { type Way, wayOf } from './client/way.ts'
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {

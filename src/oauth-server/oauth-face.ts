@@ -4,19 +4,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
+import type { Token } from '../store/records.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { SecretUses } from '../oauth-clients/secret-uses.ts'
 import { AuthorizationLog } from '../oauth-grants/authorization-log.ts'
+import { bearerOf } from '../tokens/bearer.ts'
 import { digestOf } from '../tokens/token.ts'
+import type { PageResponse } from '../pages/layout.ts'
 import { ClientDirectory } from './client-directory.ts'
 import { ClientSecrets } from './client-secrets.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { Interactions } from './interactions.ts'
+import { introspect } from './introspection.ts'
 import { readLogout } from './logout.ts'
 import { metadataOf } from './metadata.ts'
-import { errorDocument, errorPage, logoutPage, type Shown, signedOutPage } from './pages.ts'
+import { errorDocument, errorPage, logoutPage, signedOutPage } from './pages.ts'
 import { paths } from './paths.ts'
 import { noteFacts, type Person, RequestFacts, type Sender } from './request-facts.ts'
 import { settling } from './settle.ts'
@@ -35,6 +39,8 @@ interface OAuthFaceParts {
   readonly personOf: (request: IncomingMessage) => Promise<Person | null>
   /** Ends the session of the browser, and takes its cookie away. */
   readonly signOut: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Verifies an API token; anything but a token is why it is not good. */
+  readonly verify: (value: string, address: string | null) => Token | string | Promise<Token | string>
   /** Whether a resource indicator names an API here. */
   readonly isResource: (resource: string) => boolean
 }
@@ -56,6 +62,7 @@ const resuming = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)
 const documents = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/
 /** The largest form that is read here, in bytes. */
 const mostForm = 56 * 1024
+const tooLarge = 'the body must have at most 56 KiB'
 
 export class OAuthFace {
   readonly interactions: Interactions
@@ -91,11 +98,8 @@ export class OAuthFace {
       await this.#route(request, response, sender, { path, query, method })
     } catch (error) {
       if (!(error instanceof StoreUnreachable) || response.headersSent) throw error
-      sendJson(response, 503, {
-        error: 'temporarily_unavailable',
-        error_description: 'the store of the server cannot be reached; try again',
-        error_uri: this.#errorUri('temporarily_unavailable'),
-      })
+      const description = 'the store of the server cannot be reached; try again'
+      sendJson(response, 503, this.#error('temporarily_unavailable', description))
     }
   }
 
@@ -116,11 +120,16 @@ export class OAuthFace {
     switch (path) {
       case paths.openid:
       case paths.metadata:
-        return this.#publish(metadataOf(this.#issuer, `${this.#issuer}/oauth2/errors`), method, response)
+        return this.#publish(metadataOf(this.#issuer, `${this.#issuer}${paths.errors}`), method, response)
       case paths.jwks:
         return this.#publish({ keys: (await this.#keys.current()).published }, method, response)
       case paths.endSession:
         return this.#signOut(request, response, query, sender)
+      case paths.introspection: {
+        const token = bearerOf(request.headers.authorization ?? null)
+        if (token !== null) return this.#introspect(token, request, response, sender)
+        break
+      }
       case paths.authorization:
         // Browsers send no cookies with a form of another site: only once it is a link of ours, it is known who is signed in.
         if (method === 'POST') return this.#toLink(request, response)
@@ -191,13 +200,13 @@ export class OAuthFace {
   }
 
   #errorUri(error: string): string {
-    return `${this.#issuer}/oauth2/errors/${error}`
+    return `${this.#issuer}${paths.errors}/${error}`
   }
 
   #document(error: string | null, request: IncomingMessage, response: ServerResponse): void {
     const shown = errorDocument(error, request.headers.accept ?? null)
     if (shown === null) return sendJson(response, 404, { error: 'not_found' })
-    send(response, 200, shown)
+    send(response, shown)
   }
 
   /** Answers with what is public, also to pages of other sites. */
@@ -215,8 +224,33 @@ export class OAuthFace {
 
   async #toLink(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = await readForm(request)
-    if (form === null) return sendJson(response, 413, { error: 'invalid_request' })
+    if (form === null) return sendJson(response, 413, this.#error('invalid_request', tooLarge))
     response.writeHead(303, { location: `${paths.authorization}?${form}` }).end()
+  }
+
+  async #introspect(
+    token: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+  ): Promise<void> {
+    const caller = await this.#parts.verify(token, sender.address)
+    if (caller === 'store_away') throw new StoreUnreachable()
+    if (typeof caller === 'string') {
+      response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
+      return sendJson(response, 401, this.#error('invalid_token', 'the API token is not valid'))
+    }
+    const form = await readForm(request)
+    const value = form?.getAll('token') ?? []
+    if (value.length !== 1)
+      return sendJson(response, 400, this.#error('invalid_request', 'token must be sent once'))
+    const { store } = this.#parts
+    const parts = { store, clients: this.#clients, issuer: this.#issuer }
+    sendJson(response, 200, await introspect(value[0]!, caller, parts))
+  }
+
+  #error(error: string, description: string): object {
+    return { error, error_description: description, error_uri: this.#errorUri(error) }
   }
 
   async #signOut(
@@ -226,7 +260,7 @@ export class OAuthFace {
     sender: Sender,
   ): Promise<void> {
     const form = request.method === 'POST' ? await readForm(request) : new URLSearchParams(query)
-    if (form === null) return sendJson(response, 413, { error: 'invalid_request' })
+    if (form === null) return sendJson(response, 413, this.#error('invalid_request', tooLarge))
     const asked = await readLogout(form, {
       issuer: this.#issuer,
       clients: this.#clients,
@@ -235,15 +269,14 @@ export class OAuthFace {
     if (asked.kind === 'fault') {
       const error = 'invalid_request'
       const { description } = asked
-      const shown = errorPage({ error, description, uri: this.#errorUri(error), ray: sender.ray })
-      return send(response, 400, shown)
+      const uri = this.#errorUri(error)
+      return send(response, errorPage({ status: 400, error, description, uri, ray: sender.ray, app: null }))
     }
     const person = await this.#parts.personOf(request)
     // An app that shows whose session it is may end it; a link without that could come from anywhere.
     const isProven = asked.user !== null && asked.user === person?.user
     const isConfirmed = request.method === 'POST' && isSameSite(request)
-    if (person !== null && !isProven && !isConfirmed)
-      return send(response, 200, logoutPage(form, asked.client))
+    if (person !== null && !isProven && !isConfirmed) return send(response, logoutPage(form, asked.client))
     if (person !== null) await this.#parts.signOut(request, response)
     if (asked.client !== null)
       this.#events.note({
@@ -258,7 +291,7 @@ export class OAuthFace {
         address: sender.address ?? sender.peer,
         ray: sender.ray,
       })
-    if (asked.location === null) return send(response, 200, signedOutPage)
+    if (asked.location === null || isConfirmed) return send(response, signedOutPage(asked.location))
     response.writeHead(303, { location: asked.location }).end()
   }
 }
@@ -317,12 +350,8 @@ function sendJson(response: ServerResponse, status: number, body: object): void 
   response.end(text)
 }
 
-function send(response: ServerResponse, status: number, { contentType, policy, body }: Shown): void {
-  response.writeHead(status, {
-    'content-type': contentType,
-    'content-security-policy': policy,
-    'content-length': Buffer.byteLength(body),
-    'x-frame-options': 'DENY',
-  })
+function send(response: ServerResponse, { status, headers, body }: PageResponse): void {
+  for (const [name, value] of headers) response.setHeader(name, value)
+  response.writeHead(status, { 'content-length': Buffer.byteLength(body) })
   response.end(body)
 }

@@ -8,6 +8,7 @@ export const paths = {
   userinfo: '/oauth2/userinfo',
   endSession: '/oauth2/logout',
   consent: '/oauth2/consent',
+  errors: '/oauth2/errors',
   jwks: '/.well-known/jwks.json',
   openid: '/.well-known/openid-configuration',
   metadata: '/.well-known/oauth-authorization-server',

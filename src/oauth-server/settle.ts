@@ -3,7 +3,8 @@
 import type { AuthorizationEvent, AuthorizationStep } from '../store/authorization-event.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
-import type { AuthorizationError, Shown } from './pages.ts'
+import type { PageResponse } from '../pages/layout.ts'
+import type { RequestError } from './pages.ts'
 import { type EngineFailure, reasonOf } from './reasons.ts'
 import { factsOf, type RequestFacts } from './request-facts.ts'
 import { visible } from './request-rules.ts'
@@ -15,7 +16,7 @@ interface SettleParts {
   readonly errorUri: (error: string) => string
   readonly note: (event: Omit<AuthorizationEvent, 'id' | 'at'>) => void
   /** Makes the page for an authorization request that must not be sent back to its app. */
-  readonly showError: (error: AuthorizationError) => Shown
+  readonly showError: (error: RequestError) => PageResponse
 }
 
 /** Makes what goes around each request to the engine. */
@@ -58,12 +59,12 @@ function explain(context: Context, facts: RequestFacts, errorUri: SettleParts['e
 
 const ofBrowsers: ReadonlySet<string> = new Set(['authorization', 'resume'])
 
-function show(context: Context, { sender }: RequestFacts, showError: SettleParts['showError']): void {
+function show(context: Context, { sender, client }: RequestFacts, showError: SettleParts['showError']): void {
   const { error, error_description: description = '', error_uri: uri = '' } = context.body as Body
-  const page = showError({ error, description, uri, ray: sender.ray })
-  context.set('content-security-policy', page.policy)
-  context.set('x-frame-options', 'DENY')
-  context.type = page.contentType
+  const { status } = context
+  const app = client?.name ?? null
+  const page = showError({ status, error, description, uri, ray: sender.ray, app })
+  for (const [name, value] of page.headers) context.set(name, value)
   context.body = page.body
 }
 

@@ -75,8 +75,7 @@ export class SigningKeys {
       await this.#make(newest)
       keys = await this.#list()
     }
-    await this.#sweep(keys)
-    const set = this.#setOf(keys)
+    const set = this.#setOf(await this.#withoutOld(keys))
     this.#known = { set, at: this.#clock.now() }
     return set
   }
@@ -102,12 +101,12 @@ export class SigningKeys {
     if (isMade) this.#log.info({ key: id }, 'created a key that signs ID tokens')
   }
 
-  async #sweep(keys: readonly SigningKey[]): Promise<void> {
-    for (const [at, { id }] of keys.entries()) {
-      const next = keys[at + 1]
-      if (next === undefined || this.#clock.now() < next.createdAt + lead + tail) return
-      await this.#store.signingKeys.remove(keyOwner, id)
-    }
+  async #withoutOld(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
+    const [oldest, next, ...later] = keys
+    if (oldest === undefined || next === undefined) return keys
+    if (this.#clock.now() < next.createdAt + lead + tail) return keys
+    await this.#store.signingKeys.remove(keyOwner, oldest.id)
+    return this.#withoutOld([next, ...later])
   }
 
   #setOf(keys: readonly SigningKey[]): KeySet {

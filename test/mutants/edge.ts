@@ -298,15 +298,15 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/forwarding-fields.ts',
-    tests: ['edge/client/forwarding-fields', 'wire/forwarding-headers'],
+    file: 'edge/client/way.ts',
+    tests: ['edge/client/way', 'wire/forwarding-headers'],
     changes: [
       {
         text: 'return `X-Forwarded-For: ${client.peer}\\r\\nX-Forwarded-Proto: http',
         becomes:
           'return `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\\r\\nX-Forwarded-Proto: http',
         breaks: 'a stranger tells origins any address',
-        tests: ['edge/client/forwarding-fields', 'wire/forwarding-headers'],
+        tests: ['edge/client/way', 'wire/forwarding-headers'],
       },
       {
         text: 'if (id === field.clientAddress) lines += `${name}: ${clientAddress}\\r\\n`',

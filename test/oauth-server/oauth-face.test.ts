@@ -2,78 +2,24 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { startRedis } from '../help/redis.ts'
 import {
-  authorizationPath,
-  authorize,
-  Browser,
-  callback,
-  makeAccount,
-  makeUser,
-  pkce,
-  register,
-  type Site,
-  startSite,
-  tokenRequest,
-} from './site.ts'
+  codeOf,
+  errorIn,
+  eventsOf,
+  exchange,
+  refresh,
+  scope,
+  tokensIn,
+  tokensOf,
+  userinfo,
+  visit,
+} from './app.ts'
+import { authorizationPath, callback, makeUser, pkce, startSite } from './site.ts'
 
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
   SQLite: async () => 'sqlite::memory:',
   Redis: async t => (await startRedis(t)).url,
-}
-
-interface Tokens {
-  readonly access_token: string
-  readonly refresh_token: string
-  readonly id_token: string
-  readonly scope: string
-  readonly expires_in: number
-}
-
-type OAuthError = { readonly error: string; readonly error_description: string; readonly error_uri: string }
-
-/** An app, and somebody of its account who is signed in. */
-async function visit(site: Site, settings: Partial<OAuthClient> = {}) {
-  const account = await makeAccount(site)
-  const user = await makeUser(site, account)
-  const app = await register(site, account, settings)
-  return { account, user, app, browser: new Browser(site.issuer).signIn(user) }
-}
-
-const scope = 'openid offline_access user.read ai_gateway.run'
-
-async function codeOf(site: Site, browser: Browser, client: OAuthClient, more = {}): Promise<string> {
-  const url = await authorize(site, browser, authorizationPath(client, { scope, ...more }))
-  assert.equal(url.searchParams.get('error_description'), null)
-  return url.searchParams.get('code')!
-}
-
-function exchange(site: Site, app: { client: OAuthClient; secret: string | null }, code: string, more = {}) {
-  const params = { grant_type: 'authorization_code', code, redirect_uri: callback, ...more }
-  return tokenRequest(site, app, params)
-}
-
-function refresh(site: Site, app: { client: OAuthClient; secret: string | null }, token: string, more = {}) {
-  return tokenRequest(site, app, { grant_type: 'refresh_token', refresh_token: token, ...more })
-}
-
-const userinfo = ({ issuer }: Site, token: string) =>
-  fetch(`${issuer}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })
-
-async function errorIn(response: Response): Promise<OAuthError> {
-  return (await response.json()) as OAuthError
-}
-
-async function tokensIn(response: Response): Promise<Tokens> {
-  assert.equal(response.status, 200, await response.clone().text())
-  return (await response.json()) as Tokens
-}
-
-/** Waits until what was noted is written, and returns what the owner of a client reads. */
-async function eventsOf({ face, store }: Site, { account, id }: OAuthClient) {
-  await face.close()
-  return store.authorizationEvents.list(account, id)
 }
 
 for (const [name, open] of Object.entries(stores)) {
@@ -132,7 +78,7 @@ for (const [name, open] of Object.entries(stores)) {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await start(t)
     const { app, browser } = await visit(site)
-    const tokens = await tokensIn(await exchange(site, app, await codeOf(site, browser, app.client)))
+    const tokens = await tokensOf(site, browser, app)
     const pairs = await Promise.all(
       Array.from({ length: 20 }, async () => tokensIn(await refresh(site, app, tokens.refresh_token))),
     )

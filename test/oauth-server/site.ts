@@ -9,15 +9,18 @@ import { systemClock } from '../../src/base/clock.ts'
 import { newId } from '../../src/base/id.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { createLogger } from '../../src/log/log.ts'
+import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { type ClientSettings, newClient } from '../../src/oauth-clients/client.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { OAuthFace } from '../../src/oauth-server/oauth-face.ts'
+import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { areSuper, roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody, type User } from '../../src/store/people.ts'
 import type { Store } from '../../src/store/store.ts'
+import { TokenVerifier } from '../../src/tokens/verify.ts'
 
 export const callback = 'https://app.example/callback'
 
@@ -33,6 +36,7 @@ export interface Site {
   readonly face: OAuthFace
   readonly store: Store
   readonly keys: SecretKeys
+  readonly verifier: TokenVerifier
   /** What was written to the log. */
   readonly lines: string[]
   /** What the listener was told of as bugs. */
@@ -54,6 +58,8 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   const bugs: unknown[] = []
   const log = createLogger('debug', { write: line => void lines.push(line) })
   const limiter = new Limiter({ clock: systemClock, counters: store.counters, log })
+  const access = new AccessTokens(store, resource => (resource.endsWith('/client/v4') ? 'management' : 'ai'))
+  const verifier = new TokenVerifier({ store, grace: 600_000, metrics: new AiMetrics(), access })
   const facts: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' }
   const server = new AdminServer(facts, bug => bugs.push(bug))
   let issuer = ''
@@ -66,6 +72,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     log,
     personOf: request => personOf(request, store),
     signOut: async (_, response) => void response.setHeader('set-cookie', 'person=; Max-Age=0'),
+    verify: value => verifier.verify(value, '127.0.0.1', 'management'),
     isResource: resource => [`${issuer}/client/v4`, 'https://ai.example/'].includes(resource),
   })
   server.faces = [face]
@@ -77,7 +84,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     await limiter.close()
     if (options.store === undefined) await store.close()
   })
-  return { issuer, face, store, keys, lines, bugs }
+  return { issuer, face, store, keys, verifier, lines, bugs }
 }
 
 async function personOf({ headers }: IncomingMessage, store: Store) {

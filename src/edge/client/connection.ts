@@ -18,7 +18,7 @@ import { Exchanges } from './exchanges.ts'
 import { HalfClosed } from './half-closed.ts'
 import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
-import { nodeOf } from './forwarding-fields.ts'
+import { nodeOf } from './way.ts'
 
 export class ClientConnection implements Client {
   readonly peer: string

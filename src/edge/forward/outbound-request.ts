@@ -6,7 +6,7 @@ import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { providerFields } from '../ai/outbound-call.ts'
 import { isOwn } from '../resolver/own-addresses.ts'
-import { appended, strangersLines, trustedLines } from '../client/forwarding-fields.ts'
+import { appended, strangersLines, trustedLines } from '../client/way.ts'
 
 /** Writes the head of the request to an origin at an address, empty line included. */
 export function outboundHead(x: Exchange, address: string): string {

@@ -35,10 +35,12 @@ interface OAuthErrorView {
   readonly description: string | null
   readonly app: string | null
   readonly ray: string
+  /** Where the error is explained. */
+  readonly uri?: string
 }
 
 /** Explains why a request of an app goes nowhere: the app is not told, since nobody knows whether it is the one that it claims to be. */
-export function oauthErrorPage({ status, error, description, app, ray }: OAuthErrorView): Page {
+export function oauthErrorPage({ status, error, description, app, ray, uri }: OAuthErrorView): Page {
   const name = app === null ? 'An app' : `The app ${app}`
   return messagePage({
     status,
@@ -49,5 +51,6 @@ export function oauthErrorPage({ status, error, description, app, ray }: OAuthEr
       ...(description === null ? [] : [['Reason', description] as const]),
       ['Ray ID', ray],
     ],
+    ...(uri !== undefined && { link: { href: uri, text: 'What this error means' } }),
   })
 }

@@ -72,6 +72,7 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
       await sessions.end(sessionIn(request) ?? '')
       response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
     },
+    verify: (value, address) => services.tokens.verify(value, address, 'management'),
     isResource: resource => apiOf(resource, { issuer: issuer(), aiHosts: ai.hosts }) !== null,
   })
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AddressSet, believedHops } from '../../../src/base/address/address.ts'
 import type { Exchange } from '../../../src/edge/exchange.ts'
-import { trustedLines, wayOf } from '../../../src/edge/client/forwarding-fields.ts'
+import { trustedLines, wayOf } from '../../../src/edge/client/way.ts'
 import { parseForwarded } from '../../../src/http1/forwarded.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
 

@@ -1,0 +1,363 @@
+// What an authorization request may ask for, what a person is asked, and what is remembered of that.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { everybody } from '../../src/store/people.ts'
+import { codeOf, errorIn, eventsOf, exchange, refresh, scope, tokensIn, tokensOf, visit } from './app.ts'
+import {
+  authorizationPath,
+  authorize,
+  Browser,
+  callback,
+  makeAccount,
+  makeUser,
+  pkce,
+  register,
+  type Site,
+  startSite,
+} from './site.ts'
+import { roles } from '../../src/permissions/roles.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
+
+/** Goes to the page that an authorization request leads to, and returns its id. */
+async function pageOf(browser: Browser, path: string): Promise<string> {
+  const response = await browser.get(path)
+  const uid = /^\/oauth2\/consent\/([\w-]+)$/.exec(response.headers.get('location') ?? '')?.[1]
+  assert.ok(uid !== undefined, `${response.status} ${response.headers.get('location')}`)
+  return uid
+}
+
+async function askedOf({ face }: Site, browser: Browser, path: string) {
+  return face.interactions.load(await pageOf(browser, path), browser.request)
+}
+
+const ask = (client: OAuthClient, more = {}) => authorizationPath(client, { scope, ...more })
+
+/** Follows a request that leads straight back to the app, and returns the parameters of the response. */
+async function answerOf(browser: Browser, path: string): Promise<Record<string, string>> {
+  const response = await browser.get(path)
+  const location = response.headers.get('location')
+  assert.ok(location?.startsWith(callback) === true, `${response.status} ${location}`)
+  return Object.fromEntries(new URL(location!).searchParams)
+}
+
+test('a response names its issuer, an error too, with a description and where it is explained', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const url = await authorize(site, browser, ask(app.client))
+  assert.equal(url.searchParams.get('iss'), site.issuer)
+  assert.deepEqual(await answerOf(browser, ask(app.client, { scope: 'openid nothing' })), {
+    error: 'invalid_scope',
+    error_description: 'scope unknown: nothing',
+    error_uri: `${site.issuer}/oauth2/errors/invalid_scope`,
+    state: 's',
+    iss: site.issuer,
+  })
+})
+
+test('every error that is documented has a page, in the format that is asked for', async t => {
+  const { issuer } = await startSite(t)
+  const get = (path: string, accept: string) => fetch(`${issuer}${path}`, { headers: { accept } })
+  const list = await (await get('/oauth2/errors', 'application/json')).json()
+  const { errors } = list as { readonly errors: readonly { readonly error: string }[] }
+  assert.ok(errors.length > 15)
+  for (const { error } of errors) {
+    const page = await get(`/oauth2/errors/${error}`, 'text/html')
+    assert.equal(page.status, 200)
+    assert.match(await page.text(), new RegExp(`<code>${error}</code>`))
+    assert.match(await (await get(`/oauth2/errors/${error}`, 'text/markdown')).text(), /^# .+\n\n.+/)
+  }
+  assert.equal((await get('/oauth2/errors/nothing', 'text/html')).status, 404)
+})
+
+test('a wrong client or redirect URI gets a page of ours, and is never led on', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site, {
+    redirectUris: [callback, 'http://127.0.0.1:1/cb?a=b', 'http://localhost:1/cb'],
+  })
+  const other = { ...app.client, id: '0'.repeat(32) }
+  const wrong = [
+    ask(other),
+    '/oauth2/auth',
+    ...[
+      `${callback}/`,
+      `${callback}?`,
+      `${callback}#`,
+      callback.toUpperCase(),
+      'https://app.example',
+      'javascript:alert(1)',
+      'http://127.0.0.1:2/cb?a=c',
+      'http://127.0.0.2:1/cb?a=b',
+      'http://localhost:2/cb',
+      'https://127.0.0.1:1/cb?a=b',
+      'http://127.0.0.1:1@evil.example/cb?a=b',
+      'http://127.0.0.1:99999/cb?a=b',
+      '<script>alert(1)</script>',
+    ].map(redirect_uri => ask(app.client, { redirect_uri })),
+  ]
+  for (const path of wrong) {
+    const response = await browser.get(path)
+    assert.deepEqual([response.status, response.headers.get('location')], [400, null], path)
+    assert.match(response.headers.get('content-type')!, /^text\/html/)
+    assert.match(response.headers.get('content-security-policy')!, /frame-ancestors 'none'/)
+    assert.doesNotMatch(await response.text(), /<script>alert/)
+  }
+  for (const redirect_uri of [
+    'http://127.0.0.1:65000/cb?a=b',
+    'http://127.0.0.1/cb?a=b',
+    'http://localhost:1/cb',
+  ]) {
+    const url = await authorize(site, browser, ask(app.client, { redirect_uri }))
+    assert.ok(url.searchParams.get('code'), redirect_uri)
+    assert.ok(url.href.startsWith(redirect_uri))
+  }
+})
+
+test('only the code flow is there: all else is refused by name, and absent from the metadata', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const types = ['token', 'id_token', 'code token', 'code id_token', 'id_token token', 'none', 'device']
+  for (const response_type of types) {
+    const response = await browser.get(ask(app.client, { response_type, nonce: 'n' }))
+    const url = new URL(response.headers.get('location')!)
+    const params = new URLSearchParams(url.hash === '' ? url.search : url.hash.slice(1))
+    assert.equal(params.get('error'), 'unsupported_response_type', response_type)
+    assert.equal(params.get('error_description'), `response_type sent: ${response_type}; supported: code`)
+  }
+  for (const response_mode of ['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt']) {
+    const { error, error_description } = await answerOf(browser, ask(app.client, { response_mode }))
+    assert.equal(error, 'unsupported_response_mode')
+    assert.equal(error_description, `response_mode sent: ${response_mode}; supported: query`)
+  }
+  assert.equal((await answerOf(browser, ask(app.client, { request: 'x' }))).error, 'request_not_supported')
+  assert.equal(
+    (await answerOf(browser, ask(app.client, { request_uri: 'x' }))).error,
+    'request_uri_not_supported',
+  )
+  const grants = [
+    'password',
+    'client_credentials',
+    'implicit',
+    'urn:ietf:params:oauth:grant-type:device_code',
+  ]
+  for (const grant_type of grants) {
+    const { error, error_description } = await errorIn(await exchange(site, app, 'x', { grant_type }))
+    assert.equal(error, 'unsupported_grant_type')
+    assert.equal(
+      error_description,
+      `grant_type sent: ${grant_type}; supported: authorization_code, refresh_token`,
+    )
+  }
+  for (const path of ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']) {
+    const metadata = (await (await fetch(site.issuer + path)).json()) as Record<string, unknown>
+    assert.equal(metadata.issuer, site.issuer)
+    assert.deepEqual(metadata.response_types_supported, ['code'])
+    assert.deepEqual(metadata.response_modes_supported, ['query'])
+    assert.deepEqual(metadata.grant_types_supported, ['authorization_code', 'refresh_token'])
+    assert.deepEqual(metadata.code_challenge_methods_supported, ['S256'])
+    assert.deepEqual(metadata.id_token_signing_alg_values_supported, ['ES256'])
+    for (const name of Object.keys(metadata))
+      assert.doesNotMatch(name, /device|registration|pushed|dpop|backchannel/)
+  }
+})
+
+test('PKCE with S256 is required of public clients, and plain is refused of all', async t => {
+  const site = await startSite(t)
+  const { app, browser, account } = await visit(site)
+  const open = await register(site, account, { tokenEndpointAuthMethod: 'none' })
+  const { verifier, challenge } = pkce()
+  assert.match((await answerOf(browser, ask(open.client))).error_description!, /PKCE/)
+  for (const { client } of [open, app]) {
+    const plain = { code_challenge: verifier, code_challenge_method: 'plain' }
+    assert.equal((await answerOf(browser, ask(client, plain))).error, 'invalid_request')
+    assert.equal(
+      (await answerOf(browser, ask(client, { code_challenge: challenge }))).error,
+      'invalid_request',
+    )
+  }
+  const s256 = { code_challenge: challenge, code_challenge_method: 'S256' }
+  const code = await codeOf(site, browser, open.client, s256)
+  assert.equal((await errorIn(await exchange(site, open, code))).error, 'invalid_grant')
+  await tokensIn(await exchange(site, open, code, { code_verifier: verifier }))
+})
+
+test('consent is remembered until scopes grow, and asked for again where the app wants that', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  await authorize(site, browser, ask(app.client, { scope: 'openid user.read' }))
+  assert.ok((await answerOf(browser, ask(app.client, { scope: 'openid user.read' }))).code)
+  assert.ok((await answerOf(browser, ask(app.client, { scope: 'openid', prompt: 'none' }))).code)
+  assert.equal((await answerOf(browser, ask(app.client, { prompt: 'none' }))).error, 'consent_required')
+  const grown = await askedOf(site, browser, ask(app.client))
+  assert.equal(grown.kind, 'consent')
+  for (const prompt of ['consent', 'select_account'])
+    await pageOf(browser, ask(app.client, { scope: 'openid', prompt }))
+})
+
+test('an optional scope that is unticked is left out, and not asked for again', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site, { optionalScopes: ['user.read'] })
+  const uid = await pageOf(browser, ask(app.client))
+  const asking = await site.face.interactions.load(uid, browser.request)
+  assert.ok(asking.kind === 'consent')
+  assert.deepEqual(
+    asking.scopes.filter(({ isOptional }) => isOptional).map(({ id }) => id),
+    ['user.read'],
+  )
+  const account = asking.accounts[0]!.id
+  const decision = { kind: 'allow', account, optional: [] } as const
+  const finished = await site.face.interactions.finish(uid, browser.request, decision)
+  assert.ok(finished.kind === 'resume')
+  const { code } = await answerOf(browser, finished.location)
+  const tokens = await tokensIn(await exchange(site, app, code!))
+  assert.equal(tokens.scope, 'openid offline_access ai_gateway.run')
+  assert.ok((await answerOf(browser, ask(app.client))).code)
+})
+
+test('who denies leads the browser back to the app, which learns no more than that', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const uid = await pageOf(browser, ask(app.client))
+  const finished = await site.face.interactions.finish(uid, browser.request, { kind: 'deny' })
+  assert.ok(finished.kind === 'resume')
+  const { error, error_description } = await answerOf(browser, finished.location)
+  assert.deepEqual([error, error_description], ['access_denied', 'the person did not allow it'])
+  assert.equal((await browser.get(finished.location)).status, 400)
+  const [event] = await eventsOf(site, app.client)
+  assert.deepEqual([event?.step, event?.error], ['consent', 'access_denied'])
+})
+
+test('only accounts where the roles of the person reach the scopes can be chosen', async t => {
+  const site = await startSite(t)
+  const { app, browser, user, account } = await visit(site, { visibility: 'public' })
+  const { members } = site.store
+  const join = async (name: string, ids: readonly string[]) => {
+    const now = Date.now()
+    const id = await makeAccount(site, name)
+    await makeUser(site, id)
+    const part = { user: user.id, status: 'accepted', roles: ids, isSuper: false } as const
+    await members.insert({
+      account: id,
+      id: id.split('').reverse().join(''),
+      ...part,
+      createdAt: now,
+      modifiedAt: now,
+    })
+    return id
+  }
+  const able = await join('Able', [roles.find(({ name }) => name === 'AI Gateway Admin')!.id])
+  const unable = await join('Unable', [roles.find(({ name }) => name === 'Administrator Read Only')!.id])
+  const uid = await pageOf(browser, ask(app.client))
+  const asking = await site.face.interactions.load(uid, browser.request)
+  assert.ok(asking.kind === 'consent')
+  assert.deepEqual(asking.accounts.map(({ name }) => name).sort(), ['Able', 'Shop'])
+  for (const chosen of [unable, '0'.repeat(32), null]) {
+    const decision = { kind: 'allow', account: chosen, optional: [] } as const
+    assert.deepEqual(await site.face.interactions.finish(uid, browser.request, decision), { kind: 'invalid' })
+  }
+  await authorize(site, browser, ask(app.client), able)
+  assert.ok((await answerOf(browser, ask(app.client))).code)
+  await authorize(site, browser, ask(app.client, { prompt: 'consent' }), account)
+  // By now it could be either.
+  await pageOf(browser, ask(app.client))
+})
+
+test('a private client is for members of its account; a public one for all users', async t => {
+  const site = await startSite(t)
+  const { app, browser, user, account } = await visit(site)
+  const stranger = await makeUser(site, await makeAccount(site, 'Elsewhere'))
+  const outside = new Browser(site.issuer).signIn(stranger)
+  const refused = await askedOf(site, outside, ask(app.client))
+  assert.ok(refused.kind === 'refused')
+  assert.equal(refused.reason, 'not a member')
+  const tokens = await tokensOf(site, browser, app)
+  const member = (await site.store.members.find(account, user.id))!
+  await makeUser(site, account)
+  await site.store.members.remove(account, member.record.id)
+  assert.equal((await askedOf(site, browser, ask(app.client))).kind, 'refused')
+  const { error_description } = await errorIn(await refresh(site, app, tokens.refresh_token))
+  assert.equal(error_description, 'the user is no member of the account')
+  const kept = (await site.store.oauthClients.get(account, app.client.id))!
+  await site.store.oauthClients.replace({ ...kept.record, visibility: 'public' }, kept.version)
+  const nobody = new Browser(site.issuer).signIn(await makeUser(site, null))
+  const identity = ask(app.client, { scope: 'openid user.read' })
+  const asking = await askedOf(site, nobody, identity)
+  assert.deepEqual(asking.kind === 'consent' && asking.accounts, [])
+  const code = (await authorize(site, nobody, identity)).searchParams.get('code')!
+  const { access_token } = await tokensIn(await exchange(site, app, code))
+  const held = await site.verifier.verify(access_token, null, 'management')
+  assert.equal(typeof held === 'object' && held.account, everybody)
+  const noRole = await askedOf(site, nobody, ask(app.client))
+  assert.equal(noRole.kind === 'refused' && noRole.reason, 'no account')
+})
+
+test('prompt, max_age and login_hint decide who has to sign in, and how lately', async t => {
+  const site = await startSite(t)
+  const { app, user } = await visit(site)
+  const nobody = new Browser(site.issuer)
+  assert.equal((await answerOf(nobody, ask(app.client, { prompt: 'none' }))).error, 'login_required')
+  const first = await askedOf(site, nobody, ask(app.client, { login_hint: 'ada@shop.example' }))
+  assert.deepEqual(first.kind === 'sign_in' && [first.loginHint, first.isFresh], ['ada@shop.example', false])
+  const old = Date.now() - 600_000
+  for (const more of [{ prompt: 'login' }, { max_age: '60' }, { max_age: '0' }]) {
+    const browser = new Browser(site.issuer).signIn(user, old)
+    const uid = await pageOf(browser, ask(app.client, more))
+    const asking = await site.face.interactions.load(uid, browser.request)
+    assert.equal(asking.kind === 'sign_in' && asking.isFresh, true, JSON.stringify(more))
+    browser.signIn(user, Date.now() + 5)
+    const resumed = await site.face.interactions.load(uid, browser.request)
+    assert.ok(resumed.kind === 'resume')
+    const next = (await browser.get(resumed.location)).headers.get('location')!
+    assert.match(next, /^\/oauth2\/consent\//)
+    assert.equal((await site.face.interactions.load(next.slice(16), browser.request)).kind, 'consent')
+  }
+  const lately = new Browser(site.issuer).signIn(user, old)
+  assert.equal((await askedOf(site, lately, ask(app.client, { max_age: '3600' }))).kind, 'consent')
+})
+
+test('what one browser was asked, no other can answer, nor the same one as somebody else', async t => {
+  const site = await startSite(t)
+  const { app, browser, account, user } = await visit(site)
+  const uid = await pageOf(browser, ask(app.client))
+  const thief = new Browser(site.issuer).signIn(await makeUser(site, account))
+  assert.deepEqual(await site.face.interactions.load(uid, thief.request), { kind: 'gone' })
+  const decision = { kind: 'allow', account, optional: [] } as const
+  assert.deepEqual(await site.face.interactions.finish(uid, thief.request, decision), { kind: 'gone' })
+  const finished = await site.face.interactions.finish(uid, browser.request, decision)
+  assert.ok(finished.kind === 'resume')
+  assert.equal((await thief.get(finished.location)).status, 400)
+  // Who is signed in by now has consented to nothing.
+  browser.signIn(await makeUser(site, account))
+  const location = (await browser.get(finished.location)).headers.get('location')!
+  assert.match(location, /^\/oauth2\/consent\//)
+  browser.signIn(user)
+})
+
+test('a sign-in that another one followed counts for nobody', async t => {
+  const site = await startSite(t)
+  const { app, account } = await visit(site)
+  const browser = new Browser(site.issuer)
+  const uid = await pageOf(browser, ask(app.client))
+  browser.signIn(await makeUser(site, account))
+  const resumed = await site.face.interactions.load(uid, browser.request)
+  assert.ok(resumed.kind === 'resume')
+  browser.signIn(await makeUser(site, account))
+  const location = (await browser.get(resumed.location)).headers.get('location')!
+  const asking = await site.face.interactions.load(location.slice(16), browser.request)
+  assert.equal(asking.kind, 'consent')
+})
+
+test('a form that another site sends becomes a link, so that it is known who is signed in', async t => {
+  const site = await startSite(t)
+  const { app } = await visit(site)
+  const response = await fetch(`${site.issuer}/oauth2/auth`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams(ask(app.client).split('?')[1]),
+  })
+  assert.equal(response.status, 303)
+  assert.equal(
+    new URL(response.headers.get('location')!, site.issuer).search,
+    `?${ask(app.client).split('?')[1]}`,
+  )
+})
