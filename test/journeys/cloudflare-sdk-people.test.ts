@@ -1,11 +1,13 @@
-// Accounts, members and roles by the published client of the interface, with nothing but its base URL and token set.
+// Accounts, members, roles, the user and memberships by the published client of the interface, with nothing but its base URL and token set.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Cloudflare from 'cloudflare'
 import { roles } from '../../src/permissions/roles.ts'
 import { startApi } from '../admin/api.ts'
-import { keepMember, role } from '../admin/people/people.ts'
+import { keepAccess } from '../admin/oauth-grants/access.ts'
+import { keepMember, memberWith, role } from '../admin/people/people.ts'
+import { everybody } from '../../src/store/people.ts'
 import { account } from '../tokens/token-with.ts'
 
 const here = { account_id: account }
@@ -95,4 +97,39 @@ test('roles: list, get', async t => {
   )
   const shown = await client.accounts.roles.get(role.clients, here)
   assert.deepEqual(shown.permissions, { oauth_clients: { read: true, write: true } })
+})
+
+test('user: get, for an app that acts for somebody, and no other token', async t => {
+  const { client, clientOf, kept, clock } = await start(t)
+  const { value, user } = await keepAccess(kept, { now: clock.now() })
+  const shown = await clientOf(value).user.get()
+  assert.deepEqual([shown.id, shown.email, shown.suspended], [user.id, user.email, false])
+  await assert.rejects(client.user.get(), Cloudflare.PermissionDeniedError)
+})
+
+test('memberships: list, get, update, delete', async t => {
+  const { clientOf, kept, clock } = await start(t)
+  const { value, user, member } = await keepAccess(kept, { now: clock.now() })
+  const { memberships } = clientOf(value)
+  const elsewhere = { id: '3'.repeat(32), name: 'Elsewhere', createdAt: 1 }
+  await kept.accounts.insert(elsewhere)
+  const invited = memberWith(user, [role.reader], { account: elsewhere.id, status: 'pending' })
+  await kept.members.insert(invited)
+  const { version, record } = (await kept.users.get(everybody, user.id))!
+  await kept.users.replace({ ...record, identity: { issuer: 'https://id.example', subject: '1' } }, version)
+
+  const names: (string | undefined)[] = []
+  for await (const { account } of memberships.list({ order: 'account.name', per_page: 1 }))
+    names.push(account?.name)
+  assert.deepEqual(names, ['Elsewhere', 'first'])
+  const pending: (string | undefined)[] = []
+  for await (const { id } of memberships.list({ status: 'pending', account: { name: 'else' } }))
+    pending.push(id)
+  assert.deepEqual(pending, [invited.id])
+  const shown = await memberships.get(invited.id)
+  assert.deepEqual([shown.status, shown.roles], ['pending', ['Administrator Read Only']])
+  assert.equal((await memberships.update(invited.id, { status: 'accepted' })).status, 'accepted')
+  assert.deepEqual(await memberships.delete(invited.id), { id: invited.id })
+  await assert.rejects(memberships.get(invited.id), Cloudflare.NotFoundError)
+  assert.equal((await memberships.get(member.id)).status, 'accepted')
 })
