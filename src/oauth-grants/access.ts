@@ -5,10 +5,11 @@ import { type Credential, isDigest } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
 import { everybody, type Member, type User } from '../store/people.ts'
-import type { Api, Token } from '../store/records.ts'
+import type { Account, Api, Token } from '../store/records.ts'
 import type { RecordChange } from '../store/read-through.ts'
 import type { Store } from '../store/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
+import { lacksSecondFactor } from '../people/second-factor.ts'
 
 /** The records that an access token is made of. */
 export interface Parts {
@@ -16,6 +17,8 @@ export interface Parts {
   readonly grant: OAuthGrant
   readonly client: OAuthClient
   readonly user: User
+  /** The account that was consented to; null for none. */
+  readonly account: Account | null
   /** What the user is in the account that was consented to; null for nothing. */
   readonly member: Member | null
   /** What the user is in the account of the client; null for nothing. */
@@ -25,7 +28,7 @@ export interface Parts {
 /** What opens APIs by access tokens. */
 export class AccessTokens {
   /** Of what they are made. */
-  readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member'] as const
+  readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member', 'account'] as const
   readonly #store: Store
   readonly #apiOf: (resource: string) => Api | null
 
@@ -43,8 +46,8 @@ export class AccessTokens {
   }
 
   /** Whether a token may be another since a change. */
-  concerns({ id }: RecordChange, { actor }: Token): boolean {
-    if (actor === undefined) return true
+  concerns({ id }: RecordChange, { account, actor }: Token): boolean {
+    if (actor === undefined || id === account) return true
     const { user, client, grant, family, members } = actor
     return id === grant || id === client || id === user || id === family || members.includes(id)
   }
@@ -57,10 +60,11 @@ export class AccessTokens {
   async #partsOf(credential: Credential): Promise<Parts | null> {
     const grant = await this.#grantOf(credential)
     if (grant === null) return null
-    const { oauthClients, users, members } = this.#store
-    const [client, user, member, insider] = await Promise.all([
+    const { oauthClients, users, accounts, members } = this.#store
+    const [client, user, account, member, insider] = await Promise.all([
       oauthClients.get(grant.clientAccount, grant.client),
       users.get(everybody, grant.user),
+      grant.account === everybody ? null : accounts.get(grant.account),
       grant.account === everybody ? null : members.find(grant.account, grant.user),
       members.find(grant.clientAccount, grant.user),
     ])
@@ -70,6 +74,7 @@ export class AccessTokens {
       grant,
       client: client.record,
       user: user.record,
+      account,
       member: member?.record ?? null,
       insider: insider?.record ?? null,
     }
@@ -84,7 +89,7 @@ export class AccessTokens {
 
 /** Puts together what stands for an access token; null where what it is made of does not belong together or is not good any more. */
 export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): Token | null {
-  const { credential, grant, client, user, member, insider } = parts
+  const { credential, grant, client, user, account, member, insider } = parts
   if (credential.consumedAt !== null || credential.grant !== grant.id) return null
   if (credential.client !== client.id || credential.user !== user.id) return null
   if (grant.client !== client.id || grant.user !== user.id) return null
@@ -93,7 +98,8 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   if (isPrivate && insider?.status !== 'accepted') return null
   const { scope, resources } = saidIn(credential)
   const scopes = grant.scopes.filter(one => client.scopes.includes(one) && scope.includes(one))
-  const held = groupsOfRoles(member?.roles ?? [])
+  const mayAct = account === null || !lacksSecondFactor(user, account)
+  const held = groupsOfRoles(mayAct ? (member?.roles ?? []) : [])
   const groups = [...groupsOfScopes(scopes)].filter(group => held.has(group))
   const named = resources ?? grant.resource
   const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))

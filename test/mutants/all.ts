@@ -8,6 +8,7 @@ import { edge } from './edge.ts'
 import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
 import { origin } from './origin.ts'
+import { people } from './people.ts'
 import { process } from './process.ts'
 import { store } from './store.ts'
 import { type Mutation, mutationsOf } from './mutation.ts'
@@ -21,6 +22,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...forward,
   ...http1,
   ...origin,
+  ...people,
   ...process,
   ...store,
 ])

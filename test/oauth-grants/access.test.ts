@@ -9,6 +9,7 @@ import { permissions } from '../../src/permissions/permissions.ts'
 import { permits } from '../../src/permissions/permit.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import type { RecordChange } from '../../src/store/read-through.ts'
+import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
 import type { Api, Token } from '../../src/store/records.ts'
 import { mintToken } from '../../src/tokens/token.ts'
@@ -16,6 +17,7 @@ import { Shown, TokenVerifier } from '../../src/tokens/verify.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from '../tokens/steered-store.ts'
 import { tokenWith } from '../tokens/token-with.ts'
+import { keepAccess } from './keep-access.ts'
 import { partsWith, roleIds, superAdministrator } from './parts-with.ts'
 
 const here = '192.0.2.7'
@@ -77,8 +79,9 @@ test('a token allows nothing in another account than that of the consent', () =>
 })
 
 test('a token says who acts, and stands for the consent', () => {
-  const { credential, grant, client, user, member, insider } = partsWith({ now: 1_000 })
-  const token = made({ credential, grant, client, user, member, insider })
+  const { value: _, ...parts } = partsWith({ now: 1_000 })
+  const { credential, grant, client, user, member, insider } = parts
+  const token = made(parts)
   assert.deepEqual(
     { ...token, policies: [] },
     {
@@ -349,4 +352,28 @@ test('an access token whose notice is lost ends within 5 s, and while the store 
   steered.parts.set(digest, { ...parts, member: null })
   clock.advance(1_000)
   assert.equal(await verify(), 'unknown')
+})
+
+test('an account that requires a second factor is closed to who has none, until they have one', async t => {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  const { account, user, credential } = await keepAccess(store, { scopes, now: Date.now() })
+  await store.accounts.insert(account)
+  const accessTokens = new AccessTokens(store, apiOf)
+  const found = async () => (await accessTokens.find(credential.digest))!
+  const before = await found()
+  assert.deepEqual(permitted(before), names)
+  await store.accounts.update(account.id, { enforceTwoFactor: true })
+  const change = { kind: 'account', account: account.id, id: account.id } as const
+  assert.equal(accessTokens.concerns(change, before), true)
+  assert.deepEqual(permitted(await found()), [])
+  const totp = { sealed: 'x', lastStep: 0, recoveryCodes: [], confirmedAt: null }
+  const enrol = async (confirmedAt: number | null) => {
+    const { record, version } = (await store.users.get(everybody, user.id))!
+    await store.users.replace({ ...record, totp: { ...totp, confirmedAt } }, version)
+  }
+  await enrol(null)
+  assert.deepEqual(permitted(await found()), [])
+  await enrol(1)
+  assert.deepEqual(permitted(await found()), names)
 })

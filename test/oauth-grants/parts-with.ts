@@ -84,6 +84,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
       passwordChangedAt: null,
       ...times,
     },
+    account: { id: account, name: 'Main account', createdAt: 0 },
     member: memberOf(account, wish.roles ?? roleIds(superAdministrator)),
     insider: memberOf(clientAccount, []),
   }

@@ -62,6 +62,16 @@ onStores('who is known accepts by signing in, and nobody else does for them', as
   assert.deepEqual((await village.store.users.get(everybody, known.id))!.record, known)
 })
 
+onStores('of twenty acceptances of a user who is known, one counts', async village => {
+  const known = await village.settle()
+  const { account, value } = await invite(village, known.email)
+  const ways = [new Invitations(village.parts), new Invitations(await village.elsewhere())]
+  const all = Array.from({ length: 20 }, (_, i) => ways[i % 2]!.acceptAs(known, value, visit))
+  const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome)
+  assert.equal(outcomes.filter(outcome => outcome === 'accepted').length, 1)
+  assert.equal((await village.told(account)).length, 1)
+})
+
 onStores('a link ends after seven days, with its member, and with the next link', async village => {
   const invitations = new Invitations(village.parts)
   const late = await invite(village, 'late@example.com')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { areSuper } from '../../src/permissions/roles.ts'
 import { newSetUp } from '../../src/people/links.ts'
-import { Invitations } from '../../src/people/invitations.ts'
+import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
 import { SetUp } from '../../src/people/set-up.ts'
 import { onStores, password, type Village, visit } from './on-stores.ts'
 
@@ -19,6 +19,9 @@ onStores('the link makes the first super administrator, signed in, once', async 
   const { account, value, setUp } = await prepare(village)
   assert.deepEqual(await setUp.find(value), account)
   assert.equal(await new Invitations(village.parts).find(value), null, 'it is no invitation')
+  const guest = await village.join(await village.settle(), account, { status: 'pending' })
+  const invitation = await reissueInvitation(village.store, guest, village.clock.now())
+  assert.equal(await setUp.find(invitation.value), null, 'an invitation sets nothing up')
   const done = await setUp.complete(value, { ...ada, firstName: 'Ada', lastName: 'Lovelace' }, visit)
   assert.ok(done.outcome === 'signed_in')
   assert.deepEqual(

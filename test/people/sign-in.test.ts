@@ -128,6 +128,16 @@ onStores('a recovery code signs in once', async village => {
   assert.deepEqual(outcomes, ['signed_in', 'refused'])
 })
 
+onStores('one ticket signs in once, whatever is shown with it at once', async village => {
+  const { user, recoveryCodes } = await settleWithApp(village)
+  const signIn = new SignIn(village.parts)
+  const asked = await signIn.withPassword({ email: user.email, password }, visit)
+  assert.ok(asked.outcome === 'needs_code')
+  const all = recoveryCodes.slice(0, 4).map(code => signIn.withCode({ ticket: asked.ticket, code }, visit))
+  const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome)
+  assert.deepEqual(outcomes.toSorted(), ['expired', 'expired', 'expired', 'signed_in'])
+})
+
 onStores('codes are guessed no more often than passwords', async village => {
   const { user, code } = await settleWithApp(village)
   const signIn = new SignIn(village.parts)

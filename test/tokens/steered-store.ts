@@ -93,6 +93,9 @@ export class SteeredStore {
       },
       oauthGrants: { get: (account: string, id: string) => lookAt('grant', byId(account, id)) },
       oauthClients: { get: (account: string, id: string) => lookAt('client', byId(account, id)) },
+      accounts: {
+        get: (id: string) => this.look(() => this.#partsNamed('account').find(part => part.id === id)),
+      },
       users: { get: (account: string, id: string) => lookAt('user', byId(account, id)) },
       members: {
         find: async (account: string, user: string) => {

@@ -1,0 +1,197 @@
+// Mutations of how people sign in, and of what they set and are handed.
+
+import type { Mutated } from './mutation.ts'
+
+export const people: readonly Mutated[] = [
+  {
+    file: 'people/passwords.ts',
+    tests: ['people/passwords'],
+    changes: [
+      {
+        text: 'const matches = isSame && isPossible && digest !== null',
+        becomes: 'const matches = isSame || digest === null',
+        breaks: 'anything is the password of a user without one',
+      },
+      {
+        text: 'if (this.#queue.length >= this.#mostQueued) return null',
+        becomes: 'if (false) return null',
+        breaks: 'a flood of passwords waits without an end',
+      },
+    ],
+  },
+  {
+    file: 'people/password-rules.ts',
+    tests: ['people/password-rules'],
+    changes: [
+      { text: "if (isCommon(folded)) return 'common'", becomes: '', breaks: 'password1234 is taken' },
+      { text: "return 'too_short'", becomes: 'return null', breaks: 'a password of one character is taken' },
+    ],
+  },
+  {
+    file: 'people/totp.ts',
+    tests: ['people/totp'],
+    changes: [
+      { text: 'if (isSame && step > lastStep)', becomes: 'if (isSame)', breaks: 'a code works twice' },
+      { text: 'const drift = 1', becomes: 'const drift = 20', breaks: 'a code works for 20 minutes' },
+    ],
+  },
+  {
+    file: 'people/second-factor.ts',
+    tests: ['people/second-factor'],
+    changes: [
+      {
+        text: 'totp.recoveryCodes.filter(left => left !== digest)',
+        becomes: 'totp.recoveryCodes',
+        breaks: 'a recovery code works for ever',
+      },
+      {
+        text: 'return enforceTwoFactor === true && !hasSecondFactor(user)',
+        becomes: 'return false',
+        breaks: 'an account that requires a second factor lets in who has none',
+        tests: ['people/own-account'],
+      },
+    ],
+  },
+  {
+    file: 'people/throttle.ts',
+    tests: ['people/throttle'],
+    changes: [
+      {
+        text: 'if (second.granted === 0) {',
+        becomes: 'if (false) {',
+        breaks: 'the password of one user is guessed from everywhere',
+      },
+      {
+        text: 'if (first.granted === 0) return',
+        becomes: 'if (false) return',
+        breaks: 'one address tries a password on every user',
+      },
+    ],
+  },
+  {
+    file: 'people/sessions.ts',
+    tests: ['people/sessions'],
+    changes: [
+      {
+        text: "await this.#store.credentials.put(credentialOf(used), 'present')",
+        becomes: 'await this.#store.credentials.put(credentialOf(used))',
+        breaks: 'a session that was ended comes back with its next use',
+      },
+      {
+        text: 'session.authenticatedAt < (user.passwordChangedAt ?? 0)',
+        becomes: 'false',
+        breaks: 'a stolen session lives on after the password was changed',
+      },
+      {
+        text: 'Math.min(createdAt + longest, usedAt + idle)',
+        becomes: 'usedAt + idle',
+        breaks: 'a session that is used never ends',
+      },
+      {
+        text: 'return kept?.user === user && ',
+        becomes: 'return ',
+        breaks: 'a user ends the sessions of others',
+      },
+    ],
+  },
+  {
+    file: 'people/sign-in.ts',
+    tests: ['people/sign-in'],
+    changes: [
+      {
+        text: "if (!verdict.matches || kept === null) return { outcome: 'refused' }",
+        becomes: "if (kept === null) return { outcome: 'refused' }",
+        breaks: 'any password signs in',
+      },
+      {
+        text: 'if (!hasSecondFactor(user)) {',
+        becomes: 'if (true) {',
+        breaks: 'nobody is asked for a code',
+      },
+      {
+        text: 'if (!consumed?.isFirst || isOutlived(holder, user))',
+        becomes: 'if (isOutlived(holder, user))',
+        breaks: 'one ticket signs in many times',
+      },
+    ],
+  },
+  {
+    file: 'people/invitations.ts',
+    tests: ['people/invitations'],
+    changes: [
+      {
+        text: "if (isKnown) return { outcome: 'known' }",
+        becomes: '',
+        breaks: 'an invitation sets the password of a user who has one',
+      },
+      {
+        text: "if (invitation.user.id !== id) return { outcome: 'other_user' }",
+        becomes: '',
+        breaks: 'somebody accepts for another',
+      },
+      {
+        text: 'return consumed?.isFirst === true',
+        becomes: 'return consumed !== null',
+        breaks: 'a link is accepted twice',
+      },
+    ],
+  },
+  {
+    file: 'people/set-up.ts',
+    tests: ['people/set-up'],
+    changes: [
+      {
+        text: "return link?.purpose === 'set_up' ?",
+        becomes: 'return link ?',
+        breaks: 'an invitation makes a super administrator',
+      },
+      {
+        text: "if (!consumed?.isFirst) return { outcome: 'gone' }",
+        becomes: '',
+        breaks: 'one link makes many super administrators',
+      },
+    ],
+  },
+  {
+    file: 'people/openid-sign-in.ts',
+    tests: ['people/openid-sign-in'],
+    changes: [
+      {
+        text: "if (owner.identity !== null) return 'other_identity'",
+        becomes: '',
+        breaks: 'another person at the provider takes a user over',
+      },
+      {
+        text: "attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))",
+        becomes: "attempt?.step !== 'openid'",
+        breaks: 'a link to the provider signs another browser in',
+      },
+      {
+        text: "if (!this.#own.isOpen) return 'not_invited'",
+        becomes: '',
+        breaks: 'everybody whom the provider knows is let in',
+      },
+      {
+        text: 'return isInvited ? linked :',
+        becomes: 'return true ? linked :',
+        breaks: 'who signed up with the address of another shares their user',
+      },
+    ],
+  },
+  {
+    file: 'people/openid-provider.ts',
+    tests: ['people/openid-sign-in'],
+    changes: [
+      {
+        text: 'told.email_verified === true ? textOf(told.email) : null',
+        becomes: 'textOf(told.email)',
+        breaks: 'an address that nobody verified opens the user who has it',
+      },
+      {
+        text: 'code_challenge: await calculatePKCECodeChallenge(verifier),',
+        becomes: "code_challenge: await calculatePKCECodeChallenge('x'.repeat(43)),",
+        breaks: 'the verifier is that of nobody',
+      },
+    ],
+  },
+]
