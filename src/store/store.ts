@@ -80,11 +80,11 @@ export interface Accounts {
   list(): Promise<readonly Account[]>
   /** False, and nothing written, when the id is taken. */
   insert(account: Account): Promise<boolean>
-  /** Sets what is given, at once, whoever else sets something else; false, and nothing written, when there is no such account, or the key of the answer is taken. */
+  /** Sets the given members in one step, keeping all others as they are; false, and nothing written, when there is no such account, or the key of the stored response is taken. */
   update(id: string, settings: AccountSettings, together?: Together): Promise<boolean>
 }
 
-/** What of an account can be changed. */
+/** The members of an account that can be changed. */
 export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
 
 /** Records of one kind, each owned by an account. */
@@ -109,8 +109,8 @@ export interface Together {
 }
 
 /**
- * No two users have the same e-mail address, nor the same identity: `insert` and `replace` of a second one give false and write nothing, of any number of writers
- * at once one wins. Both are compared byte by byte. Removing a user removes nothing else.
+ * E-mail addresses and identities are unique: `insert` and `replace` return false and write nothing when another user has one of them, and of any number of parallel
+ * writers one wins. Both are compared byte by byte. Removing a user removes nothing else.
  */
 export interface Users extends Records<User> {
   findByEmail(email: string): Promise<Versioned<User> | null>
@@ -118,65 +118,65 @@ export interface Users extends Records<User> {
 }
 
 /**
- * A user is in an account once at most: `insert` and `replace` of a second one give false and write nothing. `replace` and `remove` reject with
- * `LastSuperAdministrator`, and write nothing, where they would leave an account that has an accepted super administrator without one, of any number of
- * writers at once. Removing a member removes nothing else.
+ * A user is a member of an account at most once: `insert` and `replace` of a second membership return false and write nothing. `replace` and `remove` reject with
+ * `LastSuperAdministrator` and write nothing when they would take the last accepted super administrator from an account, however many writers there are. Removing a
+ * member removes nothing else.
  */
 export interface Members extends Records<Member> {
   find(account: string, user: string): Promise<Versioned<Member> | null>
-  /** What a user is in all accounts, by creation and then id; the first 1,000. */
+  /** Returns the memberships of a user in all accounts, by creation and then id: the first 1,000. */
   ofUser(user: string): Promise<readonly Member[]>
 }
 
 /**
- * What opens something for a while, by kind and the digest of its value; no value is ever kept, since what is no digest is refused. One that has expired is not there for
- * anything here, by the clock of the store, and is removed soon. Writes are as durable as those of records, and many at once share the wait for that. What is put
- * or consumed is told nobody, so that nobody may remember what can be consumed; what is removed is told.
+ * Sessions, links, codes and tokens, by kind and the digest of their value; values are never stored, since anything but a digest is refused. For every method an expired
+ * credential does not exist, by the clock of the store, and it is deleted soon after. Writes are as durable as those of records, and parallel ones share the wait for
+ * the disk. Removals are reported as changes; puts and consumptions are not, so that what can be consumed must not be cached.
  */
 export interface Credentials {
-  /** One look-up. */
+  /** Takes one lookup. */
   get(kind: CredentialKind, digest: string): Promise<Credential | null>
   /**
-   * Keeps a credential, new or in place of the one that has its kind and digest: all of that is replaced, but when it was consumed, if it was. `present`: only in
-   * place of one that is there and was not consumed, so that what others have ended meanwhile stays so; false then, and nothing written. One durable write.
+   * Stores a credential, in place of the one with the same kind and digest if there is one, whose `consumedAt` stays unless it is null. With `present` it only replaces
+   * one that exists and is not consumed, so that what others have ended stays ended; otherwise false, and nothing written. Takes one durable write.
    */
   put(credential: Credential, when?: 'always' | 'present'): Promise<boolean>
-  /** Keeps all of these as `put` does, together or not at all; one durable write. */
+  /** Stores all of these as `put` does, together or not at all. Takes one durable write. */
   putAll(credentials: readonly Credential[]): Promise<void>
   /**
-   * Has a credential consumed at a time (ms since the epoch), unless it was before; null where there is none. Of any number of calls at once, over any number of
-   * processes, one is the first, and the others get the time of that one. It stays until it expires.
+   * Marks a credential as consumed at a time (ms since the epoch), unless it was before; null where there is none. Of any number of parallel calls, in any number of
+   * processes, exactly one is the first, and the others get its time. The credential stays until it expires.
    */
   consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
-  /** False where there was none. It may be put again, but for `present`. */
+  /** Returns whether there was one. */
   remove(kind: CredentialKind, digest: string): Promise<boolean>
   /**
-   * Removes those of an owner, of all kinds or of these, and returns how many there were. None that was put before is left once it resolves, and one that was put
-   * meanwhile may be gone, too. Many go in several steps, each of which is durable.
+   * Removes the credentials of an owner, of all kinds or of the given ones, and returns how many there were. Once it resolves, none that was put before the call is left;
+   * one that was put during it may be removed, too. Large numbers are removed in steps, each of them durable.
    */
   removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
-  /** Returns up to `limit` of one kind and owner, consumed or not, what expires last first. */
+  /** Returns up to `limit` credentials of one kind and owner, consumed or not, those that expire last first. */
   list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]>
 }
 
 /**
- * There is one grant at most of a user for a client and an account: `insert` and `replace` of a second one give false and write nothing, of any number of writers at
- * once one wins. Removing a grant removes nothing else.
+ * There is at most one grant of a user for a client and an account: `insert` and `replace` of a second one return false and write nothing, and of any number of parallel
+ * writers one wins. Removing a grant removes nothing else.
  */
 export interface OAuthGrants extends Records<OAuthGrant> {
   find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null>
-  /** A page of those of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
+  /** Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
 }
 
-/** The last 200 events of each client, by when they came; each for 30 days from its `at`. As durable as records. */
+/** The last 200 events of each client, in the order in which they were appended; each is kept for 30 days from its `at`. As durable as records. */
 export interface AuthorizationEvents {
-  /** Adds an event, and drops the oldest of the client beyond 200; rejects with `TypeError` one of more than 8 K characters as JSON. */
+  /** Appends an event, and drops the oldest of the client beyond 200; rejects with `TypeError` an event of more than 8 K characters as JSON. */
   append(event: AuthorizationEvent): Promise<void>
-  /** Returns those of a client of an account, the one that came last first. */
+  /** Returns the events of a client of an account, the last one first. */
   list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>
-  /** Removes all of a client. */
+  /** Removes all events of a client. */
   removeOf(client: string): Promise<void>
 }
 
@@ -393,8 +393,8 @@ export type RecordKind =
   | 'signing_key'
 
 /**
- * What changes name. An account is told of with its id as both; of `credential` the account is the kind of one that was removed and the id its digest, or the account is
- * `user`, `client` or `grant` and the id of the one some of whose credentials were removed.
+ * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,
+ * or, when all of an owner were removed, `user`, `client` or `grant` as its account and the id of that as its id.
  */
 export type ChangeKind = RecordKind | 'account' | 'credential'
 
