@@ -1,6 +1,7 @@
 // Turns what the edge saw of a call into the stored entry: usage and cost are read, bodies copied, and nothing of the call is kept alive.
 
 import { isUtf8 } from 'node:buffer'
+import { appOf } from '../store/audit-entry.ts'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
@@ -76,6 +77,7 @@ export function writeEntry(
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
+    ...(o.token?.actor && { app: appOf(o.token.actor) }),
     streamed: isEventStream || hasType(o.responseContentType, jsonLines),
     metadata: o.metadata,
     requestContentType: o.requestContentType,

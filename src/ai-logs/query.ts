@@ -61,6 +61,8 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   provider: { field: 'provider', operator: 'eq', type: 'text' },
   model: { field: 'model', operator: 'eq', type: 'text' },
   token_id: { field: 'token_id', operator: 'eq', type: 'text' },
+  user_id: { field: 'user_id', operator: 'eq', type: 'text' },
+  client_id: { field: 'client_id', operator: 'eq', type: 'text' },
   request_content_type: { field: 'request_content_type', operator: 'eq', type: 'text' },
   response_content_type: { field: 'response_content_type', operator: 'eq', type: 'text' },
   search: { field: 'metadata', operator: 'contains', type: 'text' },

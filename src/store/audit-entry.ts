@@ -1,7 +1,7 @@
 // The entry of a change in the audit log, which is kept together with it.
 
 import { randomBytes } from 'node:crypto'
-import type { AuditAction, AuditEntry } from './records.ts'
+import type { ActingApp, Actor, AuditAction, AuditEntry } from './records.ts'
 
 /** What a change was made to. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
@@ -10,7 +10,7 @@ export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
 interface Origin {
   readonly account: string
   /** The id is that of the token or the user that asks. */
-  readonly caller: { readonly id: string }
+  readonly caller: { readonly id: string; readonly actor?: Actor }
   readonly now: number
   readonly address: string
   readonly ray: string
@@ -34,6 +34,7 @@ export function auditOf(
     resourceKind,
     resource,
     changed,
+    ...(caller.actor && { app: appOf(caller.actor) }),
   }
 }
 
@@ -42,6 +43,11 @@ export const commandLine = { id: 'command line' } as const
 
 /** Stands for the gateway itself, which drops entries beyond their bounds. */
 export const keeper = { id: 'gatehouse' } as const
+
+/** Returns what entries say of an app that acts. */
+export function appOf({ user, email, client, clientName }: Actor): ActingApp {
+  return { user, email, client, clientName }
+}
 
 /** Makes an id that sorts by time, and among those of this process and ms by turn, so that lists keep the order of what was done. */
 function nextId(now: number): string {

@@ -66,6 +66,10 @@ function logValue(entry: LogSummary, field: LogField): LogValue {
     case 'token_id':
       // What Redis kept before has none.
       return entry.tokenId ?? null
+    case 'user_id':
+      return entry.app?.user ?? null
+    case 'client_id':
+      return entry.app?.client ?? null
     case 'metadata':
       return entry.metadata && metadataText(entry.metadata)
     default:

@@ -60,12 +60,16 @@ export interface Token {
   readonly actor?: Actor
 }
 
-/** An OAuth client that acts for a user, as far as both may. */
-export interface Actor {
+/** An OAuth client and the user for whom it acts, by their ids and names at that time. */
+export interface ActingApp {
   readonly user: string
   readonly email: string
   readonly client: string
   readonly clientName: string
+}
+
+/** What an app may do for a user, and by what. */
+export interface Actor extends ActingApp {
   readonly grant: string
   /** Names what was issued for one code; null where that is not known. */
   readonly family: string | null
@@ -105,6 +109,8 @@ export interface AuditEntry {
   readonly resource: string
   /** The names of the members that were set or changed, as in the API; never a value. */
   readonly changed: readonly string[]
+  /** The app and the user, where an app asked; then `actor` is the id of the consent. */
+  readonly app?: ActingApp
   /** What was dropped of the entries of `resource`, an actor; absent in other entries. */
   readonly dropped?: DroppedEntries
 }
@@ -189,6 +195,8 @@ export interface LogEntry {
   /** The token that made the call, and its name at that time; null where the gateway required none, and in older entries. */
   readonly tokenId: string | null
   readonly tokenName: string | null
+  /** The app and the user, where an app made the call; then `tokenId` is the id of the consent. */
+  readonly app?: ActingApp
   readonly streamed: boolean
   readonly metadata: Metadata | null
   readonly requestContentType: string | null

@@ -316,6 +316,8 @@ export const logFields = [
   'cached',
   'authenticated',
   'token_id',
+  'user_id',
+  'client_id',
   'duration',
   'tokens_in',
   'tokens_out',

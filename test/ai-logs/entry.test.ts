@@ -65,6 +65,17 @@ describe('an entry', () => {
     })
   })
 
+  test('names the app and its user, where an app called', async () => {
+    const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'mine' }
+    const actor = { ...app, grant: 'g', family: null, members: [], scopes: [], apis: [] }
+    const {
+      tokenId,
+      tokenName,
+      app: told,
+    } = await entryOf(observed({ token: { id: 'g', name: 'mine', actor } }))
+    deepEqual([tokenId, tokenName, told], ['g', 'mine', app])
+  })
+
   test('reports success only for a 2xx that the client received completely', async () => {
     equal((await entryOf(observed({ isWhole: false }))).success, false)
     equal((await entryOf(observed({ status: 302 }))).success, false)

@@ -26,6 +26,16 @@ test('an entry tells who, what, when and from where', () => {
   })
 })
 
+test('an entry names the app and its user, where an app asks', () => {
+  const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'An app' }
+  const actor = { ...app, grant: 'g', family: null, members: [], scopes: [], apis: [] }
+  const entry = auditOf({ ...call, caller: { id: 'g', actor } }, 'create', {
+    resourceKind: 'token',
+    resource: 't',
+  })
+  assert.deepEqual([entry.actor, entry.app], ['g', app])
+})
+
 test('the ids of entries sort as they were made, also within one ms', () => {
   const ids = Array.from({ length: 1_000 }, (_, i) => {
     const at = { ...call, now: call.now + Math.floor(i / 500) }

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../src/store/log-match.ts'
-import type { LogEntry } from '../../src/store/records.ts'
+import type { ActingApp, LogEntry } from '../../src/store/records.ts'
 import { type LogField, type LogFilter, type LogQuery, logFields } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
 import { gateway, logEntries, logQuery } from './contract-specimens.ts'
@@ -46,6 +46,22 @@ const fields: Readonly<Partial<Record<LogField, { members: Partial<LogEntry>[]; 
       ['lt', [5], 'b'],
       ['eq', [null], 'c'],
       ['neq', [null], 'ab'],
+    ],
+  },
+  user_id: {
+    members: [{}, { app: appOf('u1', 'c1') }, { app: appOf('u2', 'c1') }],
+    cases: [
+      ['eq', ['u1'], 'b'],
+      ['neq', ['u1'], 'ac'],
+      ['eq', [null], 'a'],
+    ],
+  },
+  client_id: {
+    members: [{}, { app: appOf('u1', 'c1') }, { app: appOf('u2', 'c2') }],
+    cases: [
+      ['eq', ['c1', 'c2'], 'bc'],
+      ['contains', ['C2'], 'c'],
+      ['neq', [null], 'bc'],
     ],
   },
   cost: { members: absentFirst('cost', 0.25), cases: numbersWithAbsent(0.25) },
@@ -179,6 +195,10 @@ async function keep(place: Place, t: TestContext, members: readonly Partial<LogE
     return items.map(({ id }) => letters.get(id)).join('')
   }
   return { find }
+}
+
+function appOf(user: string, client: string): ActingApp {
+  return { user, email: `${user}@example.com`, client, clientName: 'An app “7”' }
 }
 
 function ordered(first: number, second: number, third: number): Case[] {

@@ -54,6 +54,21 @@ for (const [name, { path, base, field }] of Object.entries(routes)) {
     assert.equal(ai.edge.metrics.ai.allowed.authenticated.value, 2)
   })
 
+  test(`the log entry of a call names the app and its user (${name})`, async t => {
+    const { ai, keep } = await start(t)
+    const { value, grant, client, user } = await keep()
+    assert.equal((await asking(ai, value)).status, 200)
+    const [entry] = await ai.logged(1)
+    assert.partialDeepStrictEqual(entry, {
+      tokenId: grant.id,
+      tokenName: client.name,
+      app: { user: user.id, email: user.email, client: client.id, clientName: client.name },
+    })
+    assert.equal((await asking(ai, ai.token)).status, 200)
+    const [ofToken] = await ai.logged(2)
+    assert.ok(!('app' in ofToken!))
+  })
+
   test(`a 401 tells where the metadata are, and they where tokens come from (${name})`, async t => {
     const { ai } = await start(t)
     const named = `Bearer resource_metadata="http://ai.test${mark}${base(ai)}", scope="ai_gateway.run"`

@@ -4,6 +4,7 @@ import {
   about,
   exactly,
   flag,
+  id,
   listOf,
   type Members,
   number,
@@ -63,10 +64,22 @@ export const logSums = open({
   ),
 })
 
+/** Only of calls that an app made. */
+const app: Members = {
+  user_id: about('The user for whom an app made the call.', id),
+  user_email: about('Their e-mail address at that time.', text),
+  client_id: about(
+    'The app; `token_id` is then the consent by which it acted, and `token_name` its name.',
+    id,
+  ),
+  client_name: about('The name of the app at that time.', text),
+}
+
 /** An entry as lists show it. */
-export const logSummary = open(summary)
+export const logSummary = open(summary, app)
 
 export const logEntry = open(summary, {
+  ...app,
   request_head: about('The beginning of the request body, if it was stored.', text),
   request_head_complete: about('Whether that is the whole body.', flag),
   response_head: about('The beginning of the response body, if it was stored.', text),

@@ -2,7 +2,7 @@
 
 import { isJson } from '../../base/text/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
-import type { LogEntry, LogSummary, Payload } from '../../store/records.ts'
+import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records.ts'
 import type { Answer } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 
@@ -26,11 +26,16 @@ export function viewSummary(entry: LogSummary) {
     authentication: entry.authenticated,
     token_id: entry.tokenId ?? null,
     token_name: entry.tokenName ?? null,
+    ...(entry.app && viewApp(entry.app)),
     streamed: entry.streamed,
     metadata: entry.metadata && JSON.stringify(entry.metadata),
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,
   }
+}
+
+function viewApp({ user, email, client, clientName }: ActingApp) {
+  return { user_id: user, user_email: email, client_id: client, client_name: clientName }
 }
 
 /** Orders groups: the most expensive first, and of those that cost the same the largest. */

@@ -36,16 +36,22 @@ function view(entry: AuditEntry) {
   }
 }
 
-function viewActor({ actor: id, address }: AuditEntry) {
+function viewActor({ actor: id, address, app }: AuditEntry) {
   if (id === commandLine.id) return { actor: { id, type: 'admin' }, interface: 'CLI' }
   if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
   const ip = proxyIn(address) === null && { ip: address }
+  if (app) return { actor: { id: app.user, email: app.email, type: 'user', ...ip }, interface: 'API' }
   return { actor: { id, type: 'user', ...ip }, interface: 'API' }
 }
 
-function viewMetadata({ ray, changed, address, dropped }: AuditEntry) {
+function viewMetadata({ actor, ray, changed, address, app, dropped }: AuditEntry) {
   const proxy = proxyIn(address)
-  const known = { ray, changed, ...(proxy !== null && { unvouched_proxy: proxy }) }
+  const means = app && {
+    oauth_client_id: app.client,
+    oauth_client_name: app.clientName,
+    oauth_grant_id: actor,
+  }
+  const known = { ray, changed, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
   if (dropped === undefined) return known
   const { count, from, to } = dropped
   return { ...known, dropped: { count, from: isoTime(from), to: isoTime(to) } }

@@ -43,12 +43,15 @@ export const auditEntry = open({
   actor: open(
     {
       id: about(
-        'The id of the token, `command line`, or `gatehouse` for entries removed from the log.',
+        'The id of the token, or of the user for whom an app acted, `command line`, or `gatehouse` for entries removed from the log.',
         text,
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
-    { ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text) },
+    {
+      email: about('Of the user for whom an app acted.', text),
+      ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text),
+    },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
   owner: about('The account, or the account that owns the zone.', open({ id })),
@@ -59,6 +62,9 @@ export const auditEntry = open({
       changed: about('The names of the members that were set or changed.', listOf(text)),
     },
     {
+      oauth_client_id: about('The app that acted.', id),
+      oauth_client_name: about('Its name at that time.', text),
+      oauth_grant_id: about('The consent by which it acted.', id),
       dropped: about(
         'How many entries of the actor in `resource` were removed for age or number, and the times of the first and the last.',
         open({ count: whole(1), from: time, to: time }),

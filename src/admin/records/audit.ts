@@ -5,9 +5,10 @@ import type { AuditEntry } from '../../store/records.ts'
 
 /** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {
-  const { id, account, actor, address, ray, action, resourceKind, resource, changed, dropped } = entry
+  const { id, account, actor, address, ray, action, resourceKind, resource, changed, dropped, app } = entry
   const what = { action, resource_kind: resourceKind, resource, changed, ...(dropped && { dropped }) }
-  log.info({ id, account, actor, address, ray, ...what }, message)
+  const who = { actor, ...(app && { user: app.user, client: app.client }) }
+  log.info({ id, account, ...who, address, ray, ...what }, message)
 }
 
 /** Lists the members that differ between two views of a record, or that only one has. */

@@ -1,7 +1,7 @@
 // All of a log entry but its id and bodies, as JSON.
 
 import { comma, lineEnd, type LogBytes, member, power } from './bytes.ts'
-import type { LogSummary } from '../records.ts'
+import type { ActingApp, LogSummary } from '../records.ts'
 
 /** The bodies of an entry, in the order in which they are kept. */
 export interface Bodies {
@@ -44,6 +44,8 @@ type Head = readonly [
   tokenId?: Text,
   tokenName?: Text,
   providerResponseSize?: Count,
+  /** Only where an app made the call. */
+  app?: readonly [user: string, email: string, client: string],
 ]
 
 /** The bits of a head's `flags`. */
@@ -83,6 +85,7 @@ export function writeHead(to: LogBytes, e: LogSummary, bodies: Bodies): void {
   to.copy(quotes.tokenId.of(e.tokenId))
   to.copy(quotes.tokenName.of(e.tokenName))
   to.number(sizeOf(bodies.providerResponse))
+  if (e.app !== undefined) to.json([e.app.user, e.app.email, e.app.client])
   to.close()
 }
 
@@ -145,7 +148,12 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
     metadata: head[12],
     requestContentType: head[13],
     responseContentType: head[14],
+    ...(head[20] && { app: appIn(head[20], head[18]!) }),
   }
+}
+
+function appIn([user, email, client]: NonNullable<Head[20]>, clientName: string): ActingApp {
+  return { user, email, client, clientName }
 }
 
 /** What durations and costs are multiples of. */
