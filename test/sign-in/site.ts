@@ -39,6 +39,7 @@ export class Site {
   readonly store: Store
   readonly people: People
   readonly passwords = new Passwords({ cost: cheap })
+  readonly keys = new SecretKeys(randomBytes(32))
   origin = ''
 
   private constructor(store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
@@ -46,7 +47,7 @@ export class Site {
     this.clock = clock
     this.people = new People({
       store,
-      keys: new SecretKeys(randomBytes(32)),
+      keys: this.keys,
       config: { signUp: 'invited', openid: null, ...config },
       log: pino({ enabled: false }),
       passwords: this.passwords,
@@ -183,10 +184,11 @@ export class ShownPage {
 
   /** The words of the page, as they are read. */
   get text(): string {
-    return unescaped(this.body.replace(/<(style|title)>.*?<\/\1>/gs, '').replace(/<[^>]*>/g, ' ')).replace(
-      /\s+/g,
-      ' ',
-    )
+    const shown = this.body
+      .replace(/<(style|title)>.*?<\/\1>/gs, '')
+      .replace(/<\/?(?:a|b|bdi|code|span|time)\b[^>]*>/g, '')
+      .replace(/<[^>]*>/g, ' ')
+    return unescaped(shown).replace(/\s+/g, ' ')
   }
 
   /** Follows a redirect. */

@@ -42,7 +42,7 @@ ${
   app !== null &&
   html`<p class="lead">to continue to <b>${told(app)}</b></p>
 `
-}${trouble(view)}<div class="card">
+}${view.done !== undefined && notice(view.done, 'good')}${trouble(view)}<div class="card">
 ${form(
   { action: paths.signIn, token, hidden: { next } },
   html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', most: 254 })}

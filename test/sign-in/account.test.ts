@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { paths } from '../../src/pages/paths.ts'
+import { codeAt } from '../people/authenticator.ts'
+import { oauthGrant } from '../store/contract-specimens.ts'
+import { clientWith } from '../oauth-clients/client-with.ts'
+import { password, Site } from './site.ts'
+
+test('a password is changed with the old one, and ends all other sessions', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const [here, there] = [await site.signedIn(user), await site.signedIn(user)]
+  const page = await here.get(paths.account)
+  const wrong = await page.submit(paths.password, {
+    password: 'a wrong one',
+    new_password: 'a quite new password',
+  })
+  assert.deepEqual([wrong.status, /The password is wrong\./.test(wrong.text)], [403, true])
+  const common = await page.submit(paths.password, { password, new_password: 'password1234' })
+  assert.match(common.text, /must not be one of the most common/)
+  const changed = await page.submit(paths.password, { password, new_password: 'a quite new password' })
+  assert.equal(changed.location, `${paths.account}?done=password`)
+  assert.match((await changed.follow()).text, /Your password is changed\./)
+  assert.equal((await there.get(paths.account)).status, 303)
+})
+
+test('sessions are listed with their browsers, and ended one by one or all', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const [here, there] = [await site.signedIn(user), await site.signedIn(user)]
+  const page = await here.get(paths.account)
+  assert.match(page.text, /This browser From 192\.0\.2\.7\. Signed in/)
+  const ended = await page.submit(paths.endSession)
+  assert.match((await ended.follow()).text, /The session was ended\./)
+  assert.equal((await there.get(paths.account)).status, 303)
+  const out = await (await here.get(paths.account)).submit(paths.endAllSessions)
+  assert.equal(out.location, paths.signedOut)
+  assert.equal((await here.get(paths.account)).status, 303)
+})
+
+test('nobody ends the session of another', async t => {
+  const site = await Site.open(t)
+  const other = await site.settle()
+  const theirs = await site.signedIn(other)
+  const [session] = await site.people.sessions.list(other.id)
+  const user = await site.settle()
+  const [here] = [await site.signedIn(user), await site.signedIn(user)]
+  await (await here.get(paths.account)).submit(paths.endSession, { session: session!.id })
+  assert.equal((await theirs.get(paths.account)).status, 200)
+})
+
+test('two steps are turned on by a first code, with recovery codes, and off again', async t => {
+  const site = await Site.open(t)
+  const visitor = await site.signedIn(await site.settle())
+  const begun = await (await visitor.get(paths.account)).submit(paths.twoStep)
+  const page = await begun.follow()
+  assert.match(page.body, /<svg class="qr" role="img"/)
+  const uri = /href="(otpauth:[^"]+)"/.exec(page.body)![1]!.replaceAll('&#38;', '&')
+  const wrong = await page.submit(paths.twoStepConfirm, { code: '000000' })
+  assert.match(wrong.text, /This code is wrong\./)
+  const on = await wrong.submit(paths.twoStepConfirm, { code: codeAt(uri, site.clock.now()) })
+  assert.equal(on.body.match(/<li><code>[a-z2-7-]{19}<\/code>/g)?.length, 10)
+  const account = await visitor.get(`${paths.account}?done=two_step_on`)
+  assert.match(account.text, /Two-step sign-in is on\..*10 recovery codes are left/)
+  const renewed = await account.submit(paths.recoveryCodes)
+  assert.equal(renewed.body.match(/<li><code>/g)?.length, 10)
+  assert.notEqual(renewed.body, on.body)
+  const off = await account.submit(paths.twoStepOff)
+  assert.match((await off.follow()).text, /Two-step sign-in is off\./)
+})
+
+test('who lacks a second factor that an account requires is told so', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  await site.join(user, await site.found({ enforceTwoFactor: true }))
+  const page = await (await site.signedIn(user)).get(paths.account)
+  assert.match(page.text, /An account that you are a member of requires it\./)
+})
+
+test('a connected app is shown with what it may do, and disconnected with all its tokens', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const account = await site.found({ name: 'Example Ltd' })
+  const client = clientWith({ account: account.id, name: 'Tea <Ledger>' })
+  await site.store.oauthClients.insert(client)
+  const grant = oauthGrant({
+    account: account.id,
+    user: user.id,
+    client: client.id,
+    clientAccount: account.id,
+    scopes: ['ai_gateway.run'],
+  })
+  await site.store.oauthGrants.insert(grant)
+  const other = oauthGrant({ account: account.id })
+  await site.store.oauthGrants.insert(other)
+  const visitor = await site.signedIn(user)
+  const page = await visitor.get(paths.account)
+  assert.match(page.text, /Tea <Ledger> In Example Ltd\. Connected .* AI Gateway Run/)
+  await page.submit(paths.endGrant, { grant: other.id })
+  assert.ok(await site.store.oauthGrants.get(account.id, other.id))
+  const ended = await page.submit(paths.endGrant)
+  assert.match((await ended.follow()).text, /The app was disconnected.*No app acts for you\./)
+  assert.equal(await site.store.oauthGrants.get(account.id, grant.id), null)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consentPath, leadingOn, paths } from '../../src/pages/paths.ts'
+import type { Interactions } from '../../src/sign-in/consent.ts'
+import { oauthScopes } from '../../src/permissions/scopes.ts'
+import { clientWith } from '../oauth-clients/client-with.ts'
+import { Site } from './site.ts'
+
+type Asking = Awaited<ReturnType<Interactions['load']>>
+type Decision = Parameters<Interactions['finish']>[2]
+
+/** An authorization server that asks one thing, and notes what is decided. */
+class Asked implements Interactions {
+  asking: Asking
+  readonly decided: Decision[] = []
+  finished: Awaited<ReturnType<Interactions['finish']>> = { kind: 'resume', location: '/oauth2/auth/abc' }
+
+  constructor(asking: Asking) {
+    this.asking = asking
+  }
+
+  async load(): Promise<Asking> {
+    return this.asking
+  }
+
+  async finish(_: string, __: unknown, decision: Decision) {
+    this.decided.push(decision)
+    return this.finished
+  }
+}
+
+const client = clientWith({ name: 'Tea <Ledger>', visibility: 'public' })
+const person = { email: 'ada@example.com' }
+const path = consentPath('abc')
+const consent = {
+  kind: 'consent',
+  client,
+  person,
+  redirectUri: 'https://app.example/cb',
+  accounts: [
+    { id: 'a'.repeat(32), name: 'Example Ltd' },
+    { id: 'b'.repeat(32), name: 'Sandbox' },
+  ],
+  scopes: oauthScopes.slice(0, 5).map((scope, i) => ({ ...scope, isOptional: i >= 3 })),
+} as const satisfies Asking
+
+async function arrive(t: Parameters<typeof Site.open>[0], asking: Asking) {
+  const interactions = new Asked(asking)
+  const site = await Site.open(t, { interactions })
+  const visitor = await site.signedIn(await site.settle())
+  return { interactions, site, visitor }
+}
+
+test('what a person allows is handed on: the account, and the optional scopes that stay ticked', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const page = await visitor.get(path)
+  assert.match(
+    page.text,
+    /Tea <Ledger> asks to act for you .*Not verified.*app\.example.*Example Ltd.*Sandbox/,
+  )
+  const [, , , kept] = consent.scopes
+  const sent = await page.submit(path, {
+    decision: 'allow',
+    account: 'b'.repeat(32),
+    [`optional.${kept!.id}`]: 'yes',
+  })
+  assert.deepEqual(interactions.decided, [{ kind: 'allow', account: 'b'.repeat(32), optional: [kept!.id] }])
+  assert.equal(sent.headers.get('refresh'), '0;url=/oauth2/auth/abc')
+  assert.match(sent.body, /<a class="button plain" href="\/oauth2\/auth\/abc">Continue<\/a>/)
+})
+
+test('to deny is handed on as well', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  await (await visitor.get(path)).submit(path, { decision: 'deny' })
+  assert.deepEqual(interactions.decided, [{ kind: 'deny' }])
+})
+
+test('nothing is decided without a decision, or by a form of another consent', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const page = await visitor.get(path)
+  assert.equal((await page.submit(path, {})).status, 200)
+  const other = consentPath('other')
+  assert.equal((await visitor.post(other, { ...page.hidden(path), decision: 'allow' })).status, 403)
+  assert.deepEqual(interactions.decided, [])
+})
+
+test('an account that cannot be chosen is said to be so', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  interactions.finished = { kind: 'invalid' }
+  const page = await (await visitor.get(path)).submit(path, { decision: 'allow' })
+  assert.deepEqual([page.status, /Choose one of your accounts\./.test(page.text)], [422, true])
+})
+
+test('an app of the device is opened by the redirect after the form, which the policy names', async t => {
+  const { visitor } = await arrive(t, { ...consent, redirectUri: 'com.example.app:/cb' })
+  const page = await visitor.get(path)
+  assert.match(page.headers.get('content-security-policy')!, /form-action 'self' com\.example\.app:;/)
+  const sent = await page.submit(path, { decision: 'allow' })
+  assert.deepEqual([sent.status, sent.location], [303, '/oauth2/auth/abc'])
+})
+
+test('who is not signed in, or not lately enough, is sent to do so and comes back', async t => {
+  const asking = { kind: 'sign_in', client, loginHint: 'ada@example.com', isFresh: true } as const
+  const { visitor, site } = await arrive(t, asking)
+  const sent = await visitor.get(path)
+  assert.equal(sent.location, leadingOn(paths.signIn, path, { fresh: '1', login_hint: 'ada@example.com' }))
+  const page = await sent.follow()
+  assert.match(page.text, /to continue to Tea <Ledger> Sign in again/)
+  assert.match((await site.visitor().get(sent.location!)).body, /value="ada@example\.com"/)
+})
+
+test('who may not let the app in reads why, and can go back to it', async t => {
+  const refused = { kind: 'refused', client, person, redirectUri: 'https://app.example/cb' } as const
+  const { interactions, visitor } = await arrive(t, { ...refused, reason: 'not a member' })
+  const page = await visitor.get(path)
+  assert.equal(page.status, 403)
+  assert.match(page.text, /only for members of the account that registered it/)
+  await page.submit(path, { decision: 'deny' })
+  assert.deepEqual(interactions.decided, [{ kind: 'deny' }])
+  interactions.asking = { ...refused, reason: 'no account' }
+  assert.match((await visitor.get(path)).text, /more than your roles reach/)
+})
+
+test('what is over is said to be over, and what needs nothing goes on', async t => {
+  const { interactions, visitor } = await arrive(t, { kind: 'gone' })
+  assert.deepEqual((await visitor.get(path)).status, 404)
+  interactions.asking = { kind: 'resume', location: '/oauth2/auth/abc' }
+  assert.equal((await visitor.get(path)).headers.get('refresh'), '0;url=/oauth2/auth/abc')
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
+import { leadingOn, paths } from '../../src/pages/paths.ts'
+import { codeAt } from '../people/authenticator.ts'
+import { password, type ShownPage, Site } from './site.ts'
+
+test('who signs in goes on where they wanted to, with another cookie', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  const visitor = site.visitor()
+  const page = await visitor.get(leadingOn(paths.signIn, '/oauth2/consent/abc'))
+  const before = visitor.cookies.get('gatehouse-visit')
+  const done = await page.submit(paths.signIn, { email: ` ${email.toUpperCase()} `, password })
+  assert.deepEqual([done.status, done.location], [303, '/oauth2/consent/abc'])
+  assert.deepEqual([...visitor.cookies.keys()], ['gatehouse'])
+  assert.notEqual(visitor.cookies.get('gatehouse'), before)
+  const old = visitor.cookies.get('gatehouse')!
+  const again = await (await visitor.get(`${paths.signIn}?fresh=1`)).submit(paths.signIn, { email, password })
+  assert.equal(again.location, paths.account)
+  assert.equal(await site.people.sessions.find(old), null)
+})
+
+test('nobody goes on to another site', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+    const page = await site.visitor().get(leadingOn(paths.signIn, next))
+    assert.equal(page.hidden(paths.signIn).next, paths.account)
+    assert.equal((await page.submit(paths.signIn, { email, password, next })).location, paths.account)
+  }
+})
+
+test('a wrong password is refused in the words of a user that is not there, and the address is kept', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  const refusals = await Promise.all(
+    [email, 'nobody@example.com'].map(async email => {
+      const page = await site.visitor().get(paths.signIn)
+      return { email, refused: await page.submit(paths.signIn, { email, password: 'not the password' }) }
+    }),
+  )
+  const [known, unknown] = refusals.map(({ email, refused }) => plain(refused).replaceAll(email, 'EMAIL'))
+  assert.equal(known, unknown)
+  assert.match(known!, /^403 .*Email or password is wrong\..*value="EMAIL"/s)
+  assert.doesNotMatch(known!, /not the password/)
+})
+
+test('guesses are throttled, in the same words for who is there and who is not', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  const throttled: string[] = []
+  for (const who of [email, 'nobody@example.com']) {
+    const page = await site.visitor().get(paths.signIn)
+    for (let i = 0; i < 5; i++)
+      assert.equal((await page.submit(paths.signIn, { email: who, password: 'a wrong one' })).status, 403)
+    const refused = await page.submit(paths.signIn, { email: who, password })
+    assert.ok(Number(refused.headers.get('retry-after')) > 500)
+    throttled.push(plain(refused).replaceAll(who, 'EMAIL'))
+  }
+  assert.equal(throttled[0], throttled[1])
+  assert.match(throttled[0]!, /^429 .*Too many attempts\. Try again in \d+ minutes\./s)
+})
+
+test('a second step asks for a code, and a recovery code does as well', async t => {
+  const site = await Site.open(t)
+  const { uri, recoveryCodes, email } = await withApp(site)
+  const enter = async () => {
+    const page = await site.visitor().get(leadingOn(paths.signIn, '/oauth2/consent/abc'))
+    return page.submit(paths.signIn, { email, password })
+  }
+  const asked = await enter()
+  assert.deepEqual([asked.status, asked.hidden(paths.code).next], [200, '/oauth2/consent/abc'])
+  const wrong = await asked.submit(paths.code, { code: '000000' })
+  assert.match(wrong.text, /This code is wrong, or was used before\./)
+  site.clock.advance(30_000)
+  const right = await wrong.submit(paths.code, { code: codeAt(uri, site.clock.now()) })
+  assert.deepEqual([right.status, right.location], [303, '/oauth2/consent/abc'])
+  const recovered = await (await enter()).submit(paths.code, { recovery_code: recoveryCodes[0]! }, 1)
+  assert.equal(recovered.status, 303)
+  const reused = await (await enter()).submit(paths.code, { recovery_code: recoveryCodes[0]! }, 1)
+  assert.deepEqual([reused.status, /<details open>/.test(reused.body)], [403, true])
+})
+
+test('a ticket that is too old leads back to the beginning', async t => {
+  const site = await Site.open(t)
+  const { uri, email } = await withApp(site)
+  const asked = await (await site.visitor().get(paths.signIn)).submit(paths.signIn, { email, password })
+  site.clock.advance(601_000)
+  const late = await asked.submit(paths.code, { code: codeAt(uri, site.clock.now()) })
+  assert.match(late.text, /That took too long.*Sign in again\./)
+  assert.ok(late.hidden(paths.signIn))
+})
+
+test('signing out ends the session, and asks before a link alone does so', async t => {
+  const site = await Site.open(t)
+  const visitor = await site.signedIn(await site.settle())
+  const session = visitor.cookies.get('gatehouse')!
+  const page = await visitor.get(paths.signOut)
+  assert.ok(await site.people.sessions.find(session))
+  const out = await page.submit(paths.signOut)
+  assert.equal(out.location, paths.signedOut)
+  assert.deepEqual(
+    [await site.people.sessions.find(session), visitor.cookies.has('gatehouse')],
+    [null, false],
+  )
+  assert.match((await out.follow()).text, /You are signed out/)
+})
+
+test('before what is dangerous, who signed in long ago proves again who they are', async t => {
+  const site = await Site.open(t)
+  const visitor = await site.signedIn(await site.settle())
+  site.clock.advance(31 * 60_000)
+  const account = await visitor.get(paths.account)
+  const sent = await account.submit(paths.twoStep)
+  assert.equal(sent.location, leadingOn(paths.confirm, paths.account))
+  const before = visitor.cookies.get('gatehouse')
+  const wrong = await (await sent.follow()).submit(paths.confirm, { password: 'a wrong one' })
+  assert.deepEqual([wrong.status, /The password is wrong\./.test(wrong.text)], [403, true])
+  const confirmed = await wrong.submit(paths.confirm, { password })
+  assert.equal(confirmed.location, paths.account)
+  assert.notEqual(visitor.cookies.get('gatehouse'), before)
+  assert.equal((await (await confirmed.follow()).submit(paths.twoStep)).location, paths.twoStep)
+})
+
+test('without a provider nobody is sent to one', async t => {
+  const site = await Site.open(t)
+  for (const path of [paths.provider, `${paths.callback}?code=1&state=2`])
+    assert.equal((await site.visitor().get(path)).status, 404)
+})
+
+/** Writes status and page without what differs from one visitor to the next. */
+function plain({ status, body }: ShownPage): string {
+  return `${status} ${body.replace(/name="form_token" value="[^"]+"/g, '')}`
+}
+
+/** Keeps a user with a second factor. */
+async function withApp(site: Site) {
+  const user = await site.settle()
+  const { keys } = site
+  const { user: begun, enrolment } = beginEnrolment(user, keys)!
+  const code = codeAt(enrolment.uri, site.clock.now())
+  const { user: after, recoveryCodes } = confirmEnrolment(begun, code, keys, site.clock.now())!
+  const { version } = (await site.store.users.get(user.account, user.id))!
+  await site.store.users.replace(after, version)
+  return { uri: enrolment.uri, recoveryCodes, email: user.email }
+}
