@@ -45,7 +45,8 @@ const ways = {
   asksForClients: /^curl .*\/oauth_clients/,
   asks: /^curl (?!.*\/oauth_clients)/,
   managesClients: /^npx gatehouse client /,
-  runs: /^npx gatehouse (?!client )/,
+  managesMembers: /^npx gatehouse member /,
+  runs: /^npx gatehouse (?!client |member )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
   needsDocker: /^docker /,
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
@@ -215,6 +216,18 @@ test('a client is created, gets a new secret, proves its domain and becomes publ
     const asked = `${line} --url http://${running.admin} --json`
     const { stdout } = await run('sh', ['-c', asked], { cwd: root, env })
     assert.equal(JSON.parse(stdout).client_id, id, line)
+  }
+})
+
+test('people are invited, changed and removed, line by line', async t => {
+  const running = await startDefault(t)
+  const { ACCOUNT, TOKEN } = running.env
+  const env = { ...process.env, GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
+  for (const line of commands(ways.managesMembers)) {
+    const asked = `${line} --url http://${running.admin}`
+    const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
+    assert.ok(`${stdout}${stderr}`.length > 0, line)
+    if (line.includes(' invite ')) assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
   }
 })
 
