@@ -7,6 +7,7 @@ import { credentials } from './credentials.ts'
 import { edge } from './edge.ts'
 import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
+import { members } from './members.ts'
 import { origin } from './origin.ts'
 import { people } from './people.ts'
 import { process } from './process.ts'
@@ -21,6 +22,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...edge,
   ...forward,
   ...http1,
+  ...members,
   ...origin,
   ...people,
   ...process,

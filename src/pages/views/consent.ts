@@ -147,6 +147,16 @@ const identityWords: Readonly<Record<string, readonly [name: string, description
   openid: ['Recognize you', 'Know by an id that it is you, each time that you sign in to it.'],
   offline_access: ['Stay connected', 'Act for you while you are away, until you disconnect it.'],
   'user.read': ['Your profile', 'See your name and email address.'],
+  'memberships.read': ['Your accounts', 'See the accounts that you are a member of or invited to.'],
+  'memberships.write': [
+    'Change your accounts',
+    'Accept and decline invitations, and leave accounts, for you.',
+  ],
+  'user_access.read': [
+    'Your sessions and apps',
+    'See where you are signed in, and which apps may act for you.',
+  ],
+  'user_access.write': ['End your sessions and apps', 'Sign you out, and end what apps may do for you.'],
 }
 
 function scopeRow(scope: ShownScope, at: number): Html {

@@ -30,6 +30,7 @@ export interface Input {
   readonly visibility?: string
   readonly role?: readonly string[]
   readonly status?: string
+  readonly failed?: boolean
   readonly wait?: boolean
   readonly yes?: boolean
   readonly replace?: boolean

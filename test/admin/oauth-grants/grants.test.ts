@@ -32,7 +32,7 @@ async function start(t: TestContext) {
 
 test('a user sees the apps that may act for them, and ends one', async t => {
   const { ask, keep, isGood, auditOf } = await start(t)
-  const { value, grant, client } = await keep()
+  const { value, grant, client, user } = await keep()
   await keep()
   const { json } = await ask('GET', grantsPath, { token: value })
   assert.equal(json.result_info.total_count, 1)
@@ -45,7 +45,7 @@ test('a user sees the apps that may act for them, and ends one', async t => {
   const ended = await ask('DELETE', `${grantsPath}/${grant.id}`, { token: value })
   assert.deepEqual([ended.status, ended.json.result], [200, { id: grant.id }])
   assert.equal(await isGood(value), false)
-  assert.equal((await auditOf(account))[0], `revoke oauth_grant ${grant.id} ${grant.id}`)
+  assert.equal((await auditOf(account))[0], `revoke oauth_grant ${grant.id} ${user.id}`)
 })
 
 test('what another user allowed is not there', async t => {

@@ -136,6 +136,14 @@ export const clientCommands: Readonly<Record<string, Command>> = {
     least: 1,
     load: async () => (await import('./publish.ts')).publish,
   },
+  'client events': {
+    usage: 'client events ID [--failed] [OPTION]…',
+    summary: 'List what happened when users connected an OAuth client, and why it failed.',
+    options: { failed: { type: 'boolean', help: 'only what failed' }, ...access },
+    args: 1,
+    least: 1,
+    load: async () => (await import('./events.ts')).events,
+  },
   'client delete': {
     usage: 'client delete ID [--yes] [OPTION]…',
     summary: 'Delete an OAuth client and revoke its grants.',

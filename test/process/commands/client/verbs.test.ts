@@ -530,3 +530,24 @@ test('the token can come from stdin; for one without permission the missing perm
   const piped = await client(['list', '--token-file', '-'], { GATEHOUSE_TOKEN: value }, `${owner.value}\n`)
   assert.deepEqual([piped.code, piped.stderr], [0, ''])
 })
+
+test('events show what happened to users, and why it failed', async t => {
+  const { client, create, kept, clock } = await start(t)
+  const { id } = await create()
+  const event = { client: id, clientAccount: account, user: null, account: null, address: '', ray: '' }
+  const failure = { result: 'failure', error: 'invalid_grant', reason: 'PKCE verifier\u001b[2J' } as const
+  const success = { result: 'success', error: null, reason: null } as const
+  const at = clock.now()
+  await kept.authorizationEvents.append({ ...event, ...success, id: '1'.repeat(32), at, step: 'consent' })
+  await kept.authorizationEvents.append({ ...event, ...failure, id: '2'.repeat(32), at, step: 'token' })
+  const { stdout } = await client(['events', id])
+  assert.match(
+    stdout,
+    /^WHEN +STEP +RESULT +REASON\n\S+ +token +invalid_grant +PKCE verifier[^\u001b]*\n\S+ +consent +success\n$/,
+  )
+  const failed = JSON.parse((await client(['events', id, '--failed', '--json'])).stdout)
+  assert.deepEqual(
+    failed.map(({ step }: { step: string }) => step),
+    ['token'],
+  )
+})

@@ -1,0 +1,153 @@
+// Mutations of the management API of people and grants.
+
+import type { Mutated } from './mutation.ts'
+
+export const members: readonly Mutated[] = [
+  {
+    file: 'admin/guard.ts',
+    tests: ['admin/oauth-grants/grants'],
+    changes: [
+      {
+        text: 'if (actor === undefined || !hasScope(actor.scopes, row.scope)) {',
+        becomes: 'if (actor === undefined) {',
+        breaks: 'an app with any scope sees and ends what others may do for its user',
+      },
+      {
+        text: "scopes.includes(wanted.replace(/\\.read$/, '.write'))",
+        becomes: "scopes.includes(wanted.replace(/\\.write$/, '.read'))",
+        breaks: 'who may read may write',
+      },
+    ],
+  },
+  {
+    file: 'admin/people/member-reach.ts',
+    tests: ['admin/people/members'],
+    changes: [
+      {
+        text: '    if (beyond.length === 0) return []',
+        becomes: '    return []',
+        breaks: 'a token makes a super administrator of anybody',
+      },
+      {
+        text: "  if (beyond.length === 0) return null\n  const rule = `your token does not have ${beyond.join(', ')}, so it cannot change",
+        becomes:
+          "  return null\n  const rule = `your token does not have ${beyond.join(', ')}, so it cannot change",
+        breaks: 'a weak token removes super administrators',
+      },
+    ],
+  },
+  {
+    file: 'admin/people/members.ts',
+    tests: ['admin/people/members', 'admin/oauth-grants/grants'],
+    changes: [
+      {
+        text: '  const refusal = touchingBeyond(roles, caller, account)\n  if (refusal) return refusal\n  if (status',
+        becomes: '  if (status',
+        breaks: 'a weak token gets the link of a super administrator to be',
+      },
+      {
+        text: "    await store.credentials.remove('invitation', link.credential.digest)\n",
+        becomes: '',
+        breaks: 'a link of an invitation that was refused stays',
+        tests: ['admin/people/members', 'admin/people/people-at-once'],
+      },
+    ],
+  },
+  {
+    file: 'admin/people/kept-member.ts',
+    tests: ['admin/people/members', 'admin/oauth-grants/grants', 'admin/people/user'],
+    changes: [
+      {
+        text: '      await endGrantsOf({ account, user }, { ...call, account }, api)\n',
+        becomes: '',
+        breaks: 'what a member allowed comes back with the next invitation',
+      },
+      {
+        text: "if (cause instanceof LastSuperAdministrator) return failure('last_super_administrator')",
+        becomes: '',
+        breaks: 'the last super administrator who leaves is told of a bug',
+      },
+    ],
+  },
+  {
+    file: 'admin/people/member-view.ts',
+    tests: ['admin/people/members'],
+    changes: [
+      {
+        text: "const isKnown = status === 'accepted'",
+        becomes: 'const isKnown = true',
+        breaks: 'an invitation tells who is known here, and how',
+      },
+    ],
+  },
+  {
+    file: 'admin/people/memberships.ts',
+    tests: ['admin/people/user'],
+    changes: [
+      {
+        text: "if (member.status === 'pending' && !user?.record.identity) return failure('needs_link')",
+        becomes: '',
+        breaks: 'whoever invited an address first accepts the invitations of others',
+      },
+    ],
+  },
+  {
+    file: 'admin/people/sessions.ts',
+    tests: ['admin/people/user'],
+    changes: [
+      {
+        text: 'await sessionsOf(api).endEverything(user)',
+        becomes: 'await sessionsOf(api).endAll(user)',
+        breaks: 'apps go on after their user signed out everywhere',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-grants/ending.ts',
+    tests: ['admin/oauth-grants/grants', 'admin/oauth-grants/grant-keeper'],
+    changes: [
+      {
+        text: '  await store.credentials.removeOf({ grant: grant.id })\n',
+        becomes: '',
+        breaks: 'codes and tokens of a grant that ended stay',
+      },
+      {
+        text: 'return ender.account === account ? ender :',
+        becomes: 'return true ? { ...ender, account } :',
+        breaks: 'an account learns who in another one ended a grant, and from where',
+      },
+      {
+        text: 'grants.filter(grant => grant.account === account)',
+        becomes: 'grants',
+        breaks: 'who leaves one account loses apps in all',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-grants/grant-keeper.ts',
+    tests: ['admin/oauth-grants/grant-keeper', 'admin/oauth-grants/grants'],
+    changes: [
+      {
+        text: 'if (client && (await this.#hasUser(grant)))',
+        becomes: 'if (client)',
+        breaks: 'a grant of a member who left stays after a crash',
+      },
+      {
+        text: 'return account === everybody || ',
+        becomes: 'return ',
+        breaks: 'what people without an account allowed is ended',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-grants/client-grants.ts',
+    tests: ['admin/oauth-grants/grants'],
+    changes: [
+      {
+        text: 'const found = grants.find(grant => grant.id === id)',
+        becomes: 'const [found] = grants',
+        breaks: 'another grant ends than the one that is named',
+      },
+    ],
+  },
+]
