@@ -29,13 +29,12 @@ const story: readonly Step[] = [
 
 /** Runs the steps from the first one, as far as the request gets. */
 export function serve(x: Exchange): void {
-  goOn(x, 0)
+  goOn(x, null, 0)
 }
 
-function goOn(x: Exchange, from: number): void {
+/** Continues from a verdict with the lines from `next` on, unless it ends the request. */
+function goOn(x: Exchange, verdict: ReturnType<Step>, next: number): void {
   try {
-    let verdict: ReturnType<Step> = null
-    let next = from
     while (verdict === null && next < story.length) verdict = story[next++]!(x)
     if (verdict instanceof Promise) wait(x, verdict, next)
     else if (verdict !== null && verdict !== 'answered') answer(x, verdict)
@@ -47,10 +46,8 @@ function goOn(x: Exchange, from: number): void {
 /** Continues with the next line once the verdict of the waiting one is there, unless the client has left. */
 function wait(x: Exchange, verdict: Promise<Awaited<Verdict>>, next: number): void {
   verdict.then(
-    refusal => {
-      if (x.stage !== 'none') return
-      if (refusal === null) goOn(x, next)
-      else answer(x, refusal)
+    settled => {
+      if (x.stage === 'none') goOn(x, settled, next)
     },
     bug => answerBug(x, bug),
   )

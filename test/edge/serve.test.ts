@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
+import { ClientConnection } from '../../src/edge/client/connection.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -64,6 +65,21 @@ test('a bug in a step that waited is an error of ours', async t => {
   assert.equal(answer.field('connection'), 'close')
 })
 
+test('a bug in the answer to a request that was refused after a wait costs only that request', async t => {
+  const { edge, counters } = await startWaiting(t)
+  counters.others = 2
+  counters.mode = 'hold'
+  const asked = edge.ask(get)
+  await until(() => counters.asks.length > 0)
+  const write = t.mock.method(ClientConnection.prototype, 'write', () => {
+    write.mock.restore()
+    throw new RangeError('a bug')
+  })
+  counters.release()
+  assert.equal((await asked).status, 500)
+  assert.equal(edge.accesses.length, 1)
+})
+
 test('a step that may wait ends its line: what stood behind it there would be left out', () => {
   const source = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
   const lines = [...source.matchAll(/^ {2}x => (.*),$/gm)].map(([, line]) => line!)
@@ -72,6 +88,10 @@ test('a step that may wait ends its line: what stood behind it there would be le
   for (const step of early) {
     const path = new RegExp(`import \\{ ${step} \\} from '(.*)'`).exec(source)![1]!
     const text = readFileSync(join(root, 'src/edge', path), 'utf8')
-    assert.match(text, new RegExp(`export function ${step}\\(x: Exchange\\): Refusal \\| null `), step)
+    assert.match(
+      text,
+      new RegExp(`export function ${step}\\(x: Exchange\\): Refusal \\| ('answered' \\| )?null `),
+      step,
+    )
   }
 })

@@ -8,14 +8,19 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/serve'],
     changes: [
       {
-        text: "if (x.stage !== 'none') return",
-        becomes: '',
+        text: "if (x.stage === 'none') goOn(x, settled, next)",
+        becomes: 'goOn(x, settled, next)',
         breaks: 'a request goes to its origin although its client left while the limits were asked',
       },
       {
-        text: 'else answer(x, refusal)\n    },',
-        becomes: '},',
-        breaks: 'a request that is refused after a wait gets no answer',
+        text: "if (x.stage === 'none') goOn(x, settled, next)",
+        becomes: "if (x.stage === 'none') goOn(x, null, next)",
+        breaks: 'a request that is refused after a wait goes on',
+      },
+      {
+        text: 'bug => answerBug(x, bug),',
+        becomes: '() => {},',
+        breaks: 'a request whose step fails while it waits gets no answer',
       },
     ],
   },
