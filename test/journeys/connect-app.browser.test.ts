@@ -1,0 +1,306 @@
+// The way of an app to a person's consent: a colleague is invited, an app is registered, they connect in a real browser; the app gets tokens, uses, refreshes and
+// loses them. With both client libraries, on either store, in one process and in several.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, type TestContext, test } from 'node:test'
+import * as oauth from 'oauth4webapi'
+import * as openid from 'openid-client'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { completion } from '../help/ai.ts'
+import { launchBrowser } from '../help/browser.ts'
+import { type RunningGateway, startGateway } from '../help/gateway.ts'
+import { say, startProvider } from '../help/provider.ts'
+import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
+
+let browser: Browser
+before(async () => {
+  browser = await launchBrowser()
+})
+after(() => browser?.close())
+
+const password = 'correct horse battery'
+const scope = 'openid offline_access ai_gateway.run ai_gateway.read'
+
+/** What the API tells of an app. */
+interface App {
+  readonly client_id: string
+  readonly client_secret?: string
+}
+
+type Method = 'client_secret_basic' | 'client_secret_post' | 'none'
+
+/** A gateway with people in it. */
+class Town {
+  readonly gateway: RunningGateway
+  readonly account: string
+  readonly callback: string
+  readonly #token: string
+  readonly #t: TestContext
+
+  constructor(
+    t: TestContext,
+    gateway: RunningGateway,
+    first: { account: string; token: string },
+    callback: string,
+  ) {
+    this.#t = t
+    this.gateway = gateway
+    this.account = first.account
+    this.#token = first.token
+    this.callback = callback
+  }
+
+  async ask(method: string, path: string, body: unknown, token = this.#token) {
+    const response = await fetch(`${this.gateway.admin}/client/v4/accounts/${this.account}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    const { result, errors } = (await response.json()) as any
+    return { status: response.status, result, errors }
+  }
+
+  /** Invites somebody as what administers AI gateways, who accepts in a browser of their own. */
+  async invite(email: string): Promise<BrowserContext> {
+    const { result, errors } = await this.ask('POST', '/members', {
+      email,
+      roles: ['2df4e93eae8ce611a2f78624b7528737'],
+    })
+    assert.deepEqual(errors, [])
+    const context = await this.context()
+    const page = await context.newPage()
+    await page.goto(result.invitation_url)
+    await page.getByLabel('First name').fill('Grace')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Accept the invitation' }).click()
+    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    return context
+  }
+
+  async register(name: string, method: Method): Promise<App> {
+    const { result, errors } = await this.ask('POST', '/oauth_clients', {
+      client_name: name,
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      redirect_uris: [this.callback],
+      scopes: scope.split(' '),
+      optional_scopes: ['ai_gateway.read'],
+      token_endpoint_auth_method: method,
+    })
+    assert.deepEqual(errors, [])
+    return result
+  }
+
+  /** Calls a model as an app, and returns the status. */
+  async chat(token: string): Promise<number> {
+    const response = await fetch(
+      `${this.gateway.edge}/client/v4/accounts/${this.account}/ai/v1/chat/completions`,
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'openai/gpt-4o-mini',
+          messages: [{ role: 'user', content: 'Hello.' }],
+        }),
+      },
+    )
+    await response.text()
+    return response.status
+  }
+
+  /** Opens a browser without script, as none of the pages needs any. */
+  async context(): Promise<BrowserContext> {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    this.#t.after(() => context.close())
+    return context
+  }
+}
+
+async function settle(t: TestContext, workers: number, env: NodeJS.ProcessEnv): Promise<Town> {
+  const provider = await startProvider(t, (_, response) => say(response, completion))
+  const yaml = `
+workers: ${workers}
+store: '\${STORE:-}'
+ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
+zones: []
+`
+  const gateway = await startGateway(t, yaml, { env })
+  const first = await gateway.firstStart
+  const town = new Town(t, gateway, first, await startApp(t))
+  const page = await (await town.context()).newPage()
+  await page.goto(first.setUp!)
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create administrator' }).click()
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  return town
+}
+
+/** Starts what is behind the redirect URI of an app. As many do, it redirects on, to another origin. */
+async function startApp(t: TestContext): Promise<string> {
+  const server = createServer(({ url, headers }, response) => {
+    if (url!.startsWith('/callback') && headers.host?.startsWith('127.'))
+      return void response.writeHead(302, { location: `http://localhost:${port}${url}` }).end()
+    response.setHeader('content-type', 'text/html').end('<title>App</title><h1>Welcome to the app</h1>')
+  })
+  await new Promise<void>(resolve => server.listen(0, resolve))
+  const { port } = server.address() as AddressInfo
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${port}/callback`
+}
+
+/** Consents in a browser, and returns the URL at which the app is called back. */
+async function consent(context: BrowserContext, url: URL, name: string): Promise<URL> {
+  const page = await context.newPage()
+  const complaints = watch(page)
+  await page.goto(url.href)
+  await page.getByRole('heading', { name: `${name} asks to act for you` }).waitFor()
+  assert.equal(await page.getByRole('checkbox', { name: 'AI Gateway Read' }).isChecked(), true)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  assert.deepEqual(complaints, [])
+  const back = new URL(page.url())
+  await page.close()
+  return back
+}
+
+function watch(page: Page): readonly string[] {
+  const complaints: string[] = []
+  page.on('console', message => complaints.push(message.text()))
+  page.on('pageerror', error => complaints.push(String(error)))
+  return complaints
+}
+
+interface Tokens {
+  readonly access_token: string
+  readonly refresh_token?: string | undefined
+}
+
+/** What an app does with a library: where it sends a person, and what it makes of how they come back. */
+interface Library {
+  readonly url: URL
+  exchange(back: URL): Promise<Tokens>
+  refresh(token: string): Promise<Tokens>
+  revoke(token: string): Promise<void>
+}
+
+type Libraries = Readonly<Record<string, (town: Town, app: App, method: Method) => Promise<Library>>>
+
+const libraries: Libraries = {
+  'openid-client': async ({ gateway, callback }, { client_id, client_secret }, method) => {
+    const authentication = {
+      client_secret_basic: () => openid.ClientSecretBasic(client_secret),
+      client_secret_post: () => openid.ClientSecretPost(client_secret),
+      none: () => openid.None(),
+    }[method]()
+    const config = await openid.discovery(new URL(gateway.admin), client_id, undefined, authentication, {
+      execute: [openid.allowInsecureRequests],
+    })
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier()
+    const expectedState = openid.randomState()
+    const expectedNonce = openid.randomNonce()
+    return {
+      url: openid.buildAuthorizationUrl(config, {
+        redirect_uri: callback,
+        scope,
+        state: expectedState,
+        nonce: expectedNonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+        code_challenge_method: 'S256',
+      }),
+      exchange: back => {
+        const url = new URL(back.search, callback)
+        return openid.authorizationCodeGrant(config, url, { pkceCodeVerifier, expectedState, expectedNonce })
+      },
+      refresh: token => openid.refreshTokenGrant(config, token),
+      revoke: token => openid.tokenRevocation(config, token),
+    }
+  },
+  oauth4webapi: async ({ gateway, callback }, { client_id, client_secret }, method) => {
+    const insecure = { [oauth.allowInsecureRequests]: true }
+    const issuer = new URL(gateway.admin)
+    const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
+    const server = await oauth.processDiscoveryResponse(issuer, found)
+    const client: oauth.Client = { client_id }
+    const authentication = {
+      client_secret_basic: () => oauth.ClientSecretBasic(client_secret!),
+      client_secret_post: () => oauth.ClientSecretPost(client_secret!),
+      none: () => oauth.None(),
+    }[method]()
+    const verifier = oauth.generateRandomCodeVerifier()
+    const state = oauth.generateRandomState()
+    const url = new URL(server.authorization_endpoint!)
+    url.search = new URLSearchParams({
+      client_id,
+      redirect_uri: callback,
+      response_type: 'code',
+      scope,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }).toString()
+    return {
+      url,
+      exchange: async back => {
+        const parameters = oauth.validateAuthResponse(server, client, back.searchParams, state)
+        const response = await oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          authentication,
+          parameters,
+          callback,
+          verifier,
+          insecure,
+        )
+        return oauth.processAuthorizationCodeResponse(server, client, response)
+      },
+      refresh: async token => {
+        const response = await oauth.refreshTokenGrantRequest(server, client, authentication, token, insecure)
+        return oauth.processRefreshTokenResponse(server, client, response)
+      },
+      revoke: async token => {
+        await oauth.processRevocationResponse(
+          await oauth.revocationRequest(server, client, authentication, token, insecure),
+        )
+      },
+    }
+  },
+}
+
+const places: Readonly<
+  Record<string, { workers: number; env: (t: TestContext) => Promise<NodeJS.ProcessEnv> }>
+> = {
+  'SQLite, one process': { workers: 0, env: async () => ({}) },
+  'Redis, two workers': { workers: 2, env: async t => ({ STORE: (await startRedis(t)).url }) },
+  'SQLite, two workers': { workers: 2, env: async () => ({}) },
+  'Redis, one process': { workers: 0, env: async t => ({ STORE: (await startRedis(t)).url }) },
+}
+
+for (const [place, { workers, env }] of Object.entries(places))
+  test(`${place}: apps of each kind are connected, used, refreshed and revoked`, async t => {
+    const town = await settle(t, workers, await env(t))
+    const colleague = await town.invite('grace@example.com')
+    for (const [name, library] of Object.entries(libraries))
+      for (const method of ['client_secret_basic', 'client_secret_post', 'none'] as const)
+        await t.test(`${name}, ${method}`, async () => {
+          const title = `${name} ${method}`
+          const app = await town.register(title, method)
+          const used = await library(town, app, method)
+          const back = await consent(colleague, used.url, title)
+          const tokens = await used.exchange(back)
+          assert.match(tokens.access_token, /^svco_/)
+          assert.equal(await town.chat(tokens.access_token), 200)
+          const fresh = await used.refresh(tokens.refresh_token!)
+          assert.notEqual(fresh.access_token, tokens.access_token)
+          assert.equal(await town.chat(fresh.access_token), 200)
+          await used.revoke(fresh.refresh_token!)
+          await until(async () => (await town.chat(fresh.access_token)) === 401)
+        })
+  })
