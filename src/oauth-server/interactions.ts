@@ -151,11 +151,19 @@ export class Interactions {
     return this.#resume(opened, { select_account: {}, consent: { account, grant: grant.id } })
   }
 
+  /** Returns the app that an interaction is of, to whichever browser: its cookie is not sent to the pages on which people sign in. */
+  async clientOf(uid: string): Promise<OAuthClient | null> {
+    return (await this.#find(uid))?.client ?? null
+  }
+
   /** Reads an interaction; null unless the browser that began it asks. */
   async #open(uid: string, request: IncomingMessage): Promise<Opened | null> {
-    if (!/^[\w-]{21,64}$/.test(uid)) return null
     const name = cookieNames(this.#issuer()).interaction
-    if (!cookiesOf(request).includes(`${name}=${uid}`)) return null
+    return cookiesOf(request).includes(`${name}=${uid}`) ? this.#find(uid) : null
+  }
+
+  async #find(uid: string): Promise<Opened | null> {
+    if (!/^[\w-]{21,64}$/.test(uid)) return null
     const credential = await this.#store.credentials.get('interaction', digestOf(uid))
     if (credential === null) return null
     const kept = credential.data as unknown as Kept

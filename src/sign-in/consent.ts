@@ -57,6 +57,8 @@ type Finished =
 
 /** What apps ask of people. */
 export interface Interactions {
+  /** Returns the app that asks; null where that is over. */
+  clientOf(uid: string): Promise<OAuthClient | null>
   load(uid: string, request: IncomingMessage): Promise<Asking>
   finish(uid: string, request: IncomingMessage, decision: Decision): Promise<Finished>
 }

@@ -133,7 +133,7 @@ class SignInPages {
       ...retry,
       token: tokenFor(ask, paths.signIn),
       next,
-      app: await this.#appBehind(next, ask),
+      app: await this.#appBehind(next),
       provider: people.openId?.providerName ?? null,
       canSignUp: people.config.signUp === 'open',
     })
@@ -144,10 +144,10 @@ class SignInPages {
   }
 
   /** Returns the name of the app that waits for the sign-in. */
-  async #appBehind(next: string, { request }: Ask): Promise<string | null> {
+  async #appBehind(next: string): Promise<string | null> {
     const uid = consentIn(next)
-    const asking = uid === null ? null : await this.#interactions?.load(uid, request)
-    return asking && 'client' in asking ? asking.client.name : null
+    const client = uid === null ? null : await this.#interactions?.clientOf(uid)
+    return client?.name ?? null
   }
 }
 

@@ -37,6 +37,8 @@ class Town {
   readonly gateway: RunningGateway
   readonly account: string
   readonly callback: string
+  /** The URL of the authorization server. */
+  readonly issuer: string
   readonly #token: string
   readonly #t: TestContext
 
@@ -45,12 +47,14 @@ class Town {
     gateway: RunningGateway,
     first: { account: string; token: string },
     callback: string,
+    issuer: string | null,
   ) {
     this.#t = t
     this.gateway = gateway
     this.account = first.account
     this.#token = first.token
     this.callback = callback
+    this.issuer = issuer ?? gateway.admin
   }
 
   async ask(method: string, path: string, body: unknown, token = this.#token) {
@@ -120,17 +124,24 @@ class Town {
   }
 }
 
-async function settle(t: TestContext, workers: number, env: NodeJS.ProcessEnv): Promise<Town> {
+interface Place {
+  readonly workers: number
+  readonly env?: NodeJS.ProcessEnv
+  /** The address of the edge, where people reach the pages by it. */
+  readonly edge?: string
+}
+
+async function settle(t: TestContext, { workers, env = {}, edge }: Place, more = ''): Promise<Town> {
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const yaml = `
 workers: ${workers}
 store: '\${STORE:-}'
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
-`
+${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { issuer: 'http://${edge}' }\n`}${more}`
   const gateway = await startGateway(t, yaml, { env })
   const first = await gateway.firstStart
-  const town = new Town(t, gateway, first, await startApp(t))
+  const town = new Town(t, gateway, first, await startApp(t), edge === undefined ? null : `http://${edge}`)
   const page = await (await town.context()).newPage()
   await page.goto(first.setUp!)
   await page.getByLabel('Email').fill('ada@example.com')
@@ -156,14 +167,19 @@ async function startApp(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${port}/callback`
 }
 
-/** Consents in a browser, and returns the URL at which the app is called back. */
-async function consent(context: BrowserContext, url: URL, name: string): Promise<URL> {
+/** Consents in a browser, or what `decide` does there, and returns the URL at which the app is called back. */
+async function consent(
+  context: BrowserContext,
+  url: URL,
+  name: string,
+  decide = async (page: Page) => page.getByRole('button', { name: 'Allow' }).click(),
+): Promise<URL> {
   const page = await context.newPage()
   const complaints = watch(page)
   await page.goto(url.href)
   await page.getByRole('heading', { name: `${name} asks to act for you` }).waitFor()
   assert.equal(await page.getByRole('checkbox', { name: 'AI Gateway Read' }).isChecked(), true)
-  await page.getByRole('button', { name: 'Allow' }).click()
+  await decide(page)
   await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
   assert.deepEqual(complaints, [])
   const back = new URL(page.url())
@@ -179,6 +195,7 @@ function watch(page: Page): readonly string[] {
 }
 
 interface Tokens {
+  readonly scope?: string | undefined
   readonly access_token: string
   readonly refresh_token?: string | undefined
 }
@@ -194,13 +211,13 @@ interface Library {
 type Libraries = Readonly<Record<string, (town: Town, app: App, method: Method) => Promise<Library>>>
 
 const libraries: Libraries = {
-  'openid-client': async ({ gateway, callback }, { client_id, client_secret }, method) => {
+  'openid-client': async ({ issuer, callback }, { client_id, client_secret }, method) => {
     const authentication = {
       client_secret_basic: () => openid.ClientSecretBasic(client_secret),
       client_secret_post: () => openid.ClientSecretPost(client_secret),
       none: () => openid.None(),
     }[method]()
-    const config = await openid.discovery(new URL(gateway.admin), client_id, undefined, authentication, {
+    const config = await openid.discovery(new URL(issuer), client_id, undefined, authentication, {
       execute: [openid.allowInsecureRequests],
     })
     const pkceCodeVerifier = openid.randomPKCECodeVerifier()
@@ -223,9 +240,9 @@ const libraries: Libraries = {
       revoke: token => openid.tokenRevocation(config, token),
     }
   },
-  oauth4webapi: async ({ gateway, callback }, { client_id, client_secret }, method) => {
+  oauth4webapi: async ({ issuer: url, callback }, { client_id, client_secret }, method) => {
     const insecure = { [oauth.allowInsecureRequests]: true }
-    const issuer = new URL(gateway.admin)
+    const issuer = new URL(url)
     const found = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure })
     const server = await oauth.processDiscoveryResponse(issuer, found)
     const client: oauth.Client = { client_id }
@@ -236,8 +253,8 @@ const libraries: Libraries = {
     }[method]()
     const verifier = oauth.generateRandomCodeVerifier()
     const state = oauth.generateRandomState()
-    const url = new URL(server.authorization_endpoint!)
-    url.search = new URLSearchParams({
+    const start = new URL(server.authorization_endpoint!)
+    start.search = new URLSearchParams({
       client_id,
       redirect_uri: callback,
       response_type: 'code',
@@ -247,7 +264,7 @@ const libraries: Libraries = {
       code_challenge_method: 'S256',
     }).toString()
     return {
-      url,
+      url: start,
       exchange: async back => {
         const parameters = oauth.validateAuthResponse(server, client, back.searchParams, state)
         const response = await oauth.authorizationCodeGrantRequest(
@@ -285,7 +302,7 @@ const places: Readonly<
 
 for (const [place, { workers, env }] of Object.entries(places))
   test(`${place}: apps of each kind are connected, used, refreshed and revoked`, async t => {
-    const town = await settle(t, workers, await env(t))
+    const town = await settle(t, { workers, env: await env(t) })
     const colleague = await town.invite('grace@example.com')
     for (const [name, library] of Object.entries(libraries))
       for (const method of ['client_secret_basic', 'client_secret_post', 'none'] as const)
@@ -304,3 +321,93 @@ for (const [place, { workers, env }] of Object.entries(places))
           await until(async () => (await town.chat(fresh.access_token)) === 401)
         })
   })
+
+test('through the edge, a person denies, allows in part, is remembered, and disconnects the app', async t => {
+  const town = await settle(t, { workers: 2, edge: `127.0.0.1:${await freePort()}` })
+  const colleague = await town.invite('grace@example.com')
+  const app = await town.register('Tea Ledger', 'client_secret_basic')
+  const begin = () => libraries['openid-client']!(town, app, 'client_secret_basic')
+
+  const denied = await begin()
+  const refusal = await consent(colleague, denied.url, 'Tea Ledger', page =>
+    page.getByRole('button', { name: 'Deny' }).click(),
+  )
+  assert.equal(refusal.searchParams.get('error'), 'access_denied')
+  assert.equal(refusal.searchParams.get('iss'), town.issuer)
+
+  const partly = await begin()
+  const back = await consent(colleague, partly.url, 'Tea Ledger', async page => {
+    await page.getByRole('checkbox', { name: 'AI Gateway Read' }).uncheck()
+    await page.getByRole('button', { name: 'Allow' }).click()
+  })
+  const { access_token, scope: given } = await partly.exchange(back)
+  assert.deepEqual(given!.split(' ').toSorted(), ['ai_gateway.run', 'offline_access', 'openid'])
+  assert.equal(await town.chat(access_token), 200)
+
+  const again = await begin()
+  const page = await colleague.newPage()
+  await page.goto(again.url.href)
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  const { access_token: second } = await again.exchange(new URL(page.url()))
+  assert.equal(await town.chat(second), 200)
+
+  await page.goto(`${town.issuer}/auth/account`)
+  await page.getByRole('button', { name: 'Disconnect Tea Ledger' }).click()
+  await page.getByText('The app was disconnected').waitFor()
+  for (const token of [access_token, second]) await until(async () => (await town.chat(token)) === 401)
+})
+
+test('who is sent by an app signs in on the way, and again where the app asks for it', async t => {
+  const town = await settle(t, { workers: 0 })
+  await town.invite('grace@example.com')
+  const app = await town.register('Tea Ledger', 'client_secret_basic')
+  const begin = () => libraries['openid-client']!(town, app, 'client_secret_basic')
+  const page = await (await town.context()).newPage()
+  const signIn = async () => {
+    await page.getByText('to continue to Tea Ledger').waitFor()
+    await page.getByLabel('Email').fill('grace@example.com')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  const first = await begin()
+  await page.goto(first.url.href)
+  await signIn()
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  assert.equal(await town.chat((await first.exchange(new URL(page.url()))).access_token), 200)
+
+  const fresh = await begin()
+  fresh.url.searchParams.set('prompt', 'login')
+  await page.goto(fresh.url.href)
+  await signIn()
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  assert.equal(await town.chat((await fresh.exchange(new URL(page.url()))).access_token), 200)
+})
+
+test('a private app is refused in words to who is no member, and the app is told', async t => {
+  const town = await settle(t, { workers: 0 }, 'people: { sign_up: open }\n')
+  const app = await town.register('Tea Ledger', 'client_secret_basic')
+  const { url } = await libraries['openid-client']!(town, app, 'client_secret_basic')
+  const page = await (await town.context()).newPage()
+  await page.goto(url.href)
+  await page.getByRole('link', { name: 'Create an account' }).click()
+  await page.getByLabel('Email').fill('eve@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'This app is private' }).waitFor()
+  await page.getByRole('button', { name: 'Back to the app' }).click()
+  await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
+})
+
+/** Finds a port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}

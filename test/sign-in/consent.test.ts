@@ -19,6 +19,10 @@ class Asked implements Interactions {
     this.asking = asking
   }
 
+  async clientOf() {
+    return client
+  }
+
   async load(): Promise<Asking> {
     return this.asking
   }
