@@ -35,6 +35,8 @@ export interface GatewayRateLimit {
   readonly limit: number
   readonly interval: number // seconds
   readonly technique: 'fixed' | 'sliding'
+  /** What is counted separately: each app (calls by API tokens by token), each token or consent; absent for the gateway as a whole. */
+  readonly key?: 'token' | 'app'
 }
 
 export type LogStrategy = 'STOP_INSERTING' | 'DELETE_OLDEST'

@@ -10,7 +10,7 @@ import type { Message } from '../help/raw.ts'
 import { startRedis } from '../help/redis.ts'
 import { busySecond, until } from '../help/until.ts'
 import { keepAccess } from '../oauth-grants/keep-access.ts'
-import { roleIds } from '../oauth-grants/parts-with.ts'
+import { partsWith, roleIds } from '../oauth-grants/parts-with.ts'
 
 const chat = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
 const mark = '/.well-known/oauth-protected-resource'
@@ -115,6 +115,32 @@ for (const [name, { path, base, field }] of Object.entries(routes)) {
     assert.equal(ai.edge.metrics.ai.refused.other_api.value, 2)
   })
 }
+
+for (const [key, statuses] of [
+  [undefined, [200, 200, 429, 429, 429]],
+  ['app', [200, 200, 429, 200, 200]],
+  ['token', [200, 200, 200, 200, 200]],
+] as const)
+  test(`the limit of a gateway counts by ${key ?? 'gateway'}`, async t => {
+    const { ai, keep } = await start(t, {
+      gateway: { rateLimit: { limit: 2, interval: 3_600, technique: 'sliding', ...(key && { key }) } },
+    })
+    const own = await keep()
+    const ofOther = await keep()
+    // Another user of the same app.
+    const { client, clientAccount } = own.grant
+    const second = partsWith({ account: ai.account, clientAccount, now: Date.now() })
+    await ai.store.users.insert(second.user)
+    for (const member of [second.member, second.insider]) await ai.store.members.insert(member)
+    await ai.store.oauthGrants.insert({ ...second.grant, client })
+    await ai.store.credentials.put({ ...second.credential, client })
+    const got: number[] = []
+    for (const value of [own.value, own.value, second.value, ofOther.value, ai.token]) {
+      const field = `Authorization: Bearer ${value}`
+      got.push((await ai.edge.ask(call(routes.REST.path(ai), chat, field))).status)
+    }
+    assert.deepEqual(got, statuses)
+  })
 
 test('an access or refresh token where it has no place is refused, and reaches nobody', async t => {
   const { ai, provider, keep } = await start(t)

@@ -43,6 +43,7 @@ const settings = [
   'log_management',
   'log_management_strategy',
   'rate_limiting_interval',
+  'rate_limiting_key',
   'rate_limiting_limit',
   'rate_limiting_technique',
   'stream_usage',
@@ -100,8 +101,9 @@ function readRateLimit(members: Members): GatewayRateLimit | null {
   const technique = orUsual(members.rate_limiting_technique)?.oneOf(['fixed', 'sliding']) ?? null
   if (limit > 0 && interval === 0)
     members.rate_limiting_interval.refuse('must be at least 1 second, since rate_limiting_limit is set')
-  if (limit === 0 && interval === 0 && technique === null) return null
-  return { limit, interval, technique: technique ?? 'fixed' }
+  const key = orUsual(members.rate_limiting_key)?.oneOf(['gateway', 'token', 'app']) ?? 'gateway'
+  if (limit === 0 && interval === 0 && technique === null && key === 'gateway') return null
+  return { limit, interval, technique: technique ?? 'fixed', ...(key !== 'gateway' && { key }) }
 }
 
 /** Takes null for what published clients mean by it: as usual. */

@@ -89,6 +89,7 @@ function view(gateway: Gateway) {
     log_management: gateway.logManagement,
     log_management_strategy: gateway.logManagementStrategy,
     rate_limiting_interval: gateway.rateLimit?.interval ?? 0,
+    rate_limiting_key: gateway.rateLimit?.key ?? 'gateway',
     rate_limiting_limit: gateway.rateLimit?.limit ?? 0,
     rate_limiting_technique: gateway.rateLimit?.technique ?? null,
     stream_usage: gateway.streamUsage !== false,

@@ -20,6 +20,7 @@ import {
 const id: Schema = { ...text, pattern: '^[a-z0-9_-]{1,64}$' }
 const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy[])
 
+const limitKey = oneOf(['gateway', 'token', 'app'])
 const technique = oneOf(['fixed', 'sliding'] satisfies GatewayRateLimit['technique'][])
 
 const settings: Members = {
@@ -37,6 +38,10 @@ const settings: Members = {
   rate_limiting_interval: about(
     'The interval in seconds; at least 1 if there is a limit.',
     orNull(whole(0, longestInterval)),
+  ),
+  rate_limiting_key: about(
+    'What is counted separately: `gateway`, all calls together, which is the default; `token`, each token; `app`, each OAuth client with all its users, and each API token. Calls without a token count together.',
+    orNull(limitKey),
   ),
   rate_limiting_technique: about(
     'Whether intervals are consecutive (fixed) or each call counts for one interval (sliding); fixed by default.',
@@ -76,6 +81,7 @@ export const gateway = open({
   log_management_strategy: strategy,
   rate_limiting_limit: whole(0),
   rate_limiting_interval: whole(0),
+  rate_limiting_key: limitKey,
   rate_limiting_technique: orNull(technique),
   stream_usage: flag,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),

@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'
-import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
+import type { Gateway, GatewayRateLimit, Token } from '../../store/records.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
 
@@ -13,10 +13,19 @@ export function meterGateway(x: Exchange): Verdict {
   const gateway = x.ai.gateway!
   const known = knownLimit(gateway)
   if (known === null) return null
-  const spent = x.plane.limiter.spend(known.limit, `${gateway.account}/${gateway.id}`)
+  const spent = x.plane.limiter.spend(known.limit, keyOf(gateway, x.ai.token))
   return spent instanceof Promise
     ? spent.then(spent => conclude(x, gateway, known, spent))
     : conclude(x, gateway, known, spent)
+}
+
+/** Returns what is counted; no text that a client sends is in it, and calls without a token are counted together. */
+function keyOf({ account, id, rateLimit }: Gateway, token: Token | null): string {
+  const all = `${account}/${id}`
+  const by = rateLimit?.key
+  if (by === undefined || token === null) return all
+  const { actor } = token
+  return by === 'app' && actor !== undefined ? `${all}/app ${actor.client}` : `${all}/token ${token.id}`
 }
 
 function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {

@@ -50,7 +50,24 @@ test('a rate limit is read; nothing, null and 0 turn it off', () => {
     interval: 60,
     technique: 'sliding',
   })
-  const nulls = { rate_limiting_limit: null, rate_limiting_interval: null, rate_limiting_technique: null }
+  for (const key of ['token', 'app'] as const)
+    assert.deepEqual(read({ ...set, rate_limiting_key: key }), {
+      limit: 10,
+      interval: 60,
+      technique: 'fixed',
+      key,
+    })
+  assert.deepEqual(read({ ...set, rate_limiting_key: 'gateway' }), {
+    limit: 10,
+    interval: 60,
+    technique: 'fixed',
+  })
+  const nulls = {
+    rate_limiting_key: null,
+    rate_limiting_limit: null,
+    rate_limiting_interval: null,
+    rate_limiting_technique: null,
+  }
   for (const off of [nulls, { rate_limiting_limit: 0, rate_limiting_interval: 0 }])
     assert.equal(read(off), null)
   assert.deepEqual(read({ rate_limiting_limit: 0, rate_limiting_technique: 'sliding' }), {
@@ -83,6 +100,7 @@ test('a rate limit out of bounds, or without an interval, is refused by name', (
   for (const interval of [-1, 2_678_401, true])
     assert.deepEqual(refused({ rate_limiting_interval: interval }), ['/rate_limiting_interval'])
   assert.deepEqual(refused({ rate_limiting_technique: 'leaky' }), ['/rate_limiting_technique'])
+  assert.deepEqual(refused({ rate_limiting_key: 'address' }), ['/rate_limiting_key'])
 })
 
 test('an unsupported feature is accepted when it is off, and refused by name when it is on', () => {
@@ -153,6 +171,7 @@ test('whatever the body is, it is read or refused', () => {
     'log_management',
     'rate_limiting_limit',
     'rate_limiting_interval',
+    'rate_limiting_key',
     'rate_limiting_technique',
     'stream_usage',
     ...Object.keys(notBuilt),

@@ -19,6 +19,7 @@ test('a gateway is created in the shape of its published clients, and requires a
     log_management_strategy: 'DELETE_OLDEST',
     rate_limiting_interval: 0,
     rate_limiting_limit: 0,
+    rate_limiting_key: 'gateway',
     rate_limiting_technique: null,
     stream_usage: true,
     ...notBuilt,
