@@ -117,9 +117,14 @@ export const members: readonly Mutated[] = [
         breaks: 'an account learns who in another one ended a grant, and from where',
       },
       {
-        text: 'grants.filter(grant => grant.account === account)',
-        becomes: 'grants',
+        text: 'if (grant.clientAccount !== account) return false',
+        becomes: 'return true',
         breaks: 'who leaves one account loses apps in all',
+      },
+      {
+        text: "?.record.visibility !== 'public'",
+        becomes: '=== null',
+        breaks: 'what a member allowed a private client comes back with the next invitation',
       },
     ],
   },
@@ -128,13 +133,13 @@ export const members: readonly Mutated[] = [
     tests: ['admin/oauth-grants/grant-keeper', 'admin/oauth-grants/grants'],
     changes: [
       {
-        text: 'if (client && (await this.#hasUser(grant)))',
+        text: 'if (client && (await this.#hasUser(grant, client.record)))',
         becomes: 'if (client)',
         breaks: 'a grant of a member who left stays after a crash',
       },
       {
-        text: 'return account === everybody || ',
-        becomes: 'return ',
+        text: 'if (account !== everybody && ',
+        becomes: 'if (',
         breaks: 'what people without an account allowed is ended',
       },
     ],

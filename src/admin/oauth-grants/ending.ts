@@ -5,6 +5,7 @@ import type { Logger } from '../../log/log.ts'
 import { auditOf, keeper, type Resource } from '../../store/audit-entry.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import type { Member } from '../../store/people.ts'
 import type { Position, Store } from '../../store/store.ts'
 import { drop, revise } from '../records/kept.ts'
 
@@ -39,16 +40,20 @@ export async function endGrant(
   return isEnded
 }
 
-/** Ends all grants of a user for an account. */
+/** Ends all grants that a user could give as a member of an account: for the account, and to its private clients. */
 export async function endGrantsOf(
-  { account, user }: { readonly account: string; readonly user: string },
+  { account, user }: Pick<Member, 'account' | 'user'>,
   ender: Ender,
   tools: EndingTools,
 ): Promise<void> {
+  const { oauthClients } = tools.store
+  const rests = async (grant: OAuthGrant) => {
+    if (grant.account === account) return true
+    if (grant.clientAccount !== account) return false
+    return (await oauthClients.get(account, grant.client))?.record.visibility !== 'public'
+  }
   for await (const grants of grantsOfUser(user, tools.store))
-    await Promise.all(
-      grants.filter(grant => grant.account === account).map(grant => endGrant(grant, ender, tools)),
-    )
+    await Promise.all(grants.map(async grant => (await rests(grant)) && endGrant(grant, ender, tools)))
 }
 
 /** Takes from a grant the scopes that its client may not ask for any more, so that these stay away if the client gets them again; with none left it ends. */

@@ -93,14 +93,17 @@ export class GrantKeeper {
 
   async #settle(grant: OAuthGrant, ender: Ender): Promise<void> {
     const client = await this.#store.oauthClients.get(grant.clientAccount, grant.client)
-    if (client && (await this.#hasUser(grant))) await trimGrant(grant, client.record, ender, this.#tools)
+    if (client && (await this.#hasUser(grant, client.record)))
+      await trimGrant(grant, client.record, ender, this.#tools)
     else await endGrant(grant, ender, this.#tools)
   }
 
-  async #hasUser({ account, user }: OAuthGrant): Promise<boolean> {
+  /** Whether there is the user, and a member of all accounts of which the grant needs one. */
+  async #hasUser({ account, user }: OAuthGrant, client: OAuthClient): Promise<boolean> {
     const { users, members } = this.#store
     if ((await users.get(everybody, user)) === null) return false
-    return account === everybody || (await members.find(account, user)) !== null
+    if (account !== everybody && (await members.find(account, user)) === null) return false
+    return client.visibility === 'public' || (await members.find(client.account, user)) !== null
   }
 
   #endGrants(client: string, ender: Ender): Promise<void> {

@@ -2,6 +2,7 @@
 // whether, and how, that person is known here.
 
 import { hash } from 'node:crypto'
+import { hasSecondFactor } from '../../people/second-factor.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import type { Member, User } from '../../store/people.ts'
 import type { Resource } from '../../store/audit-entry.ts'
@@ -22,20 +23,16 @@ export function viewMember(member: Member, user: User) {
   }
 }
 
-function viewUserOf({ status }: Member, { id, email, firstName, lastName, totp }: User) {
+function viewUserOf({ status }: Member, user: User) {
+  const { id, email, firstName, lastName } = user
   const isKnown = status === 'accepted'
   return {
     id,
     email,
     first_name: isKnown ? firstName : null,
     last_name: isKnown ? lastName : null,
-    two_factor_authentication_enabled: isKnown && hasTotp({ totp }),
+    two_factor_authentication_enabled: isKnown && hasSecondFactor(user),
   }
-}
-
-/** Whether a user has a second factor that is in effect. */
-export function hasTotp({ totp }: Pick<User, 'totp'>): boolean {
-  return totp !== null && totp.confirmedAt !== null
 }
 
 /** Returns a revision by what can change of a member. */

@@ -1,9 +1,9 @@
 // The handler of the user for whom a token acts.
 
+import { hasSecondFactor } from '../../people/second-factor.ts'
 import { everybody, type User } from '../../store/people.ts'
 import { type Answer, failure, success } from '../envelope.ts'
 import type { Api, UserCall } from '../row.ts'
-import { hasTotp } from './member-view.ts'
 
 export async function getUser({ actor }: UserCall, { store }: Api): Promise<Answer> {
   const kept = await store.users.get(everybody, actor.user)
@@ -28,7 +28,7 @@ function viewUser(user: User, isLocked: boolean) {
     email,
     first_name: firstName,
     last_name: lastName,
-    two_factor_authentication_enabled: hasTotp(user),
+    two_factor_authentication_enabled: hasSecondFactor(user),
     two_factor_authentication_locked: isLocked,
     suspended: false,
   }

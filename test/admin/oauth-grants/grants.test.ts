@@ -187,7 +187,7 @@ test('a scope that a client drops leaves its grants, and does not come back with
 test('a member who is removed takes along what they allowed in the account, and nothing elsewhere', async t => {
   const { ask, keep, kept, isGood } = await start(t)
   await keepMember(kept, [role.super])
-  const { value, grant, member, user } = await keep()
+  const { value, grant, member, user } = await keep({ clientAccount: other })
   const elsewhere = { ...grant, account: other, id: '3'.repeat(32) }
   await kept.oauthGrants.insert(elsewhere)
   assert.equal((await ask('DELETE', `/members/${member.id}`)).status, 200)
@@ -200,6 +200,27 @@ test('a member who is removed takes along what they allowed in the account, and 
   const { record, version } = (await kept.members.get(account, again.json.result.id))!
   await kept.members.replace({ ...record, status: 'accepted' }, version)
   assert.equal(await isGood(value), false)
+})
+
+test('who leaves the account of a private client loses it in every account, and public ones stay', async t => {
+  const { ask, keep, kept, grants } = await start(t)
+  await keepMember(kept, [role.super])
+  const secret = await keep({ account: other, clientAccount: account })
+  const open = { ...secret.client, id: '5'.repeat(32), visibility: 'public' as const }
+  await kept.oauthClients.insert(open)
+  const shared = { ...secret.grant, client: open.id, id: '6'.repeat(32) }
+  await kept.oauthGrants.insert(shared)
+  const left = async () =>
+    (await kept.oauthGrants.list(other, { offset: 0, limit: 9 })).items.map(({ id }) => id)
+  await grants.sweep()
+  assert.equal((await left()).length, 2)
+  assert.equal((await ask('DELETE', `/members/${secret.insider.id}`)).status, 200)
+  assert.deepEqual(await left(), [shared.id])
+
+  // As after a crash between the two.
+  await kept.oauthGrants.insert(secret.grant)
+  await grants.sweep()
+  assert.deepEqual(await left(), [shared.id])
 })
 
 test('a role that is lowered lowers what apps may do for the person', async t => {
