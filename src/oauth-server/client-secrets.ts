@@ -4,6 +4,7 @@ import type { Limiter } from '../limits/limiter.ts'
 import { limitOf } from '../limits/limit.ts'
 import { secretThatMatches } from '../oauth-clients/secret.ts'
 import type { SecretUses } from '../oauth-clients/secret-uses.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 
@@ -20,8 +21,10 @@ export class ClientSecrets {
   readonly #keys: SecretKeys
   readonly #uses: SecretUses
   readonly #limiter: Limiter
+  readonly #clock: Clock
 
-  constructor(keys: SecretKeys, uses: SecretUses, limiter: Limiter) {
+  constructor(keys: SecretKeys, uses: SecretUses, limiter: Limiter, clock: Clock = systemClock) {
+    this.#clock = clock
     this.#keys = keys
     this.#uses = uses
     this.#limiter = limiter
@@ -36,11 +39,20 @@ export class ClientSecrets {
     }
     const { isAllowed, wait } = await this.#limiter.spend(wrongSecrets, client.id)
     if (!isAllowed) return { kind: 'throttled', wait: Math.max(1, Math.ceil(wait / 1000)) }
-    return { kind: 'wrong', reason: reasonOf(client) }
+    return { kind: 'wrong', reason: this.#reasonOf(client, value) }
+  }
+
+  #reasonOf({ secrets, deletedSecret }: OAuthClient, value: string): string {
+    if (deletedSecret !== undefined && this.#keys.matches(deletedSecret, value))
+      return `the secret is the one that was deleted ${formatAge(this.#clock.now() - deletedSecret.deletedAt)} ago`
+    const tails = secrets.map(({ tail }) => `one that ends in ${tail}`)
+    return `the secret is not that of the client, which has ${tails.join(' and ')}`
   }
 }
 
-function reasonOf({ secrets }: OAuthClient): string {
-  const tails = secrets.map(({ tail }) => `one that ends in ${tail}`)
-  return `the secret is not that of the client, which has ${tails.join(' and ')}`
+/** Writes a time that has passed, roughly. */
+function formatAge(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / 60_000))
+  if (minutes < 120) return `${minutes} min`
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1440)} d`
 }

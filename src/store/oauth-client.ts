@@ -22,6 +22,8 @@ export interface OAuthClient {
   readonly visibility: 'private' | 'public'
   /** At most two, the newest first; none where the method is `none`. */
   readonly secrets: readonly ClientSecret[]
+  /** The secret that was deleted last: it opens nothing, and explains why an app that still shows it fails. Absent before the first. */
+  readonly deletedSecret?: DeletedSecret
   /** The verification of the host of `clientUri`; null where that is. */
   readonly verification: DomainVerification | null
   /** Counts changes, except DNS checks that did not end a verification and uses of secrets: the ETag of the API is made of it. */
@@ -44,6 +46,11 @@ export interface ClientSecret {
   readonly createdAt: number
   /** To the hour, written with a delay; null when it was never used. */
   readonly lastUsedAt: number | null
+}
+
+/** A secret that is no longer good. */
+interface DeletedSecret extends Pick<ClientSecret, 'digest' | 'key'> {
+  readonly deletedAt: number
 }
 
 /** The state of a verification that the owner of a client owns a host. */

@@ -79,8 +79,12 @@ test('both secrets are good while a rotation lasts, and the last use of each is 
   await site.face.close()
   const used = (await site.store.oauthClients.get(app.client.account, app.client.id))!
   for (const { lastUsedAt } of used.record.secrets) assert.ok(lastUsedAt! > Date.now() - 3_700_000)
-  await site.store.oauthClients.replace({ ...used.record, secrets: [secret] }, used.version)
+  const { digest, key } = used.record.secrets[1]!
+  const deletedSecret = { digest, key, deletedAt: Date.now() - 180_000 }
+  await site.store.oauthClients.replace({ ...used.record, secrets: [secret], deletedSecret }, used.version)
   assert.equal((await exchange(site, app, 'x')).status, 401)
+  const [event] = await eventsOf(site, app.client)
+  assert.equal(event?.reason, 'the secret is the one that was deleted 3 min ago')
 })
 
 test('wrong secrets are throttled for each client, and never keep out a right one', async t => {

@@ -35,7 +35,9 @@ export async function deleteRotatedSecret(call: Call, api: Api): Promise<Answer>
     const rest = withoutOldSecret(kept)
     if (typeof rest === 'string') return refusals[rest]
     const audit = auditOf(call, 'delete_rotated_secret', resourceOf(kept.id), secretMembers)
-    return { record: revisedClient(kept, { secrets: rest.secrets }, call.now), audit }
+    const { digest, key } = kept.secrets.at(-1)!
+    const deletedSecret = { digest, key, deletedAt: call.now }
+    return { record: revisedClient(kept, { secrets: rest.secrets, deletedSecret }, call.now), audit }
   })
   return 'record' in revised ? success({ id: revised.record.id }) : revised
 }
