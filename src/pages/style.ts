@@ -75,7 +75,7 @@ ul.rows p{font-size:var(--small);color:var(--soft)}
 .tag{display:inline-block;padding:0 var(--s2);border:1px solid var(--line);border-radius:99px;font-size:.8125rem;font-weight:600;color:var(--soft);white-space:nowrap}
 .qr{display:block;width:min(100%,15rem);height:auto;border-radius:var(--round);background:#fff;color:#000;fill:currentColor}
 .key{display:block;padding:var(--s3);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);overflow-wrap:anywhere;user-select:all}
-ol.codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:var(--s2);margin:var(--s3) 0 0;padding:var(--s4);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);list-style:none;user-select:all}
+ol.codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:var(--s2);margin:0;padding:var(--s4);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);list-style:none;user-select:all}
 details summary{cursor:pointer;color:var(--act);font-weight:600}
 details[open] summary{margin-bottom:var(--s3)}
 :root{--edge:#7f8691}

@@ -63,6 +63,24 @@ for (const look of looks)
     }
   })
 
+test('the longest words fit on the narrowest screen', async t => {
+  const long = 'MWÄgj'.repeat(20)
+  const host = `${'m'.repeat(60)}.`.repeat(4)
+  const words: Words = {
+    ...(Object.fromEntries(Object.keys(plainWords).map(key => [key, long])) as unknown as Words),
+    email: `${'m'.repeat(64)}@${host}example`,
+    host: `${host}example`,
+    logo: plainWords.logo,
+    uri: plainWords.uri,
+    redirect: `https://${host}example/`,
+  }
+  for (const [name, page] of Object.entries(allPages(words))) {
+    const { page: tab } = await open(t, page, looks[0]!)
+    assert.equal(await tab.evaluate('document.documentElement.scrollWidth > innerWidth'), false, name)
+    await tab.context().close()
+  }
+})
+
 test('axe finds what is wrong with a page', async t => {
   const page = allPages(plainWords)['sign in']!
   const { page: tab } = await open(t, page)

@@ -11,6 +11,8 @@ export const redirectUri = 'http://127.0.0.1:9/callback'
 const script = fileURLToPath(new URL('openid-provider-process.ts', import.meta.url))
 
 interface Registration {
+  /** Where it sends people back; `redirectUri` by default. */
+  readonly to?: string
   /** The only one that the provider offers. */
   readonly method?: 'client_secret_basic' | 'client_secret_post'
   /** Whether claims are in the userinfo response alone. */
@@ -28,14 +30,14 @@ export class RunningProvider {
 
   static async start(
     t: TestContext,
-    { method = 'client_secret_basic', conformIdTokenClaims = false }: Registration = {},
+    { to = redirectUri, method = 'client_secret_basic', conformIdTokenClaims = false }: Registration = {},
   ): Promise<RunningProvider> {
     const child = fork(script, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     t.after(() => child.kill('SIGKILL'))
     // It may wait for the client before it listens to messages; those before are kept.
     const client = { client_id: 'gatehouse', client_secret: 'a secret of the provider: /+%' }
     child.send({
-      clients: [{ ...client, redirect_uris: [redirectUri], token_endpoint_auth_method: method }],
+      clients: [{ ...client, redirect_uris: [to], token_endpoint_auth_method: method }],
       clientAuthMethods: [method],
       conformIdTokenClaims,
     })
@@ -62,7 +64,7 @@ export class RunningProvider {
 }
 
 /** Follows redirects as a browser does, with its cookies, up to the redirect URI. */
-export async function walk(start: string): Promise<URL> {
+export async function walk(start: string, to = redirectUri): Promise<URL> {
   const jar = new Map<string, string>()
   let url = new URL(start)
   for (let hop = 0; hop < 20; hop++) {
@@ -76,7 +78,7 @@ export async function walk(start: string): Promise<URL> {
     const location = response.headers.get('location')
     if (location === null) throw new Error(`${response.status} at ${url.pathname}: ${text.slice(0, 500)}`)
     url = new URL(location, url)
-    if (url.href.startsWith(redirectUri)) return url
+    if (url.href.startsWith(to)) return url
   }
   throw new Error('there is no end to the redirects')
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
 import { leadingOn, paths } from '../../src/pages/paths.ts'
 import { codeAt } from '../people/authenticator.ts'
+import { RunningProvider, walk } from '../people/openid-provider.ts'
 import { password, type ShownPage, Site } from './site.ts'
 
 test('who signs in goes on where they wanted to, with another cookie', async t => {
@@ -127,6 +128,45 @@ test('without a provider nobody is sent to one', async t => {
   const site = await Site.open(t)
   for (const path of [paths.provider, `${paths.callback}?code=1&state=2`])
     assert.equal((await site.visitor().get(path)).status, 404)
+})
+
+test('who signs in at the provider comes back and goes on where they wanted to', async t => {
+  let running: RunningProvider | undefined
+  let to = ''
+  const site = await Site.open(t, {
+    provider: async origin => {
+      to = origin + paths.callback
+      running = await RunningProvider.start(t, { to })
+      await running.knows({ grace: { email: 'grace@example.com', email_verified: true }, eve: {} })
+      return running.settings
+    },
+  })
+  const user = await site.settle({ email: 'grace@example.com', password: null })
+  await site.join(user, await site.found())
+  const arrive = async (subject: string) => {
+    const visitor = site.visitor()
+    const page = await visitor.get(leadingOn(paths.signIn, '/oauth2/consent/abc'))
+    const [, link] = /href="(\/auth\/sign-in\/openid[^"]*)"/.exec(page.body)!
+    const sent = await visitor.get(link!.replaceAll('&#38;', '&'))
+    const url = new URL(sent.location!)
+    url.searchParams.set('login_hint', subject)
+    const back = await walk(url.href, to)
+    return { visitor, path: back.pathname + back.search }
+  }
+  const { visitor, path } = await arrive('grace')
+  const stolen = await site.visitor().get(path)
+  assert.deepEqual([stolen.status, /Sign in again\./.test(stolen.text)], [403, true])
+  const done = await visitor.get(path)
+  assert.deepEqual([done.status, done.location], [303, '/oauth2/consent/abc'])
+  assert.match(
+    (await visitor.get(paths.account)).text,
+    /grace@example\.com.*You sign in with your OpenID provider/,
+  )
+  assert.equal((await site.visitor().get(path)).status, 403)
+  const eve = await arrive('eve')
+  const refused = await eve.visitor.get(eve.path)
+  assert.match(refused.text, /did not confirm an e-?mail address of yours/)
+  await running!.kill()
 })
 
 /** Writes status and page without what differs from one visitor to the next. */

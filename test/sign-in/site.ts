@@ -10,6 +10,7 @@ import pino from 'pino'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { PeopleConfig } from '../../src/config/config.ts'
 import { newSetUp } from '../../src/people/links.ts'
+import type { OpenIdSettings } from '../../src/people/openid-provider.ts'
 import { Passwords } from '../../src/people/passwords.ts'
 import { People } from '../../src/people/people.ts'
 import { paths } from '../../src/pages/paths.ts'
@@ -30,6 +31,8 @@ export const password = 'correct horse battery'
 
 interface SiteOptions {
   readonly config?: Partial<PeopleConfig>
+  /** Starts the OpenID provider of an origin. */
+  readonly provider?: (origin: string) => Promise<OpenIdSettings>
   /** What apps ask of people. */
   readonly interactions?: Interactions
 }
@@ -40,9 +43,10 @@ export class Site {
   readonly people: People
   readonly passwords = new Passwords({ cost: cheap })
   readonly keys = new SecretKeys(randomBytes(32))
-  origin = ''
+  origin: string
 
-  private constructor(store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
+  private constructor(origin: string, store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
+    this.origin = origin
     this.store = store
     this.clock = clock
     this.people = new People({
@@ -55,29 +59,31 @@ export class Site {
     })
   }
 
-  static async open(t: TestContext, { config = {}, interactions }: SiteOptions = {}): Promise<Site> {
+  static async open(t: TestContext, options: SiteOptions = {}): Promise<Site> {
+    const { config = {}, interactions = null, provider } = options
     const clock = new ContractClock()
     const url = `sqlite:${join(quickFolder(t, 'pages'), 'gatehouse.db')}`
     const store = await openStore(url, { commandTimeout: 5_000, clock })
-    const site = new Site(store, clock, config)
-    const face = new SignInFace({
-      people: site.people,
-      grants: new Grants(store, clock),
-      interactions: interactions ?? null,
-      origin: () => site.origin,
-    })
-    const server = createServer((request, response) => {
-      const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
-      face.serve(request, response, sender).catch(bug => response.writeHead(500).end(String(bug)))
-    })
-    server.keepAliveTimeout = 60_000
+    const server = createServer({ keepAliveTimeout: 60_000 })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     t.after(async () => {
       server.close()
       server.closeAllConnections()
       await store.close()
     })
-    site.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const openid = (await provider?.(origin)) ?? null
+    const site = new Site(origin, store, clock, { openid, ...config })
+    const face = new SignInFace({
+      people: site.people,
+      grants: new Grants(store, clock),
+      interactions,
+      origin: () => site.origin,
+    })
+    server.on('request', (request, response) => {
+      const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
+      face.serve(request, response, sender).catch(bug => response.writeHead(500).end(String(bug)))
+    })
     return site
   }
 

@@ -214,9 +214,9 @@ const reasons = {
 /** Sends a person on to the app, from a page of its own: where a form leads, all redirects after it would be held to the policy, also those of the app. */
 export function leavePage(location: string): Page {
   return {
-    title: 'Going on',
-    content: html`<h1>Going on …</h1>
-<p class="lead">Your browser goes on by itself.</p>
+    title: 'One moment',
+    content: html`<h1>One moment</h1>
+<p class="lead">You are on your way back to the app.</p>
 <p class="aside"><a class="button plain" href="${location}">Continue</a></p>`,
     leadsTo: location,
   }
