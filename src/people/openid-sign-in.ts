@@ -7,7 +7,7 @@ import type { User } from '../store/people.ts'
 import { emailFault, normalEmail } from './email.ts'
 import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
-import type { NeedsCode, SignedIn, SignIn, SignInParts } from './sign-in.ts'
+import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from './sign-in.ts'
 import { Trail } from './trail.ts'
 import { changeUser, newUser, withNames } from './users.ts'
 import type { Visit } from './visit.ts'
@@ -27,6 +27,7 @@ type Refusal = keyof typeof openIdRefusals
 type Match = User | Refusal
 
 type BeginResult =
+  | NotNow
   | { readonly outcome: 'sent'; readonly url: string }
   /** The provider could not be reached, or what it says of itself is wrong. */
   | { readonly outcome: 'unreachable' }
@@ -70,11 +71,12 @@ export class OpenIdSignIn {
   }
 
   /** Begins in a browser, which is known by the secret value of a cookie; `next` is where it leads in the end. */
-  async begin({
-    browser,
-    next,
-    ...direction
-  }: Direction & { readonly browser: string; readonly next: string }): Promise<BeginResult> {
+  async begin(
+    { browser, next, ...direction }: Direction & { readonly browser: string; readonly next: string },
+    { address }: Pick<Visit, 'address'>,
+  ): Promise<BeginResult> {
+    const retryAfter = await this.#parts.throttle.toProvider(address)
+    if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
     const { value: state, digest } = newValue()
     const now = this.#clock.now()
     const url = await this.#asked(() =>

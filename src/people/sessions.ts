@@ -47,7 +47,7 @@ const coarseness = 5 * minute
 /** How long after a proof of who they are people may do what is dangerous. */
 const freshness = 30 * minute
 const longestUserAgent = 256
-/** How many a user is shown. */
+/** How many a user may have. */
 const most = 100
 
 const openedBySessions = [
@@ -90,6 +90,7 @@ export class Sessions {
       ...browser,
     })
     if (replaced !== null) await this.end(replaced)
+    await this.#endBeyond(user)
     return begun
   }
 
@@ -138,6 +139,12 @@ export class Sessions {
     const count = await this.endAll(user)
     await this.#store.credentials.removeOf({ user }, openedBySessions)
     return count
+  }
+
+  /** Ends those of a user that would have ended first, beyond the most that there may be. */
+  async #endBeyond(user: string): Promise<void> {
+    const kept = await this.#store.credentials.list({ user }, 'session', most + 20)
+    for (const { digest } of kept.slice(most)) await this.#store.credentials.remove('session', digest)
   }
 
   async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {

@@ -40,7 +40,7 @@ export class SignUp {
     if (fault !== null) return { outcome: 'bad_email', fault }
     const flaw = passwordFlaw(password, [email, names.firstName ?? '', names.lastName ?? ''])
     if (flaw !== null) return { outcome: 'flawed', flaw }
-    const retryAfter = await throttle.count(address)
+    const retryAfter = await throttle.signUp(address)
     if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
     const digest = await passwords.hash(password)
     if (digest === null) return busy

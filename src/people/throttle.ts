@@ -7,6 +7,8 @@ import type { CounterReply, Counters } from '../store/store.ts'
 const period = 600_000 // ms
 const mostOfUser = 5
 const mostOfAddress = 20
+/** An office of people may share an address. */
+const mostBegun = 100
 
 /** What became of an attempt: how to take it back because it was right, or when to come again. */
 type Attempt = { readonly forgive: () => Promise<void> } | { readonly retryAfter: number }
@@ -39,9 +41,18 @@ export class Throttle {
     return { forgive }
   }
 
-  /** Counts what is no guess but still is for few: null, or the seconds until it is granted. */
-  async count(address: string): Promise<number | null> {
-    const { granted, wait } = await this.#spend(`sign-in from ${clientKey(address)}`, mostOfAddress)
+  /** Counts a sign-up: null, or the seconds until one more is granted. */
+  signUp(address: string): Promise<number | null> {
+    return this.#count(`sign-in from ${clientKey(address)}`, mostOfAddress)
+  }
+
+  /** Counts a way to the provider, of which the store keeps something before anybody is known: null, or the seconds until one more is granted. */
+  toProvider(address: string): Promise<number | null> {
+    return this.#count(`sign-in begun from ${clientKey(address)}`, mostBegun)
+  }
+
+  async #count(key: string, limit: number): Promise<number | null> {
+    const { granted, wait } = await this.#spend(key, limit)
     return granted > 0 ? null : seconds(wait)
   }
 

@@ -100,9 +100,10 @@ class SignInPages {
     const next = nextOf(ask)
     const isFresh = ask.query.get('fresh') === '1'
     const redirectUri = ask.origin + paths.callback
-    const result = await people.openId.begin({ browser: ask.secret, next, redirectUri, isFresh })
+    const result = await people.openId.begin({ browser: ask.secret, next, redirectUri, isFresh }, ask.visit)
     if (result.outcome === 'sent') return redirectTo(result.url)
-    return this.#page(ask, people, { trouble: unreachable, status: 503 })
+    const trouble = result.outcome === 'unreachable' ? { trouble: unreachable, status: 503 } : notNow(result)
+    return this.#page(ask, people, trouble)
   }
 
   readonly fromProvider: Handler = async (ask, people) => {

@@ -13,6 +13,12 @@ export const people: readonly Mutated[] = [
         breaks: 'anything is the password of a user without one',
       },
       {
+        text: "const isSame = await hasDigest(isPossible ? text : '', digest ?? this.#nobody)",
+        becomes: "const isSame = digest !== null && (await hasDigest(isPossible ? text : '', digest))",
+        breaks: 'time tells who is a user',
+        tests: ['people/sign-in'],
+      },
+      {
         text: 'if (this.#queue.length >= this.#mostQueued) return null',
         becomes: 'if (false) return null',
         breaks: 'a flood of passwords waits without an end',
@@ -91,6 +97,11 @@ export const people: readonly Mutated[] = [
         text: 'return kept?.user === user && ',
         becomes: 'return ',
         breaks: 'a user ends the sessions of others',
+      },
+      {
+        text: 'kept.slice(most)',
+        becomes: 'kept.slice(most + 20)',
+        breaks: 'one user fills the store with sessions',
       },
     ],
   },

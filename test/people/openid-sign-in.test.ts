@@ -21,7 +21,10 @@ function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false) {
   const openId = new OpenIdSignIn(parts, { provider: new OpenIdProvider(settings), signIn, isOpen, log })
   const browser = newValue().value
   const begin = async (loginHint: string, isFresh = false) => {
-    const begun = await openId.begin({ browser, next: '/auth/account', redirectUri, loginHint, isFresh })
+    const begun = await openId.begin(
+      { browser, next: '/auth/account', redirectUri, loginHint, isFresh },
+      visit,
+    )
     assert.ok(begun.outcome === 'sent')
     return walk(begun.url)
   }
@@ -178,7 +181,7 @@ onStores('a second factor is asked for here, too', async (village, t) => {
 
 onStores('a fresh proof is asked of the provider, and an old one is none', async (village, t) => {
   const { openId, begin, finish, browser } = await start(village, t, true)
-  const begun = await openId.begin({ browser, next: '/', redirectUri, isFresh: true })
+  const begun = await openId.begin({ browser, next: '/', redirectUri, isFresh: true }, visit)
   assert.ok(begun.outcome === 'sent')
   const { searchParams } = new URL(begun.url)
   assert.deepEqual([searchParams.get('prompt'), searchParams.get('max_age')], ['login', '0'])
@@ -199,7 +202,7 @@ onStores(
     await provider.kill()
     assert.deepEqual(await finish(url), { outcome: 'unreachable', next: '/auth/account' })
     const fresh = wayIn(village, provider.settings)
-    const begun = await fresh.openId.begin({ browser, next: '/', redirectUri })
+    const begun = await fresh.openId.begin({ browser, next: '/', redirectUri }, visit)
     assert.deepEqual(begun, { outcome: 'unreachable' })
     assert.equal(openId.providerName, new URL(provider.settings.issuer).host)
     const text = [...lines, ...other.lines, ...fresh.lines].join('')
@@ -220,3 +223,16 @@ onStores(
     assert.equal((await arrive('ada')).outcome, 'signed_in')
   },
 )
+
+onStores('an address goes to the provider a hundred times in ten minutes at most', async (village, t) => {
+  const { openId, browser } = await start(village, t)
+  const begin = () => openId.begin({ browser, next: '/', redirectUri }, visit)
+  const all = await Promise.all(Array.from({ length: 105 }, begin))
+  assert.equal(all.filter(({ outcome }) => outcome === 'sent').length, 100)
+  const later = await begin()
+  assert.ok(later.outcome === 'throttled' && later.retryAfter > 500)
+  assert.equal(
+    (await openId.begin({ browser, next: '/', redirectUri }, { address: '192.0.2.8' })).outcome,
+    'sent',
+  )
+})

@@ -143,3 +143,22 @@ onStores('a session is ended for every process at once', async village => {
   await village.parts.sessions.end(value)
   assert.equal(await there.sessions.find(value), null)
 })
+
+onStores(
+  'a user has a hundred sessions at most: with one more, the one that ends first is over',
+  async village => {
+    const { sessions } = village.parts
+    const user = await village.settle()
+    const all: string[] = []
+    for (let i = 0; i < 103; i++) {
+      village.clock.advance(1_000)
+      all.push((await begin(village, user)).value)
+    }
+    assert.equal((await sessions.list(user.id)).length, 100)
+    const found = await Promise.all(all.map(value => sessions.find(value)))
+    assert.deepEqual(
+      found.map(one => one !== null),
+      all.map((_, i) => i >= 3),
+    )
+  },
+)

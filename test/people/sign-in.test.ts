@@ -6,6 +6,7 @@ import { SignIn } from '../../src/people/sign-in.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
 import { cheap } from './cheap.ts'
+import { costOf, shareAbove, sum } from './cost.ts'
 import { settleWithApp } from './enrol.ts'
 import { onStores, password, Village, visit } from './on-stores.ts'
 import { ContractClock } from '../store/contract-clock.ts'
@@ -220,23 +221,26 @@ test('a refusal takes as long for a user as for nobody, at the cost of real pass
   const passwords = new Passwords()
   const signIn = new SignIn({ ...village.parts, passwords })
   const user = await village.settle({ password: await passwords.hash(password) })
-  const times = { user: [] as number[], nobody: [] as number[] }
+  const wall = { user: [] as number[], nobody: [] as number[] }
+  const processor = { user: [] as number[], nobody: [] as number[] }
   for (let round = 0; round < 24; round++) {
-    // Beyond the windows, so that every attempt is compared; in turns, so that what else the machine does hits both.
+    // Beyond the windows, so that every attempt is compared; each first in turn, so that what else the machine does hits both.
     clock.advance(3 * minute)
-    for (const [who, email] of [
+    const both = [
       ['user', user.email],
       ['nobody', `${round}@example.com`],
-    ] as const) {
-      const start = performance.now()
-      assert.equal((await signIn.withPassword({ email, password: wrong }, visit)).outcome, 'refused')
-      times[who].push(performance.now() - start)
+    ] as const
+    for (const [who, email] of round % 2 ? both : both.toReversed()) {
+      const refuse = async () =>
+        assert.equal((await signIn.withPassword({ email, password: wrong }, visit)).outcome, 'refused')
+      const cost = await costOf(refuse)
+      wall[who].push(cost.wall)
+      processor[who].push(cost.processor)
     }
   }
-  const [known, unknown] = [times.user, times.nobody].map(sorted => sorted.toSorted((a, b) => a - b))
-  // The quicker half has the least noise in it: its middles are as close as the two could be by chance.
-  for (const share of [0.1, 0.25, 0.5]) {
-    const [a, b] = [known, unknown].map(list => list![Math.floor(list!.length * share)]!) as [number, number]
-    assert.ok(Math.abs(a - b) < 0.35 * Math.max(a, b), `${share}: ${a} and ${b} ms`)
-  }
+  // By chance the share leaves these bounds once in 30,000 times.
+  const share = shareAbove(wall.user, wall.nobody)
+  assert.ok(share > 0.15 && share < 0.85, `${share} of the refusals of a user take longer`)
+  const ratio = sum(processor.user) / sum(processor.nobody)
+  assert.ok(ratio > 0.75 && ratio < 1.33, `a user costs ${ratio} times what nobody does`)
 })

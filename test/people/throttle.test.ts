@@ -25,8 +25,8 @@ onStores(
     for (let i = 0; i < 15; i++) assert.ok('forgive' in (await attempt(`${i}@example.com`, i)), String(i))
     assert.ok('retryAfter' in (await attempt('next@example.com', 1)))
     assert.ok('forgive' in (await throttle.attempt('next@example.com', '2001:db8:0:2::1')))
-    assert.ok((await throttle.count('2001:db8:0:1::77'))! > 0)
-    assert.equal(await throttle.count('2001:db8:0:2::77'), null)
+    assert.ok((await throttle.signUp('2001:db8:0:1::77'))! > 0)
+    assert.equal(await throttle.signUp('2001:db8:0:2::77'), null)
   },
 )
 
