@@ -2,6 +2,7 @@
 // what is left of them, a few at a time, and what a crash or an unreachable store left behind at the next look.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import { nextRay } from '../../base/ray.ts'
 import type { Logger } from '../../log/log.ts'
 import { keeper } from '../../store/audit-entry.ts'
@@ -85,6 +86,7 @@ export class GrantKeeper {
       const ender = { account, caller: keeper, now, address: '', ray: nextRay() }
       for await (const grants of this.#store.oauthGrants.walk(account))
         for (const grant of grants) {
+          await nextTurn()
           if (this.#isClosed) return
           await this.#settle(grant, ender)
         }

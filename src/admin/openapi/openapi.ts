@@ -36,7 +36,7 @@ const info = {
   title: 'Management API of the gateway',
   version: 'v4',
   license: { name: 'MIT', identifier: 'MIT' },
-  description: `OAuth clients, AI gateways and API tokens of accounts; error rules, error pages, access rules and origins of zones.
+  description: `Members, OAuth clients, AI gateways and API tokens of accounts; what users may see and end themselves; error rules, error pages, access rules and origins of zones.
 
 Responses have an envelope: \`success\`, \`errors\`, \`messages\`, \`result\`, and \`result_info\` with a page of a list. All mistakes of a request are reported at once; those
 of a body point to their place with \`source.pointer\` (RFC 6901). Unknown members and query parameters are rejected by name.
@@ -46,7 +46,7 @@ are not a valid HTTP/1.1 request are 400, a header section that is too large is 
 } as const
 
 const securitySchemes = {
-  token: { type: 'http', scheme: 'bearer', description: 'An API token.' },
+  token: { type: 'http', scheme: 'bearer', description: 'An API token, or an access token of OAuth.' },
 } as const
 
 const responses = Object.fromEntries(
