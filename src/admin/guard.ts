@@ -24,7 +24,7 @@ import {
   type ZoneRow,
 } from './row.ts'
 import { addressOf } from './sender.ts'
-import { missingScope, missingToken } from './protected-resource.ts'
+import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null }
 
@@ -103,7 +103,7 @@ function answerUnreachable(error: unknown): Answer {
 
 /** Finds the token that asks, which counts what it wants to change whether it may or not. */
 async function callerOf(
-  row: Pick<Row, 'method' | 'path' | 'permission'>,
+  row: Pick<Row, 'method' | 'path' | 'permission' | 'scope'>,
   asker: Asker,
   { verifier, writes, refusals, issuer = null }: Api,
 ): Promise<Token | Answer> {
@@ -152,7 +152,9 @@ async function admitUser(row: UserRow, question: Question, api: Api): Promise<An
   const { account, actor } = caller
   if (actor === undefined || !hasScope(actor.scopes, row.scope)) {
     api.refusals?.note('forbidden', row, asker, caller)
-    return failure('no_user', row.scope)
+    const answer = failure('no_user', row.scope)
+    const challenge = missingUserScope(asker, api.issuer ?? null, row.scope, caller)
+    return challenge === null ? answer : withHeaders(answer, { 'www-authenticate': challenge })
   }
   const call = await callOf(row, question, { account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle({ ...call, actor }, api), api)
@@ -246,7 +248,7 @@ function forbidden(
   asker: Asker,
   { issuer = null }: Api,
 ): Answer {
-  if (permission === null) return failure('forbidden', 'a token of this account')
+  if (permission === null) return failure('forbidden', 'a token that may access this account')
   const answer = failure('forbidden', `the permission ${permission} on this account`)
   const challenge = missingScope(asker, issuer, permission, caller)
   return challenge === null ? answer : withHeaders(answer, { 'www-authenticate': challenge })

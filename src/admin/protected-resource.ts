@@ -17,11 +17,11 @@ const api = '/client/v4'
 export function missingToken(
   { base }: Pick<Sender, 'base'>,
   issuer: string | null,
-  { path, permission }: Pick<Row, 'path' | 'permission'>,
+  { path, permission, scope: ofUser }: Pick<Row, 'path' | 'permission' | 'scope'>,
   isShown: boolean,
 ): string {
   const resource = resourceOf(base, issuer, path.startsWith(api) ? api : '')
-  const scope = permission === null ? null : rowOf(permission).scope
+  const scope = permission === null ? (ofUser ?? null) : rowOf(permission).scope
   return challengeOf({ resource, scope, error: isShown ? 'invalid_token' : null })
 }
 
@@ -34,6 +34,20 @@ export function missingScope(
 ): string | null {
   const { id, scope } = rowOf(permission)
   if (actor === undefined || groupsOfScopes(actor.scopes).has(id)) return null
+  return insufficient(base, issuer, scope)
+}
+
+/** Returns the value of WWW-Authenticate where an app lacks a scope about its user; null for what is no app. */
+export function missingUserScope(
+  { base }: Pick<Sender, 'base'>,
+  issuer: string | null,
+  scope: string,
+  { actor }: Token,
+): string | null {
+  return actor === undefined ? null : insufficient(base, issuer, scope)
+}
+
+function insufficient(base: string | null, issuer: string | null, scope: string): string {
   return challengeOf({ resource: resourceOf(base, issuer), scope, error: 'insufficient_scope' })
 }
 

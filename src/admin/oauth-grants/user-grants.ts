@@ -24,7 +24,9 @@ export async function listUserGrants({ actor, query }: UserCall, api: Api): Prom
 /** Ends what the user allowed one app to do; that may be the app which asks. */
 export async function deleteUserGrant(call: UserCall, api: Api): Promise<Answer> {
   const grant = await findGrant(call, api)
-  return grant && (await endGrant(grant, call, api)) ? success({ id: grant.id }) : noGrant
+  // As a deed of the user in that account, whichever account the app acts for.
+  const isEnded = grant !== null && (await endGrant(grant, { ...call, account: grant.account }, api))
+  return isEnded ? success({ id: grant.id }) : noGrant
 }
 
 async function findGrant({ actor, params }: UserCall, { store }: Api): Promise<OAuthGrant | null> {

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { nextRay } from '../../base/ray.ts'
 import { auditOf, keeper } from '../../store/audit-entry.ts'
+import { everybody } from '../../store/people.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type DropTeller, type Store, StoreUnreachable } from '../../store/store.ts'
 import { tellAudit } from './audit.ts'
@@ -65,7 +66,7 @@ export class AuditKeeper {
     // Whole days, so that what goes for its age makes one entry a day and not as many as go.
     const before = Math.floor((now - retention) / day) * day
     const mostOf = (actor: string) => (actor === keeper.id ? Infinity : entriesPerToken)
-    for (const { id } of await this.#store.accounts.list()) {
+    for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return
       const told = await this.#store.audit.trim(id, { before, mostOf }, tellerOf(id, now))
       for (const entry of told) tellAudit(this.#log, entry, 'audit entries dropped')

@@ -48,6 +48,16 @@ test('a user sees the apps that may act for them, and ends one', async t => {
   assert.equal((await auditOf(account))[0], `revoke oauth_grant ${grant.id} ${user.id}`)
 })
 
+test('an end of what is for another account is told there, as a deed of the user', async t => {
+  const { ask, keep, kept, auditOf, stranger } = await start(t)
+  const { value, grant, user } = await keep()
+  const elsewhere = { ...grant, account: other, id: '7'.repeat(32) }
+  await kept.oauthGrants.insert(elsewhere)
+  assert.equal((await ask('DELETE', `${grantsPath}/${elsewhere.id}`, { token: value })).status, 200)
+  assert.equal((await auditOf(other, stranger))[0], `revoke oauth_grant ${elsewhere.id} ${user.id}`)
+  assert.deepEqual(await auditOf(account), [])
+})
+
 test('what another user allowed is not there', async t => {
   const { ask, keep } = await start(t)
   const [one, two] = [await keep(), await keep()]
@@ -70,6 +80,13 @@ test('rows about the user ask for a token that acts for one, with the scope', as
   ] as const) {
     const refused = await ask(method, path, token === undefined ? {} : { token })
     assert.equal(refused.status, 403, `${method} ${path}`)
+    const challenge = refused.headers.get('www-authenticate')
+    if (token === undefined) assert.equal(challenge, null)
+    else
+      assert.match(
+        challenge!,
+        /error="insufficient_scope", scope="user(_access)?\.\w+"|scope="user\S+".*error="insufficient_scope"/,
+      )
     assert.match(
       refused.json.errors[0].message,
       /^Forbidden: this requires an OAuth token of a user with the scope user/,
