@@ -10,6 +10,7 @@ import { everybody, type User } from '../store/people.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import { mintToken } from '../tokens/token.ts'
+import { consentPath } from '../pages/paths.ts'
 import { adapters, grantPayload, type Registered } from './adapter.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import type { ClientSecrets } from './client-secrets.ts'
@@ -177,7 +178,7 @@ class Decisions {
       findAccount: (_: Context, sub: string) => this.#guarded(() => this.#findAccount(sub)),
       interactions: {
         policy: prompts(interactionPolicy, needsConsent),
-        url: async (_: Context, { uid }: { uid: string }) => `${paths.consent}/${uid}`,
+        url: async (_: Context, { uid }: { uid: string }) => consentPath(uid),
       },
       issueRefreshToken: async (
         _: Context,

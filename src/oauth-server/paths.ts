@@ -7,7 +7,6 @@ export const paths = {
   introspection: '/oauth2/introspect',
   userinfo: '/oauth2/userinfo',
   endSession: '/oauth2/logout',
-  consent: '/oauth2/consent',
   errors: '/oauth2/errors',
   jwks: '/.well-known/jwks.json',
   openid: '/.well-known/openid-configuration',

@@ -9,6 +9,7 @@ import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
 import { members } from './members.ts'
 import { origin } from './origin.ts'
+import { pages } from './pages.ts'
 import { people } from './people.ts'
 import { process } from './process.ts'
 import { store } from './store.ts'
@@ -24,6 +25,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...http1,
   ...members,
   ...origin,
+  ...pages,
   ...people,
   ...process,
   ...store,

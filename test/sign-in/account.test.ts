@@ -96,7 +96,7 @@ test('a connected app is shown with what it may do, and disconnected with all it
   const visitor = await site.signedIn(user)
   const page = await visitor.get(paths.account)
   assert.match(page.text, /Tea <Ledger> In Example Ltd\. Connected .* AI Gateway Run/)
-  await page.submit(paths.endGrant, { grant: other.id })
+  assert.equal((await page.submit(paths.endGrant, { grant: other.id })).status, 303)
   assert.ok(await site.store.oauthGrants.get(account.id, other.id))
   const ended = await page.submit(paths.endGrant)
   assert.match((await ended.follow()).text, /The app was disconnected.*No app acts for you\./)

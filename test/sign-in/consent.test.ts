@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { consentPath, leadingOn, paths } from '../../src/pages/paths.ts'
 import type { Interactions } from '../../src/sign-in/consent.ts'
 import { oauthScopes } from '../../src/permissions/scopes.ts'
-import { clientWith } from '../oauth-clients/client-with.ts'
+import { clientWith, verificationWith } from '../oauth-clients/client-with.ts'
 import { Site } from './site.ts'
 
 type Asking = Awaited<ReturnType<Interactions['load']>>
@@ -71,6 +71,17 @@ test('what a person allows is handed on: the account, and the optional scopes th
   assert.deepEqual(interactions.decided, [{ kind: 'allow', account: 'b'.repeat(32), optional: [kept!.id] }])
   assert.equal(sent.headers.get('refresh'), '0;url=/oauth2/auth/abc')
   assert.match(sent.body, /<a class="button plain" href="\/oauth2\/auth\/abc">Continue<\/a>/)
+})
+
+test('a publisher is verified once their domain is, and not before', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const shown = async (status: 'in_progress' | 'verified') => {
+    const verification = verificationWith({ host: 'tea.example', status })
+    interactions.asking = { ...consent, client: { ...client, verification } }
+    return (await visitor.get(path)).text
+  }
+  assert.match(await shown('in_progress'), /Not verified \(says it is tea\.example\)/)
+  assert.match(await shown('verified'), /Verified: tea\.example/)
 })
 
 test('to deny is handed on as well', async t => {
