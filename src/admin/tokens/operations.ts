@@ -11,7 +11,7 @@ const tokens = '/client/v4/accounts/{account_id}/tokens'
 const token = `${tokens}/{token_id}`
 
 const reach =
-  'A token cannot allow more than the token that creates or changes it, nor for longer, nor from more addresses.'
+  'A token cannot allow more than the token that creates or changes it, nor for longer, nor from more addresses. An app that acts for a user can only list and delete tokens.'
 
 const example = {
   name: 'Calls models from the office',

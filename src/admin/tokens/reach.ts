@@ -14,6 +14,7 @@ type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
 /** Finds what a token would allow, and when and from where, that the caller's does not. */
 export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Fault[] {
   return [
+    ...outlasting(caller),
     ...powersBeyond(token.policies, caller),
     ...lifeBeyond(token, caller),
     ...addressesBeyond(token, caller),
@@ -37,6 +38,14 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
         )
     }),
   )
+}
+
+/** What an app may do ends with what its user allowed, at once; a token that it made would not. */
+function outlasting({ actor }: Token): Fault[] {
+  if (actor === undefined) return []
+  const rule =
+    'an app cannot create, change or roll API tokens, since they would outlast what its user allowed'
+  return [faultAt(null, 'beyond_token', rule)]
 }
 
 /** A not-before needs no rule: a token that can ask is past it. */

@@ -6,6 +6,7 @@ import type { Permission } from '../../../src/permissions/permit.ts'
 import { digestOf, isWellFormed } from '../../../src/tokens/token.ts'
 import { account } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
+import { keepAccess } from '../oauth-grants/access.ts'
 
 const resources = { [`svc.api.account.${account}`]: '*' }
 
@@ -424,4 +425,33 @@ test('1,000 random bodies are never a 5xx, and what is kept keeps the rules', as
     assert.ok(policies.length > 0)
     assert.deepEqual(accounts, [account])
   }
+})
+
+test('an app makes no token that would outlast what its user allowed, and may delete one', async t => {
+  const { ask, kept, clock, keepToken } = await startApi(t)
+  const scopes = ['api_tokens.write', 'ai_gateway.run']
+  const { value: app } = await keepAccess(kept, { now: clock.now(), scopes })
+  const { token } = await keepToken(['AI Gateway Run'], { expiresOn: clock.now() + 1_000 })
+  const body = {
+    name: 'for later',
+    policies: [
+      {
+        effect: 'allow',
+        permission_groups: [{ name: 'AI Gateway Run' }],
+        resources: { [`svc.api.account.${account}`]: '*' },
+      },
+    ],
+    expires_on: new Date(clock.now() + 1_000).toISOString(),
+  }
+  for (const [method, path, more] of [
+    ['POST', '/tokens', { body }],
+    ['PUT', `/tokens/${token.id}`, { body }],
+    ['PUT', `/tokens/${token.id}/value`, {}],
+  ] as const) {
+    const { status, json } = await ask(method, path, { token: app, ...more })
+    assert.equal(status, 403, path)
+    assert.match(json.errors[0].message, /an app cannot create, change or roll API tokens/)
+  }
+  assert.equal((await ask('GET', '/tokens', { token: app })).status, 200)
+  assert.equal((await ask('DELETE', `/tokens/${token.id}`, { token: app })).status, 200)
 })
