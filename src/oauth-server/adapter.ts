@@ -308,7 +308,13 @@ class GrantAdapter extends NoAdapter {
     if (client === null) return this.#refuse('the client was deleted')
     const { user, account } = grant
     this.#noteOwners(user, account)
-    const fault = await faultOfStanding(store, { client, user, account })
+    const context = this.#parts.context()
+    const facts = context && factsOf(context.req)
+    const fault = await faultOfStanding(
+      store,
+      { client, user, account },
+      facts && (id => facts.findUser(id, store)),
+    )
     return fault === null ? grantPayload(grant, client, reference) : this.#refuse(fault)
   }
 

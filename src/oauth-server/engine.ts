@@ -6,7 +6,7 @@ import type { Logger } from '../log/log.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
-import { everybody, type User } from '../store/people.ts'
+import type { User } from '../store/people.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import { mintToken } from '../tokens/token.ts'
@@ -175,7 +175,7 @@ class Decisions {
         revocation: { enabled: true, allowedPolicy: isOwn },
         rpInitiatedLogout: { enabled: false },
       },
-      findAccount: (_: Context, sub: string) => this.#guarded(() => this.#findAccount(sub)),
+      findAccount: (context: Context, sub: string) => this.#guarded(() => this.#findAccount(context, sub)),
       interactions: {
         policy: prompts(interactionPolicy, needsConsent),
         url: async (_: Context, { uid }: { uid: string }) => consentPath(uid),
@@ -246,7 +246,8 @@ class Decisions {
         return isNarrow && !Object.hasOwn(this.resources!, resource) ? '' : (this.openid?.scope ?? '')
       },
     })
-    // Who is signed in is known already; the engine keeps no session of its own.
+    // Who is signed in is known already; the engine keeps no session of its own, and no interaction makes one.
+    Object.assign(Session.prototype, { loginAccount: () => {} })
     Session.get = async context => {
       const { person } = factsOf(context.req)
       const session = new Session({ jti: 'mirrored', uid: 'mirrored' })
@@ -295,10 +296,10 @@ class Decisions {
     return { scope: scopesOfResources.join(' '), audience: resource, accessTokenFormat: 'opaque' }
   }
 
-  async #findAccount(sub: string): Promise<object | undefined> {
-    const user = await this.#parts.store.users.get(everybody, sub)
+  async #findAccount({ req }: Context, sub: string): Promise<object | undefined> {
+    const user = await factsOf(req).findUser(sub, this.#parts.store)
     if (user === null) return undefined
-    return { accountId: sub, claims: async () => claimsOf(user.record) }
+    return { accountId: sub, claims: async () => claimsOf(user) }
   }
 
   async #loadGrant(context: Context): Promise<object | undefined> {

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import { digestOf } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { Consents } from './consents.ts'
-import { cookieNames } from './cookies.ts'
+import { cookieNames, cookiesOf } from './cookies.ts'
 import type { Person } from './request-facts.ts'
 import { isMember } from './standing.ts'
 
@@ -233,8 +233,4 @@ function resourceOf({ params }: Kept): readonly string[] {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
-}
-
-function cookiesOf({ headers }: IncomingMessage): readonly string[] {
-  return (headers.cookie ?? '').split(';').map(pair => pair.trim())
 }

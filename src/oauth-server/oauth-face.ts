@@ -15,6 +15,7 @@ import { digestOf } from '../tokens/token.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import { ClientDirectory } from './client-directory.ts'
 import { ClientSecrets } from './client-secrets.ts'
+import { cookieNames, cookiesOf } from './cookies.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { Interactions } from './interactions.ts'
 import { introspect } from './introspection.ts'
@@ -147,7 +148,13 @@ export class OAuthFace {
     const facts = new RequestFacts(sender, isOfBrowser ? await this.#parts.personOf(request) : null)
     noteFacts(request, facts)
     if (path === paths.authorization) request.url = `${path}${queryOf(query, facts)}`
-    else if (isOfBrowser) await this.#checkSignIn(path.slice(paths.authorization.length + 1), facts)
+    else if (isOfBrowser) {
+      const uid = path.slice(paths.authorization.length + 1)
+      await this.#checkSignIn(uid, facts)
+      // What was checked is what the engine goes on with, whatever other cookies there are.
+      const own = `${cookieNames(this.#issuer).resume}=${uid}`
+      request.headers.cookie = cookiesOf(request).includes(own) ? own : ''
+    }
     const { host, protocol } = new URL(this.#issuer)
     // The engine makes URLs of these.
     const { headers } = request

@@ -3,6 +3,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Credential } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
+import { everybody, type User } from '../store/people.ts'
+import type { Store } from '../store/store.ts'
 import type { EngineFailure } from './reasons.ts'
 
 /** Who sent a request. */
@@ -44,9 +46,18 @@ export class RequestFacts {
   /** The parameters that were refused before the engine saw them, each with the reason. */
   refused: string | null = null
 
+  #user: { readonly id: string; readonly found: Promise<User | null> } | null = null
+
   constructor(sender: Sender, person: Person | null) {
     this.sender = sender
     this.person = person
+  }
+
+  /** Finds a user, and asks the store once for the same one; rejects with `StoreUnreachable`. */
+  findUser(id: string, { users }: Store): Promise<User | null> {
+    if (this.#user?.id !== id)
+      this.#user = { id, found: users.get(everybody, id).then(kept => kept?.record ?? null) }
+    return this.#user.found
   }
 }
 

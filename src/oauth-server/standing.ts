@@ -12,14 +12,15 @@ interface Represented {
   readonly account: string
 }
 
-/** Returns why it may not, as a clause; null where it may. Rejects with `StoreUnreachable`. */
+/** Returns why it may not, as a clause; null where it may. Rejects with `StoreUnreachable`. `findUser` may remember what it found. */
 export async function faultOfStanding(
   store: Store,
   { client, user, account }: Represented,
+  findUser: (id: string) => Promise<unknown> = id => store.users.get(everybody, id),
 ): Promise<string | null> {
   const owner = client.visibility === 'private' ? client.account : everybody
   const [kept, isIn, isOfOwner] = await Promise.all([
-    store.users.get(everybody, user),
+    findUser(user),
     isMember(store, account, user),
     owner === account || isMember(store, owner, user),
   ])

@@ -347,6 +347,24 @@ test('a sign-in that another one followed counts for nobody', async t => {
   assert.equal(asking.kind, 'consent')
 })
 
+test('who has signed out cannot be brought back by the cookie of another request', async t => {
+  const site = await startSite(t)
+  const { app, user, browser } = await visit(site)
+  await tokensOf(site, browser, app)
+  // A request that waits for the sign-in of the user, who then goes.
+  const shared = new Browser(site.issuer)
+  const [next, old] = [await pageOf(shared, ask(app.client)), await pageOf(shared, ask(app.client))]
+  shared.signIn(user)
+  const resumed = await site.face.interactions.load(old, shared.request)
+  assert.ok(resumed.kind === 'resume')
+  for (const path of [`/oauth2/auth/${next}`, `/oauth2/auth/${old}`]) {
+    const cookie = `gatehouse_resume=${old}; gatehouse_consent=${old}`
+    const response = await fetch(site.issuer + path, { redirect: 'manual', headers: { cookie } })
+    const location = response.headers.get('location')
+    assert.equal(location?.includes('code=') ?? false, false, `${path} leads to ${location}`)
+  }
+})
+
 test('a form that another site sends becomes a link, so that it is known who is signed in', async t => {
   const site = await startSite(t)
   const { app } = await visit(site)
