@@ -4,13 +4,14 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
 import { launchBrowser } from '../help/browser.ts'
-import { type RunningGateway, startGateway } from '../help/gateway.ts'
+import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
@@ -34,12 +35,13 @@ type Method = 'client_secret_basic' | 'client_secret_post' | 'none'
 
 /** A gateway with people in it. */
 class Town {
-  readonly gateway: RunningGateway
+  gateway: RunningGateway
   readonly account: string
   readonly callback: string
   /** The URL of the authorization server. */
   readonly issuer: string
   readonly #token: string
+  readonly #env: NodeJS.ProcessEnv
   readonly #t: TestContext
 
   constructor(
@@ -47,14 +49,15 @@ class Town {
     gateway: RunningGateway,
     first: { account: string; token: string },
     callback: string,
-    issuer: string | null,
+    { env = {}, edge }: Place,
   ) {
     this.#t = t
     this.gateway = gateway
     this.account = first.account
     this.#token = first.token
     this.callback = callback
-    this.issuer = issuer ?? gateway.admin
+    this.issuer = edge === undefined ? gateway.admin : `http://${edge}`
+    this.#env = env
   }
 
   async ask(method: string, path: string, body: unknown, token = this.#token) {
@@ -116,6 +119,15 @@ class Town {
     return response.status
   }
 
+  /** Kills the gateway as it stands, and starts another from what it left. */
+  async killAndStart(): Promise<void> {
+    this.gateway.signal('SIGKILL')
+    await this.gateway.exited
+    const { file } = this.gateway
+    const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data'), ...this.#env }
+    this.gateway = await spawnGateway(this.#t, [main, 'start', '--config', file], { env }, file)
+  }
+
   /** Opens a browser without script, as none of the pages needs any. */
   async context(): Promise<BrowserContext> {
     const context = await browser.newContext({ javaScriptEnabled: false })
@@ -131,7 +143,8 @@ interface Place {
   readonly edge?: string
 }
 
-async function settle(t: TestContext, { workers, env = {}, edge }: Place, more = ''): Promise<Town> {
+async function settle(t: TestContext, place: Place, more = ''): Promise<Town> {
+  const { workers, env = {}, edge } = place
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const yaml = `
 workers: ${workers}
@@ -141,7 +154,7 @@ zones: []
 ${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { issuer: 'http://${edge}' }\n`}${more}`
   const gateway = await startGateway(t, yaml, { env })
   const first = await gateway.firstStart
-  const town = new Town(t, gateway, first, await startApp(t), edge === undefined ? null : `http://${edge}`)
+  const town = new Town(t, gateway, first, await startApp(t), place)
   const page = await (await town.context()).newPage()
   await page.goto(first.setUp!)
   await page.getByLabel('Email').fill('ada@example.com')
@@ -402,6 +415,28 @@ test('a private app is refused in words to who is no member, and the app is told
   await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
 })
+
+for (const [place, env] of Object.entries({
+  SQLite: async () => ({}),
+  Redis: async (t: TestContext) => ({ STORE: (await startRedis(t, { aof: 'always' })).url }),
+}))
+  test(`${place}: a gateway that is killed after a consent knows it, and the code, when it is back`, async t => {
+    const town = await settle(t, { workers: 0, env: await env(t), edge: `127.0.0.1:${await freePort()}` })
+    const colleague = await town.invite('grace@example.com')
+    const app = await town.register('Tea Ledger', 'client_secret_basic')
+    const used = await libraries['openid-client']!(town, app, 'client_secret_basic')
+    const back = await consent(colleague, used.url, 'Tea Ledger')
+    await town.killAndStart()
+    const { access_token } = await used.exchange(back)
+    assert.equal(await town.chat(access_token), 200)
+    await town.killAndStart()
+    assert.equal(await town.chat(access_token), 200)
+    await assert.rejects(used.exchange(back), /invalid_grant|response/)
+    await until(async () => (await town.chat(access_token)) === 401)
+    const page = await colleague.newPage()
+    await page.goto(`${town.issuer}/auth/account`)
+    await page.getByRole('button', { name: 'Disconnect Tea Ledger' }).waitFor()
+  })
 
 /** Finds a port that nothing listens on. */
 async function freePort(): Promise<number> {

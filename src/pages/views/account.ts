@@ -129,7 +129,11 @@ ${sessions.map(({ id, userAgent, address, createdAt, usedAt, isThis }) => {
 ${!isThis && form({ action: one, token: tokenFor(one), hidden: { session: id } }, namedButton('End', `End the session of ${name}`))}</li>
 `
 })}</ul>
-${form({ action: all, token: tokenFor(all) }, button('Sign out everywhere', 'danger'))}</section>`
+${form(
+  { action: all, token: tokenFor(all) },
+  html`<p class="hint">To sign out everywhere ends all sessions, this one too, and the tokens of connected apps.</p>
+${button('Sign out everywhere', 'danger')}`,
+)}</section>`
 }
 
 function grantSection({ tokenFor, grants }: AccountView): Html {
