@@ -39,6 +39,7 @@ export function publishIssuer(
     return [...zones, zoneOf(host, routes, operator)]
   }
   refuseTaken(written!.value[at]!.value, findings)
+  warnOfSite(written!.value[at]!.value, oauth.issuer!, findings)
   return zones.map((zone, i) => (i === at ? { ...zone, routes: [...zone.routes, ...routes] } : zone))
 }
 
@@ -65,6 +66,14 @@ function refuseTaken({ routes }: ZoneSettings, findings: Findings): void {
         `belongs to the authorization server, which has ${taken} on the host of oauth.issuer`,
       )
   }
+}
+
+/** Warns where a site is served on the host of the issuer: browsers take the two for one, with all that people may do there. */
+function warnOfSite({ routes }: ZoneSettings, issuer: Placed<string>, findings: Findings): void {
+  if (routes.length === 0) return
+  const text =
+    'its host has routes to a site, which gets the cookies of people who sign in and can act as them'
+  findings.warn(issuer, `${text}: give it a host of its own`)
 }
 
 /** Looks at the issuer where its host gets a zone of its own, which has no rules of the zone that would have taken the host. */
