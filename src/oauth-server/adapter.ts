@@ -344,6 +344,5 @@ export function grantPayload(grant: OAuthGrant, client: OAuthClient, reference: 
     accountId: grant.user,
     clientId: grant.client,
     openid: { scope },
-    resources: Object.fromEntries(grant.resource.map(resource => [resource, scope])),
   }
 }

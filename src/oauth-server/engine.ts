@@ -240,10 +240,10 @@ class Decisions {
       },
     })
     Object.assign(RefreshToken.prototype, { generateTokenId: () => mintToken('svcr_').value })
+    // Which resources a consent covers was looked at when the code was asked for.
     Object.assign(Grant.prototype, {
-      getResourceScope(this: GrantFields, resource: string): string {
-        const isNarrow = this.resources !== undefined && Object.keys(this.resources).length > 0
-        return isNarrow && !Object.hasOwn(this.resources!, resource) ? '' : (this.openid?.scope ?? '')
+      getResourceScope(this: GrantFields): string {
+        return this.openid?.scope ?? ''
       },
     })
     // Who is signed in is known already; the engine keeps no session of its own, and no interaction makes one.
@@ -351,7 +351,6 @@ class Decisions {
 
 interface GrantFields {
   readonly openid?: { readonly scope?: string }
-  readonly resources?: object
 }
 
 /** What a person decided, as it is kept with the interaction. */

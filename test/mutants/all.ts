@@ -8,6 +8,7 @@ import { edge } from './edge.ts'
 import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
 import { members } from './members.ts'
+import { oauthServer } from './oauth-server.ts'
 import { origin } from './origin.ts'
 import { pages } from './pages.ts'
 import { people } from './people.ts'
@@ -24,6 +25,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...forward,
   ...http1,
   ...members,
+  ...oauthServer,
   ...origin,
   ...pages,
   ...people,

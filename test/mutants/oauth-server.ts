@@ -1,0 +1,129 @@
+// Mutations of the authorization server.
+
+import type { Mutated } from './mutation.ts'
+
+export const oauthServer: readonly Mutated[] = [
+  {
+    file: 'oauth-server/adapter.ts',
+    tests: ['oauth-server/oauth-face'],
+    changes: [
+      {
+        text: 'if (consumed.isFirst || !this.#isReplay(consumed.credential)) return',
+        becomes: 'return',
+        breaks: 'of parallel exchanges of a code several win',
+      },
+      {
+        text: 'this.#clock.now() - consumedAt > grace',
+        becomes: 'false',
+        breaks: 'a refresh token works again and again',
+      },
+      {
+        text: '    await endFamily(store, reference)\n',
+        becomes: '',
+        breaks: 'a replay ends nothing',
+      },
+      {
+        text: '({ data }: Credential) => (data as { family?: unknown }).family === family',
+        becomes: '(_: Credential) => true',
+        breaks: 'a replay ends what other codes gave',
+      },
+      {
+        text: 'return fault === null ? grantPayload',
+        becomes: 'return true ? grantPayload',
+        breaks: 'who was removed from an account is represented there',
+        tests: ['oauth-server/authorization', 'oauth-server/oauth-face'],
+      },
+      {
+        text: 'filter(scope => client.scopes.includes(scope))',
+        becomes: 'slice()',
+        breaks: 'tokens have scopes that the client has dropped',
+        tests: ['oauth-server/token'],
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/engine.ts',
+    tests: ['oauth-server/authorization', 'oauth-server/token'],
+    changes: [
+      {
+        text: 'if (used !== client.tokenEndpointAuthMethod) {',
+        becomes: 'if (false) {',
+        breaks: 'basic and post are one method',
+      },
+      {
+        text: "if (verdict.kind === 'right') return true",
+        becomes: 'return true',
+        breaks: 'any secret is right',
+      },
+      {
+        text: 'if (fault !== null) throw new errors.InvalidScope(fault.description)',
+        becomes: '',
+        breaks: 'clients get scopes that they have not registered',
+      },
+      {
+        text: 'if (grant === null || grant.user !== user || grant.client !== record.id) return undefined',
+        becomes: 'if (grant === null) return undefined',
+        breaks: 'a person acts by the consent of another',
+      },
+      {
+        text: "client.clientAuthMethod === 'none',",
+        becomes: 'false,',
+        breaks: 'public clients need no PKCE',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/interactions.ts',
+    tests: ['oauth-server/authorization'],
+    changes: [
+      {
+        text: 'return cookiesOf(request).includes(`${name}=${uid}`) ? this.#find(uid) : null',
+        becomes: '',
+        breaks: 'a link has somebody else consent',
+      },
+      {
+        text: "if (client.visibility === 'private' && !(await isMember(this.#store, client.account, person.user)))",
+        becomes: 'if (false)',
+        breaks: 'private clients are for everybody',
+      },
+      {
+        text: "if (!isOffered) return { kind: 'invalid' }",
+        becomes: '',
+        breaks: 'a person consents for an account that is not theirs',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/redirect.ts',
+    tests: ['oauth-server/authorization'],
+    changes: [
+      {
+        text: 'if (registered.includes(uri)) return true',
+        becomes: 'if (registered.some(one => uri.startsWith(one))) return true',
+        breaks: 'codes go to where nobody has registered',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/consents.ts',
+    tests: ['oauth-server/authorization'],
+    changes: [
+      {
+        text: 'if (!scopes.every(isAnswered)) return false',
+        becomes: '',
+        breaks: 'a consent covers scopes that nobody was asked about',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/introspection.ts',
+    tests: ['oauth-server/token'],
+    changes: [
+      {
+        text: "!permits(caller, 'OAuth Clients Read', client.account)",
+        becomes: 'false',
+        breaks: 'any API token sees the tokens of all accounts',
+      },
+    ],
+  },
+]
