@@ -225,14 +225,17 @@ function withoutExamples({
     people: people.signUp,
     access: access.otherwise,
     ai: { ...ai, providers: [], prices: [] },
-    zones: zones.map(({ account, access, rateLimits, errors, routes, ...zone }) => ({
-      ...zone,
-      access: access.otherwise,
-      ban: access.ban,
-      routes: routes.map(({ rateLimits, rewrite, pool, ...route }) => ({
-        ...route,
-        pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
+    // The issuer of the example has a zone of its own.
+    zones: zones
+      .filter(({ routes }) => !routes.some(({ isOfIssuer }) => isOfIssuer))
+      .map(({ account, access, rateLimits, errors, routes, ...zone }) => ({
+        ...zone,
+        access: access.otherwise,
+        ban: access.ban,
+        routes: routes.map(({ rateLimits, rewrite, pool, ...route }) => ({
+          ...route,
+          pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
+        })),
       })),
-    })),
   }
 }
