@@ -6,9 +6,9 @@ export function emailFault(text: string): string | null {
   return address.test(text) ? null : 'must be an e-mail address such as ada@example.com'
 }
 
-/** Returns an address as it is kept: in lower case. */
+/** Returns an address as it is kept: in lower case. Letters beyond ASCII stay: the lower case of some is a letter of ASCII, and the address would be that of another. */
 export function normalEmail(text: string): string {
-  return text.toLowerCase()
+  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
 /** The most characters that a path of SMTP leaves for an address (RFC 5321 section 4.5.3.1.3). */

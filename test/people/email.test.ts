@@ -35,3 +35,14 @@ test('it is judged in little time, however it is made', () => {
 test('one person is one address, however it is written', () => {
   assert.equal(normalEmail('Ada.Lovelace@Example.COM'), 'ada.lovelace@example.com')
 })
+
+test('an address with letters beyond ASCII does not become that of another in lower case', () => {
+  const kelvin = '\u212aay@example.com'
+  assert.equal(kelvin.toLowerCase(), 'kay@example.com')
+  assert.equal(normalEmail(kelvin), kelvin)
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), text => {
+      if (emailFault(normalEmail(text)) === null) assert.equal(emailFault(text), null, text)
+    }),
+  )
+})

@@ -107,13 +107,14 @@ onStores(
   'an address that the provider has not verified matches nobody, and makes nobody',
   async (village, t) => {
     const { provider, arrive } = await start(village, t, true)
-    await village.settle({ email: 'ada@example.com' })
+    for (const email of ['ada@example.com', 'kay@example.com']) await village.settle({ email })
     for (const claims of [
       { ...ada, email_verified: false },
       { email: ada.email },
       { ...ada, email_verified: 'true' },
       { email_verified: true },
       { email: 'no address', email_verified: true },
+      { email: '\u212aay@example.com', email_verified: true },
     ]) {
       await provider.knows({ ada: claims })
       const refused = await arrive('ada')
@@ -123,7 +124,7 @@ onStores(
         next: '/auth/account',
       })
     }
-    assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 1)
+    assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 2)
   },
 )
 
