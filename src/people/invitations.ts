@@ -18,7 +18,8 @@ interface Invitation {
   readonly account: Account
   readonly member: Member
   readonly user: User
-  /** Whether the user can sign in already, and accepts by that; else a password is set. */
+  readonly recovers: boolean
+  /** Whether the user accepts by signing in; else a password is set. */
   readonly isKnown: boolean
 }
 
@@ -45,10 +46,15 @@ type JoinResult =
   | { readonly outcome: 'other_user' }
 
 /** Keeps a link for a member in place of those there were, and returns it. */
-export async function reissueInvitation(store: Store, member: Member, now: number): Promise<NewLink> {
+export async function reissueInvitation(
+  store: Store,
+  member: Member,
+  now: number,
+  recovers = false,
+): Promise<NewLink> {
   for (const old of await store.credentials.list({ user: member.user }, 'invitation', mostLinks))
     if (isFor(old, member)) await store.credentials.remove('invitation', old.digest)
-  const link = newInvitation(member, now)
+  const link = newInvitation(member, now, recovers)
   await store.credentials.put(link.credential)
   return link
 }
@@ -76,10 +82,9 @@ export class Invitations {
       store.users.get(everybody, kept!.user!),
     ])
     if (!account || !member || !user) return null
-    const isKnown = canSignIn(user.record)
-    // A member who can't sign in any more comes back as one who is new comes in.
+    const isKnown = !mayBegin(user.record, link.recovers)
     if (member.record.status === 'accepted' && isKnown) return null
-    return { account, member: member.record, user: user.record, isKnown }
+    return { account, member: member.record, user: user.record, recovers: link.recovers, isKnown }
   }
 
   /** Accepts for a user who is new: sets the password and signs in. */
@@ -92,7 +97,7 @@ export class Invitations {
     const { store, passwords, sessions } = this.#parts
     const invitation = await this.find(value)
     if (invitation === null) return { outcome: 'gone' }
-    const { account, user, isKnown } = invitation
+    const { account, user, recovers, isKnown } = invitation
     if (isKnown) return { outcome: 'known' }
     const flaw = passwordFlaw(password, [
       user.email,
@@ -106,9 +111,9 @@ export class Invitations {
     const now = this.#clock.now()
     if (!(await this.#consume(value, now))) return { outcome: 'gone' }
     const set = (before: User) =>
-      canSignIn(before)
-        ? null
-        : { ...withNames(before, names), password: digest, passwordChangedAt: now, modifiedAt: now }
+      mayBegin(before, recovers)
+        ? { ...withNames(before, names), password: digest, passwordChangedAt: now, modifiedAt: now }
+        : null
     const changed = await changeUser(store, user.id, set)
     if (changed === null) return { outcome: 'gone' }
     if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
@@ -156,6 +161,11 @@ export class Invitations {
       if (await members.replace(accepted, kept.version, { audit })) return true
     }
   }
+}
+
+/** Whether a link may set the password of a user: of one who is new, or whose password was taken away so that this very link brings them back. */
+function mayBegin(user: User, recovers: boolean): boolean {
+  return !canSignIn(user) && (recovers || user.passwordChangedAt === null)
 }
 
 function isFor(credential: Credential, { account, id }: Member): boolean {

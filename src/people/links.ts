@@ -10,7 +10,13 @@ const setUpLife = 15 * minute
 
 /** What a link is for, as its credential keeps it. */
 type LinkPurpose =
-  | { readonly purpose: 'invitation'; readonly account: string; readonly member: string }
+  | {
+      readonly purpose: 'invitation'
+      readonly account: string
+      readonly member: string
+      /** Whether it brings back a user whose password was taken away; an invitation to another account must not. */
+      readonly recovers: boolean
+    }
   | { readonly purpose: 'set_up'; readonly account: string }
 
 /** A link that is new: its value stands nowhere else, and the credential is to be kept. */
@@ -19,9 +25,9 @@ export interface NewLink {
   readonly credential: Credential
 }
 
-/** Makes the link with which a member accepts. */
-export function newInvitation({ account, id: member, user }: Member, now: number): NewLink {
-  return newLink({ purpose: 'invitation', account, member }, user, now, invitationLife)
+/** Makes the link with which a member accepts, or comes back where it `recovers`. */
+export function newInvitation({ account, id: member, user }: Member, now: number, recovers = false): NewLink {
+  return newLink({ purpose: 'invitation', account, member, recovers }, user, now, invitationLife)
 }
 
 /** Makes the link with which somebody becomes a super administrator of an account. */

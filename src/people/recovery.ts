@@ -21,5 +21,5 @@ export async function recover(
   const user = await changeUser(store, member.user, (before: User) => ({ ...before, ...empty }), audit)
   if (user === null) return null
   await new Sessions(store, clock).endAll(user.id)
-  return reissueInvitation(store, member, now)
+  return reissueInvitation(store, member, now, true)
 }

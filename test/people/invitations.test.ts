@@ -19,7 +19,7 @@ async function invite(village: Village, email = 'grace@example.com') {
 onStores('who is new sets a password, is a member and signed in, once', async village => {
   const { account, user, member, value } = await invite(village)
   const invitations = new Invitations(village.parts)
-  assert.deepEqual(await invitations.find(value), { account, member, user, isKnown: false })
+  assert.deepEqual(await invitations.find(value), { account, member, user, recovers: false, isKnown: false })
   const words = { password, firstName: ' Grace ', lastName: '' }
   const done = await invitations.acceptWithPassword(value, words, visit)
   assert.ok(done.outcome === 'signed_in')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { auditOf } from '../../src/store/audit-entry.ts'
-import { Invitations } from '../../src/people/invitations.ts'
+import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
 import { recover } from '../../src/people/recovery.ts'
 import { SignIn } from '../../src/people/sign-in.ts'
 import { settleWithApp } from './enrol.ts'
@@ -43,6 +43,21 @@ onStores(
     assert.deepEqual(await invitations.acceptWithPassword(link.value, next, visit), { outcome: 'gone' })
   },
 )
+
+onStores('a link to another account does not bring back who was recovered', async village => {
+  const [account, other] = [await village.found(), await village.found()]
+  const user = await village.settle()
+  const member = await village.join(user, account)
+  const invited = await village.join(user, other, { status: 'pending' })
+  const { value } = await reissueInvitation(village.store, invited, village.clock.now())
+  const origin = { account: account.id, caller: { id: 'command line' }, now: 1, address: '', ray: '' }
+  const audit = auditOf(origin, 'update', { resourceKind: 'user', resource: user.id })
+  const link = (await recover(village.store, member, audit, village.clock))!
+  const invitations = new Invitations(village.parts)
+  assert.equal((await invitations.find(value))!.isKnown, true)
+  assert.equal((await invitations.acceptWithPassword(value, { password }, visit)).outcome, 'known')
+  assert.equal((await invitations.acceptWithPassword(link.value, { password }, visit)).outcome, 'signed_in')
+})
 
 onStores('a user who is gone does not come back', async village => {
   const account = await village.found()

@@ -6,14 +6,14 @@ import { nextRay } from '../../base/ray.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import { auditOf, commandLine } from '../../store/audit-entry.ts'
-import type { Member } from '../../store/people.ts'
+import type { Member, User } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
 import { areSuper, roles } from '../../permissions/roles.ts'
 import { emailFault, normalEmail } from '../../people/email.ts'
 import { reissueInvitation } from '../../people/invitations.ts'
 import { newSetUp } from '../../people/links.ts'
 import { recover } from '../../people/recovery.ts'
-import { userOfEmail } from '../../people/users.ts'
+import { canSignIn, userOfEmail } from '../../people/users.ts'
 import { invitationPath, setUpPath } from '../../pages/paths.ts'
 import { adminOf, runningHere } from '../gateway/presence.ts'
 import { pagesUrl } from '../gateway/pages-url.ts'
@@ -104,12 +104,11 @@ async function inviteByEmail(
     ])
     if (!(await store.members.insert(invited, { audit })))
       return refuse('the member has just been added by somebody else')
-    return hand(origin, (await reissueInvitation(store, invited, now)).value, `${email} becomes a member`)
+    return handInvitation(store, invited, user, origin)
   }
   if (given.length > 0)
     return complain(`${email} is a member already: change roles with gatehouse member update`)
-  if (member.status === 'pending')
-    return hand(origin, (await reissueInvitation(store, member, now)).value, `${email} becomes a member`)
+  if (member.status === 'pending') return handInvitation(store, member, kept!.record, origin)
   const audit = entry(account, 'update', { resourceKind: 'user', resource: member.user }, [
     'password',
     'totp',
@@ -125,6 +124,12 @@ async function inviteByEmail(
     link.value,
     `${email} sets a new password; the old one and the second factor were removed`,
   )
+}
+
+/** Makes the link of a member who is invited; it also brings back a user whose password was taken away. */
+async function handInvitation(store: Store, member: Member, user: User, origin: string): Promise<number> {
+  const { value } = await reissueInvitation(store, member, Date.now(), !canSignIn(user))
+  return hand(origin, value, `${user.email} becomes a member`)
 }
 
 function hand(origin: string, value: string, what: string): number {
