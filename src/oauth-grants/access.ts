@@ -48,8 +48,8 @@ export class AccessTokens {
   /** Whether a token may be another since a change. */
   concerns({ id }: RecordChange, { account, actor }: Token): boolean {
     if (actor === undefined || id === account) return true
-    const { user, client, grant, family, members } = actor
-    return id === grant || id === client || id === user || id === family || members.includes(id)
+    const { user, client, grant, members } = actor
+    return id === grant || id === client || id === user || members.includes(id)
   }
 
   /** Returns the digest of the credential that a change has ended; null where it may concern any token, such as all of a user. */
@@ -122,15 +122,12 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       client: client.id,
       clientName: client.name,
       grant: grant.id,
-      family: familyOf(credential),
       members,
       scopes,
       apis: named.length === 0 ? everyApi : everyApi.filter(api => named.some(one => apiOf(one) === api)),
     },
   }
 }
-
-const familyOf = ({ data }: Credential) => (data as { readonly family?: string } | null)?.family ?? null
 
 const everyApi: readonly Api[] = ['management', 'ai']
 

@@ -73,8 +73,6 @@ export interface ActingApp {
 /** What an app may do for a user, and by what. */
 export interface Actor extends ActingApp {
   readonly grant: string
-  /** Names what was issued for one code; null where that is not known. */
-  readonly family: string | null
   /** What the user is a member by: of the account that was consented to, and of that of the client where only its members may use it. */
   readonly members: readonly string[]
   /** The OAuth scopes that are left of those that the user consented to. */

@@ -97,8 +97,8 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a token acts by the consent for another app',
       },
       {
-        text: 'return id === grant || id === client || id === user || id === family || members.includes(id)',
-        becomes: 'return id === grant || id === client || id === user || id === family',
+        text: 'return id === grant || id === client || id === user || members.includes(id)',
+        becomes: 'return id === grant || id === client || id === user',
         breaks: 'a token outlives the membership of its user',
       },
       {

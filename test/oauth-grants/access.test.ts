@@ -103,7 +103,6 @@ test('a token says who acts, and stands for the consent', () => {
         client: client.id,
         clientName: client.name,
         grant: grant.id,
-        family: (credential.data as { family?: string }).family,
         members: [member.id, insider.id],
         scopes: ['ai_gateway.run'],
         apis: ['management', 'ai'],

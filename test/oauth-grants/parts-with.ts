@@ -34,7 +34,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
   const { scopes = ['ai_gateway.run'], now = 0, life = 3_600_000, aud } = wish
   const { account = idOfNow(), clientAccount = idOfNow() } = wish
   const { value, digest } = mintToken('svco_')
-  const [user, grant, family] = [idOfNow(), idOfNow(), idOfNow()]
+  const [user, grant] = [idOfNow(), idOfNow()]
   const client = { ...clientWith(), account: clientAccount, id: idOfNow(), scopes }
   const times = { createdAt: now, modifiedAt: now }
   const memberOf = (account: string, roles: readonly string[]): Member => ({
@@ -54,7 +54,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
       user,
       client: client.id,
       grant,
-      data: { account, family, scope: scopes.join(' '), ...(aud !== undefined && { aud }) },
+      data: { account, scope: scopes.join(' '), ...(aud !== undefined && { aud }) },
       createdAt: now,
       expiresAt: now + life,
       consumedAt: null,
