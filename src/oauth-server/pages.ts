@@ -31,11 +31,12 @@ export function logoutPage(form: URLSearchParams, client: OAuthClient | null): P
     title,
     content: html`<h1>${title}</h1>
 <p class="lead">${client === null ? 'A link' : html`<bdi>${client.name}</bdi>`} asks to sign you out of this server.</p>
-<form method="post" action="${paths.endSession}">
+<div class="card"><form method="post" action="${paths.endSession}">
 ${[...form].map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">
 `,
-)}<button>Sign out</button></form>`,
+)}<button class="full">Sign out</button></form></div>
+<p class="aside">To stay signed in, close this page.</p>`,
     formScheme: appSchemeOf(form.get('post_logout_redirect_uri') ?? ''),
   })
 }
@@ -69,12 +70,12 @@ export function errorDocument(error: string | null, accept: string | null): Page
   return writePage({
     title,
     content: html`<h1>${title}</h1>
-<div class="card"><ul>
+<div class="card"><ul class="rows">
 ${errorEntries.map(
   ({
     error,
     title,
-  }) => html`<li><a href="${paths.errors}/${error}"><code>${error}</code></a><p>${title}</p></li>
+  }) => html`<li><div><a href="${paths.errors}/${error}"><code>${error}</code></a><p>${title}</p></div></li>
 `,
 )}</ul></div>`,
   })
@@ -83,8 +84,8 @@ ${errorEntries.map(
 const byError: ReadonlyMap<string, ErrorEntry> = new Map(errorEntries.map(entry => [entry.error, entry]))
 
 function documentOf({ error, title, meaning, checks }: ErrorEntry): Html {
-  return html`<p><code>${error}</code></p>
-<h1>${title}</h1>
+  return html`<h1>${title}</h1>
+<p class="lead"><code>${error}</code></p>
 <p class="lead">${coded(meaning)}</p>
 <div class="card"><h2>What to check</h2><ul>
 ${checks.map(

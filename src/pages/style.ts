@@ -64,6 +64,9 @@ fieldset{min-width:0;margin:0;padding:0;border:0}
 .option label,.option b{display:block;font-weight:600}
 .option p{font-size:.9375rem;color:var(--soft)}
 .option svg{flex:none;width:1.25rem;height:1.25rem;margin-top:.15rem;fill:none;stroke:var(--soft);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
+.card>ul:not([class]){padding-left:1.25rem}
+.card>ul:not([class])>li+li{margin-top:var(--s2)}
+.card>ul:not([class]):last-child{margin-bottom:0}
 ul.rows,ul.options{margin:0;padding:0;list-style:none}
 ul.rows>li+li,ul.options>li+li{border-top:1px solid var(--line)}
 .options>:last-child{padding-bottom:0}

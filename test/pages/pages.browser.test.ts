@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { after, before, type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { type Page, writePage } from '../../src/pages/layout.ts'
+import { violationsOf } from '../help/axe.ts'
 import { launchBrowser, openPage } from '../help/browser.ts'
 import { allPages, plainWords, type Words } from './all-pages.ts'
 
@@ -13,7 +12,6 @@ before(async () => {
 })
 after(() => browser?.close())
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="#1c7152"/></svg>'
 
@@ -28,15 +26,6 @@ async function open(t: TestContext, page: Page, options: BrowserContextOptions =
     }),
   )
   return { ...opened, referrers }
-}
-
-/** Lists what axe finds by these rules, by default all. */
-async function violationsOf(tab: Tab, rules: readonly string[] | null = null): Promise<readonly string[]> {
-  await tab.evaluate(axe)
-  const options = { resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) }
-  return tab.evaluate(
-    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
-  )
 }
 
 const looks: readonly BrowserContextOptions[] = [

@@ -1,0 +1,19 @@
+// What axe finds in a page that keeps people from using it.
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+/** Lists what axe finds by these rules, by default all, each with the element; the page must run scripts. */
+export async function violationsOf(
+  page: Page,
+  rules: readonly string[] | null = null,
+): Promise<readonly string[]> {
+  await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) }
+  return page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+  )
+}
