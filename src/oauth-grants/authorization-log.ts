@@ -12,7 +12,7 @@ interface LogParts {
   readonly clock?: Clock
 }
 
-type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
+export type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
 
 /** Ms that an event waits for others. */
 const patience = 250

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { scopesBeyond } from '../permissions/roles.ts'
+import type { Happening } from '../oauth-grants/authorization-log.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import type { Credential, Json } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
@@ -28,15 +29,17 @@ type Asking =
       readonly loginHint: string | null
       readonly isFresh: boolean
     }
-  /** This person cannot let the app in. */
-  | {
-      readonly kind: 'refused'
-      readonly client: OAuthClient
-      readonly person: Person
-      readonly redirectUri: string
-      readonly reason: 'not a member' | 'no account'
-    }
+  | Refused
   | Consent
+
+/** This person cannot let the app in. */
+interface Refused {
+  readonly kind: 'refused'
+  readonly client: OAuthClient
+  readonly person: Person
+  readonly redirectUri: string
+  readonly reason: 'not a member' | 'no account'
+}
 
 interface Consent {
   readonly kind: 'consent'
@@ -73,6 +76,8 @@ interface InteractionsParts {
   readonly clients: ClientDirectory
   readonly personOf: (request: IncomingMessage) => Promise<Person | null>
   readonly issuer: () => string
+  /** Keeps what happened for the owner of the client. */
+  readonly note: (happening: Happening) => void
   readonly clock?: Clock
 }
 
@@ -96,9 +101,11 @@ export class Interactions {
   readonly #clients: ClientDirectory
   readonly #personOf: InteractionsParts['personOf']
   readonly #issuer: () => string
+  readonly #note: InteractionsParts['note']
   readonly #consents: Consents
 
-  constructor({ store, clients, personOf, issuer, clock = systemClock }: InteractionsParts) {
+  constructor({ store, clients, personOf, issuer, note, clock = systemClock }: InteractionsParts) {
+    this.#note = note
     this.#store = store
     this.#clients = clients
     this.#personOf = personOf
@@ -119,7 +126,9 @@ export class Interactions {
       return { kind: 'sign_in', client, loginHint, isFresh: isFresh && person !== null }
     }
     if (kept.prompt.name === 'login') return this.#resume(opened, loginOf(person))
-    return this.#askConsent(opened, person)
+    const asking = await this.#askConsent(opened, person)
+    if (asking.kind === 'refused') this.#noteRefusal(asking)
+    return asking
   }
 
   /** Keeps what the person decided; rejects with `StoreUnreachable`. */
@@ -127,13 +136,12 @@ export class Interactions {
     const opened = await this.#open(uid, request)
     if (opened === null) return gone
     const person = await this.#personOf(request)
-    if (decision.kind === 'deny')
-      return this.#resume(opened, {
-        error: 'access_denied',
-        error_description: 'the person did not allow it',
-      })
-    if (person === null) return gone
-    const asked = await this.#askConsent(opened, person)
+    const asked = person && (await this.#askConsent(opened, person))
+    if (decision.kind === 'deny') {
+      const reason = asked?.kind === 'refused' ? refusals[asked.reason] : 'the person did not allow it'
+      return this.#resume(opened, { error: 'access_denied', error_description: reason })
+    }
+    if (person === null || asked === null) return gone
     if (asked.kind !== 'consent') return { kind: 'invalid' }
     const account = decision.account ?? everybody
     const isOffered =
@@ -149,6 +157,22 @@ export class Interactions {
       resource: resourceOf(opened.kept),
     })
     return this.#resume(opened, { select_account: {}, consent: { account, grant: grant.id } })
+  }
+
+  /** The person may leave it at the page, and the app would never hear of it. */
+  #noteRefusal({ client, person, reason }: Refused): void {
+    this.#note({
+      client: client.id,
+      clientAccount: client.account,
+      step: 'consent',
+      result: 'failure',
+      error: 'access_denied',
+      reason: refusals[reason],
+      user: person.user,
+      account: null,
+      address: '',
+      ray: '',
+    })
   }
 
   /** Returns the app that an interaction is of, to whichever browser: its cookie is not sent to the pages on which people sign in. */
@@ -222,6 +246,12 @@ export class Interactions {
 }
 
 const gone = { kind: 'gone' } as const
+
+/** Why somebody cannot let an app in, for its owner. */
+const refusals: Readonly<Record<Refused['reason'], string>> = {
+  'not a member': 'the client is private, and the user is no member of its account',
+  'no account': 'the roles of the user reach the scopes in no account',
+}
 
 function loginOf({ user, signedInAt }: Person): object {
   return { login: { accountId: user, ts: Math.floor(signedInAt / 1000) } }

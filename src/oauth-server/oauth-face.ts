@@ -83,7 +83,10 @@ export class OAuthFace {
     this.#secrets = new ClientSecrets(secrets, this.#uses, limiter)
     this.#keys = new SigningKeys({ store, secrets, log })
     this.#events = new AuthorizationLog({ store, log })
-    this.interactions = new Interactions({ store, clients: this.#clients, personOf, issuer })
+    this.interactions = new Interactions({
+      ...{ store, clients: this.#clients, personOf, issuer },
+      note: happening => this.#events.note(happening),
+    })
   }
 
   takes(path: string): boolean {

@@ -1,8 +1,9 @@
 // What happens around the engine: tokens are written before the response goes out, errors get more words, and what happened is noted.
 
-import type { AuthorizationEvent, AuthorizationStep } from '../store/authorization-event.ts'
+import type { AuthorizationStep } from '../store/authorization-event.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
+import type { Happening } from '../oauth-grants/authorization-log.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import type { RequestError } from './pages.ts'
 import { type EngineFailure, reasonOf } from './reasons.ts'
@@ -14,7 +15,7 @@ interface SettleParts {
   readonly store: Store
   /** Returns where an error of OAuth is explained. */
   readonly errorUri: (error: string) => string
-  readonly note: (event: Omit<AuthorizationEvent, 'id' | 'at'>) => void
+  readonly note: (happening: Happening) => void
   /** Makes the page for an authorization request that must not be sent back to its app. */
   readonly showError: (error: RequestError) => PageResponse
 }

@@ -289,6 +289,11 @@ test('a private client is for members of its account; a public one for all users
   assert.equal(typeof held === 'object' && held.account, everybody)
   const noRole = await askedOf(site, nobody, ask(app.client))
   assert.equal(noRole.kind === 'refused' && noRole.reason, 'no account')
+  const noted = (await eventsOf(site, app.client)).filter(({ error }) => error === 'access_denied')
+  assert.deepEqual([...new Set(noted.map(({ reason }) => reason))].sort(), [
+    'the client is private, and the user is no member of its account',
+    'the roles of the user reach the scopes in no account',
+  ])
 })
 
 test('prompt, max_age and login_hint decide who has to sign in, and how lately', async t => {
