@@ -7,7 +7,7 @@ import { ClientConnection } from '../../src/edge/client/connection.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
-import { request } from '../help/raw.ts'
+import { post, request } from '../help/raw.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 import { SteeredCounters } from '../limits/steered-counters.ts'
@@ -54,6 +54,24 @@ test('a request whose client leaves while a step waits goes nowhere, and is reco
   assert.equal((await edge.ask(get)).text, 'hi')
   assert.equal(origin.requests.length, 1)
   assert.equal(edge.accesses.length, 2)
+})
+
+test('a client that half-closes behind its body while a step waits gets its response', async t => {
+  const { edge, origin, counters } = await startWaiting(t)
+  counters.mode = 'hold'
+  const client = await edge.connect()
+  client.socket.end(post('/', 'hello'))
+  await until(() => counters.asks.length > 0)
+  // What comes behind the end of one connection is served only after that was read.
+  const other = await edge.connect()
+  await other.send(request('GET /cdn-cgi/error/1000'))
+  await until(() => counters.asks.length > 1)
+  counters.release()
+  assert.equal((await client.response()).text, 'hi')
+  assert.deepEqual(
+    origin.requests.map(({ text }) => text),
+    ['hello'],
+  )
 })
 
 test('a bug in a step that waited is an error of ours', async t => {

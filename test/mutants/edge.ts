@@ -133,6 +133,36 @@ export const edge: readonly Mutated[] = [
     tests: ['wire/one-connection'],
     changes: [
       {
+        text: 'else if (this.exchange === null && !this.#reader.isResting) this.#close()',
+        becomes: '',
+        breaks: 'a client that reads its last response slowly holds up a shutdown',
+        tests: ['edge/client/connection'],
+      },
+      {
+        text: 'else if (this.exchange === null && !this.#reader.isResting)',
+        becomes: 'else if (this.exchange === null)',
+        breaks: 'a shutdown drops requests that have come behind one that was refused',
+        tests: ['edge/client/connection'],
+      },
+      {
+        text: 'if (x.requestBody.done) this.#halfClosed?.provoke(x)',
+        becomes: '',
+        breaks: 'a client that left behind two requests keeps the origin at work for the second',
+        tests: ['wire/half-closed'],
+      },
+      {
+        text: 'else if (this.#reader.pending === null) this.abandon(x)',
+        becomes: 'else this.abandon(x)',
+        breaks: 'a client that half-closes while a step waits loses its request, whose body is here',
+        tests: ['edge/serve'],
+      },
+      {
+        text: 'if (gently) this.#close()\n    else this.#socket.resetAndDestroy()',
+        becomes: 'this.#socket.resetAndDestroy()',
+        breaks: 'the last event of a stream that fails is lost to a reset',
+        tests: ['wire/event-streams'],
+      },
+      {
         text: 'x.upstream?.abort()\n    x.keepAlive = false\n    answer(x, refusal)',
         becomes: 'x.keepAlive = false\n    answer(x, refusal)',
         breaks: 'an origin gets half a body and waits for the rest',

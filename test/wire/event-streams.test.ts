@@ -94,6 +94,8 @@ for (const [what, code, die] of [
     const rest = await client.rest()
     assertLastEvent(rest.replace(/^[0-9a-f]+\r\n/, ''), code, ray)
     assert.doesNotMatch(rest, /\r\n0\r\n/)
+    // A reset could overtake the event.
+    assert.equal(await client.ending, 'FIN')
     assert.equal(edge.metrics.errors[code], 1)
     assert.equal(edge.metrics.eventStreams.value, 0)
   })

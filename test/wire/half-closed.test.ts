@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 test('a half-closed client gets its response, then the end', async t => {
   const origin = await startResponder(t, ok('hi'))
@@ -39,6 +40,26 @@ for (const version of ['1.1', '1.0']) {
     assert.equal((await client.response()).text, 'late')
     assert.equal(await client.ending, 'FIN')
     assert.equal(edge.metrics.clientAborts.value, 0)
+  })
+}
+
+for (const [what, second] of [
+  ['', request('GET /slow')],
+  [' with a body', post('/slow', 'hello')],
+]) {
+  test(`a half-closed client is asked for a sign of life at its second request${what} too`, async t => {
+    const { promise: go, resolve } = Promise.withResolvers<void>()
+    const origin = await startResponder(t, async ({ target }) => {
+      if (target === '/slow') await go
+      return ok(target)
+    })
+    const edge = await startEdge(t, [origin.url])
+    const client = await edge.connect()
+    client.socket.end(request('GET /1') + second)
+    assert.equal((await client.response()).text, '/1')
+    await until(() => client.unread === 'H')
+    resolve()
+    assert.equal((await client.response()).text, '/slow')
   })
 }
 
