@@ -13,13 +13,30 @@ const account = '0123456789abcdef0123456789abcdef'
 const address = '192.0.2.7'
 
 const kept = Array.from({ length: 1_000 }, (_, i) => keep(i))
-const verifier = new TokenVerifier({ store: storeOf(kept), grace: 600_000, metrics: new AiMetrics() })
+const acting = kept.map(({ token }) => actingFor(token))
+const byDigest = new Map(acting.map(({ token }) => [token.digest, token]))
+const verifier = new TokenVerifier({
+  store: storeOf(kept),
+  grace: 600_000,
+  metrics: new AiMetrics(),
+  access: {
+    find: async digest => byDigest.get(digest) ?? null,
+    kinds: [],
+    concerns: () => false,
+    endedBy: () => null,
+  },
+})
 const values = kept.map(({ value }) => value)
 const misses = Array.from({ length: 1_000 }, () => mintToken().value)
-for (const value of [...values, ...misses]) await verifier.verify(value, address, 'ai')
+const access = acting.map(({ value }) => value)
+const accessMisses = Array.from({ length: 1_000 }, () => mintToken('svco_').value)
+for (const value of [...values, ...misses, ...access, ...accessMisses])
+  await verifier.verify(value, address, 'ai')
 
 measure('hit', values, value => verifier.verify(value, address, 'ai'))
 measure('remembered miss', misses, value => verifier.verify(value, address, 'ai'))
+measure('access token: hit', access, value => verifier.verify(value, address, 'ai'))
+measure('access token: miss', accessMisses, value => verifier.verify(value, address, 'ai'))
 measure('malformed: checksum', values.map(spoil), value => verifier.verify(value, address, 'ai'))
 measure('malformed: length', ['svct_'], value => verifier.verify(value, address, 'ai'))
 measure('permits', ['AI Gateway Run'] as const, name => permits(kept[0]!.token, name, account))
@@ -36,6 +53,14 @@ function keep(i: number): { value: string; token: Token } {
     value,
     token: { account, id, name: `token ${i}`, digest, status: 'active', policies, ...times, ...addresses },
   }
+}
+
+/** Makes what stands for an access token, otherwise like a token of the API. */
+function actingFor(token: Token): { value: string; token: Token } {
+  const { value, digest } = mintToken('svco_')
+  const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'An app' }
+  const actor = { ...app, grant: 'g', members: [], scopes: [], apis: ['management', 'ai'] } as const
+  return { value, token: { ...token, digest, actor } }
 }
 
 /** Stands in for the store, which a remembered token never asks. */
