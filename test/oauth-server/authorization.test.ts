@@ -370,6 +370,35 @@ test('who has signed out cannot be brought back by the cookie of another request
   }
 })
 
+test('behind TLS, cookies are secure and every URL is that of the issuer', async t => {
+  const site = await startSite(t, { issuer: 'https://id.example' })
+  const { app, user } = await visit(site)
+  const cookie = `person=${user.id}.${Date.now()}`
+  const get = (path: string, more = '') =>
+    fetch(site.issuer + path, {
+      redirect: 'manual',
+      headers: { cookie: `${cookie}; ${more}`, host: 'evil.example' },
+    })
+  const first = await get(ask(app.client))
+  const set = first.headers.getSetCookie()
+  assert.equal(set.length, 2)
+  for (const one of set) assert.match(one, /^__Secure-gatehouse_(consent|resume)=.*; secure; httponly/i)
+  const uid = first.headers.get('location')!.slice('/oauth2/consent/'.length)
+  const own = { headers: { cookie: `${cookie}; __Secure-gatehouse_consent=${uid}` } } as never
+  const asking = await site.face.interactions.load(uid, own)
+  assert.ok(asking.kind === 'consent')
+  const account = asking.accounts[0]!.id
+  const finished = await site.face.interactions.finish(uid, own, { kind: 'allow', account, optional: [] })
+  assert.ok(finished.kind === 'resume')
+  assert.equal(finished.location, `https://id.example/oauth2/auth/${uid}`)
+  const last = await get(`/oauth2/auth/${uid}`, `__Secure-gatehouse_resume=${uid}`)
+  const url = new URL(last.headers.get('location')!)
+  assert.equal(url.searchParams.get('iss'), 'https://id.example')
+  const tokens = await tokensIn(await exchange(site, app, url.searchParams.get('code')!))
+  const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1]!, 'base64url').toString())
+  assert.equal((claims as { iss: string }).iss, 'https://id.example')
+})
+
 test('a form that another site sends becomes a link, so that it is known who is signed in', async t => {
   const site = await startSite(t)
   const { app } = await visit(site)

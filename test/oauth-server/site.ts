@@ -47,6 +47,8 @@ interface SiteOptions {
   readonly url?: string
   readonly store?: Store
   readonly keys?: SecretKeys
+  /** What it is reached by, where that is not the listener itself. */
+  readonly issuer?: string
   readonly lifetimes?: Partial<typeof usualLifetimes>
 }
 
@@ -65,7 +67,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   let issuer = ''
   const face = new OAuthFace({
     config: { issuer: null, lifetimes: { ...usualLifetimes, ...lifetimes }, published: false } as never,
-    issuer: () => issuer,
+    issuer: () => options.issuer ?? issuer,
     store,
     secrets: keys,
     limiter,

@@ -293,6 +293,48 @@ test('an app signs the user out by their ID token; a link without it asks first'
   assert.doesNotMatch(browser.cookie, /person=/)
 })
 
+test('codes, access tokens and refresh tokens end in their time, however often they are used', async t => {
+  const [start, second, day] = [Date.now(), 1_000, 86_400_000]
+  t.mock.timers.enable({ apis: ['Date'], now: start })
+  const site = await startSite(t)
+  const { app, user } = await visit(site)
+  const browser = () => new Browser(site.issuer).signIn(user)
+  const late = await codeOf(site, browser(), app.client)
+  t.mock.timers.tick(61 * second)
+  assert.equal((await errorIn(await exchange(site, app, late))).error, 'invalid_grant')
+  let tokens = await tokensOf(site, browser(), app)
+  t.mock.timers.tick(3_599 * second)
+  assert.equal((await userinfo(site, tokens.access_token)).status, 200)
+  t.mock.timers.tick(2 * second)
+  assert.equal((await userinfo(site, tokens.access_token)).status, 401)
+  const unused = await tokensOf(site, browser(), app)
+  t.mock.timers.tick(30 * day + second)
+  assert.equal((await refresh(site, app, unused.refresh_token)).status, 400)
+  tokens = await tokensOf(site, browser(), app)
+  for (let days = 0; days + 29 < 180; days += 29) {
+    t.mock.timers.tick(29 * day)
+    tokens = await tokensIn(await refresh(site, app, tokens.refresh_token))
+  }
+  t.mock.timers.tick(6 * day + second)
+  assert.equal((await errorIn(await refresh(site, app, tokens.refresh_token))).error, 'invalid_grant')
+})
+
+test('lifetimes may be shorter', async t => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const lifetimes = { code: 5_000, accessToken: 60_000, refreshToken: 120_000, refreshTokenMost: 180_000 }
+  const site = await startSite(t, { lifetimes })
+  const { app, browser } = await visit(site)
+  const late = await codeOf(site, browser, app.client)
+  const tokens = await tokensOf(site, browser, app)
+  assert.equal(tokens.expires_in, 60)
+  t.mock.timers.tick(6_000)
+  assert.equal((await exchange(site, app, late)).status, 400)
+  t.mock.timers.tick(100_000)
+  const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
+  t.mock.timers.tick(76_000)
+  assert.equal((await refresh(site, app, next.refresh_token)).status, 400)
+})
+
 test('what is asked of the store while it is unreachable is 503, in the words of OAuth', async t => {
   const redis = await startRedis(t)
   const store = await openStore(redis.url, { commandTimeout: 250 })
