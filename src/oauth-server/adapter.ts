@@ -143,8 +143,7 @@ class CredentialAdapter extends NoAdapter {
     const consumed = await credentials.consume(this.#kind, digestOf(id), now)
     if (consumed === null) throw this.#parts.refusal('not found')
     if (consumed.isFirst || !this.#isReplay(consumed.credential)) return
-    const reference = referenceOf(consumed.credential)
-    if (reference !== null) await this.revokeByGrantId(reference)
+    await this.#endFamily(readReference(referenceOf(consumed.credential) ?? ''))
     this.#note(this.#replayReason(consumed.credential))
     throw this.#parts.refusal('already consumed')
   }
@@ -153,11 +152,14 @@ class CredentialAdapter extends NoAdapter {
     await this.#parts.store.credentials.remove(this.#kind, digestOf(id))
   }
 
-  /** Ends the tokens of a family; the code stays, so that another use of it is seen as one. */
   override async revokeByGrantId(id: string): Promise<void> {
-    const reference = readReference(id)
     // It is called for each kind.
-    if (reference === null || this.#kind !== 'access_token') return
+    if (this.#kind === 'access_token') await this.#endFamily(readReference(id))
+  }
+
+  /** Ends the tokens of a family; the code stays, so that another use of it is seen as one. */
+  async #endFamily(reference: GrantReference | null): Promise<void> {
+    if (reference === null) return
     const { store } = this.#parts
     await endFamily(store, reference)
     setTimeout(() => void endFamily(store, reference).catch(() => {}), afterRace).unref()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startRedis } from '../help/redis.ts'
+import { until } from '../help/until.ts'
 import {
   codeOf,
   errorIn,
@@ -53,6 +54,9 @@ for (const [name, open] of Object.entries(stores)) {
     )
     const won = responses.filter(({ status }) => status === 200)
     assert.equal(won.length, 1)
+    const { access_token } = await tokensIn(won[0]!)
+    // Also where it was written after the first of the others had it ended.
+    await until(async () => (await userinfo(site, access_token)).status === 401)
     for (const lost of responses.filter(({ status }) => status !== 200))
       assert.equal((await errorIn(lost)).error, 'invalid_grant')
   })
