@@ -8,7 +8,9 @@ import { oauthScopes } from '../permissions/scopes.ts'
 import type { Credential, Json } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { everybody } from '../store/people.ts'
+import type { Account } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { lacksSecondFactor } from '../people/second-factor.ts'
 import { digestOf } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { Consents } from './consents.ts'
@@ -38,7 +40,7 @@ interface Refused {
   readonly client: OAuthClient
   readonly person: Person
   readonly redirectUri: string
-  readonly reason: 'not a member' | 'no account'
+  readonly reason: 'not a member' | 'no account' | 'no second factor'
 }
 
 interface Consent {
@@ -197,7 +199,7 @@ export class Interactions {
 
   async #askConsent({ kept, client }: Opened, person: Person): Promise<Asking> {
     const redirectUri = textOf(kept.params.redirect_uri) ?? ''
-    const refused = (reason: 'not a member' | 'no account'): Asking => ({
+    const refused = (reason: Refused['reason']): Asking => ({
       kind: 'refused',
       client,
       person,
@@ -216,19 +218,23 @@ export class Interactions {
     const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
     if (reaching.length === 0) return { kind: 'consent', client, person, redirectUri, accounts: [], scopes }
     const required = reaching.map(({ id }) => id).filter(id => !client.optionalScopes.includes(id))
-    const accounts = await this.#accountsOf(person, required)
-    if (accounts.length === 0) return refused('no account')
+    const able = await this.#accountsOf(person, required)
+    if (able.length === 0) return refused('no account')
+    const user = (await this.#store.users.get(everybody, person.user))?.record
+    const open = able.filter(account => user !== undefined && !lacksSecondFactor(user, account))
+    if (open.length === 0) return refused('no second factor')
+    const accounts = open.map(({ id, name }) => ({ id, name }))
     return { kind: 'consent', client, person, redirectUri, accounts, scopes }
   }
 
   /** Lists the accounts where the roles of a person reach all of the scopes. */
-  async #accountsOf({ user }: Person, scopes: readonly string[]): Promise<Consent['accounts']> {
+  async #accountsOf({ user }: Person, scopes: readonly string[]): Promise<readonly Account[]> {
     const members = await this.#store.members.ofUser(user)
     const able = members.filter(
       ({ status, roles }) => status === 'accepted' && scopesBeyond(roles, scopes).length === 0,
     )
     const accounts = await Promise.all(able.map(({ account }) => this.#store.accounts.get(account)))
-    return accounts.flatMap(account => (account === null ? [] : [{ id: account.id, name: account.name }]))
+    return accounts.filter(account => account !== null)
   }
 
   async #resume(
@@ -251,6 +257,7 @@ const gone = { kind: 'gone' } as const
 const refusals: Readonly<Record<Refused['reason'], string>> = {
   'not a member': 'the client is private, and the user is no member of its account',
   'no account': 'the roles of the user reach the scopes in no account',
+  'no second factor': 'the account requires two-step sign-in, which the user lacks',
 }
 
 function loginOf({ user, signedInAt }: Person): object {

@@ -35,7 +35,7 @@ type Asking =
       readonly client: OAuthClient
       readonly person: Person
       readonly redirectUri: string
-      readonly reason: 'not a member' | 'no account'
+      readonly reason: 'not a member' | 'no account' | 'no second factor'
     }
   | {
       readonly kind: 'consent'

@@ -416,6 +416,25 @@ test('a private app is refused in words to who is no member, and the app is told
   assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
 })
 
+test('an account that requires two steps is opened to apps only by who has them', async t => {
+  const town = await settle(t, { workers: 0 })
+  const colleague = await town.invite('grace@example.com')
+  const app = await town.register('Tea Ledger', 'client_secret_basic')
+  const { errors } = await town.ask('PUT', '', {
+    id: town.account,
+    name: 'Example',
+    type: 'standard',
+    settings: { enforce_twofactor: true },
+  })
+  assert.deepEqual(errors, [])
+  const { url } = await libraries['openid-client']!(town, app, 'client_secret_basic')
+  const page = await colleague.newPage()
+  await page.goto(url.href)
+  await page.getByRole('heading', { name: 'Turn on two-step sign-in first' }).waitFor()
+  await page.getByRole('link', { name: 'Your account' }).click()
+  await page.getByText('An account that you are a member of requires it.').waitFor()
+})
+
 for (const [place, env] of Object.entries({
   SQLite: async () => ({}),
   Redis: async (t: TestContext) => ({ STORE: (await startRedis(t, { aof: 'always' })).url }),

@@ -193,6 +193,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     'refused to a stranger': refusedPage({ ...refused, reason: 'not a member' }),
     leaving: { ...leavePage('/oauth2/auth/abc'), leadsTo: '#' },
     'refused for roles': refusedPage({ ...refused, reason: 'no account' }),
+    'refused for two steps': refusedPage({ ...refused, reason: 'no second factor' }),
     message: messagePage({
       status: 404,
       title: 'Page not found',

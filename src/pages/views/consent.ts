@@ -180,12 +180,16 @@ interface RefusedView {
   readonly action: string
   readonly redirectUri: string
   readonly self: string
-  readonly reason: 'not a member' | 'no account'
+  readonly reason: 'not a member' | 'no account' | 'no second factor'
 }
 
 /** Explains why this person cannot let the app in, and leads back to it. */
 export function refusedPage({ app, email, token, action, redirectUri, self, reason }: RefusedView): Page {
   const [title, words] = reasons[reason]
+  const [href, text] =
+    reason === 'no second factor'
+      ? [paths.account, 'Your account']
+      : [leadingOn(paths.signOut, self), 'Switch user']
   return {
     title,
     status: 403,
@@ -193,7 +197,7 @@ export function refusedPage({ app, email, token, action, redirectUri, self, reas
 <p class="lead"><b>${told(app.name)}</b> ${words}</p>
 <div class="card">
 ${facts([['You', told(email)]])}
-${form({ action, token }, html`<div class="choice"><a class="button plain" href="${leadingOn(paths.signOut, self)}">Switch user</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
+${form({ action, token }, html`<div class="choice"><a class="button plain" href="${href}">${text}</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
 </div>`,
     formScheme: appSchemeOf(redirectUri),
     hasPictures: app.logo !== null,
@@ -208,6 +212,10 @@ const reasons = {
   'no account': [
     'None of your accounts allows this',
     'asks for more than your roles reach in any of your accounts. An administrator can give you a role that covers it.',
+  ],
+  'no second factor': [
+    'Turn on two-step sign-in first',
+    'asks for an account that requires it of its members. Turn it on in your account, then come back from the app.',
   ],
 } as const
 
