@@ -46,6 +46,12 @@ type CodesResult =
   | { readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] }
   | { readonly outcome: 'refused' }
 
+type ConfirmResult =
+  | Stale
+  /** Every session of the user has ended but this one, whose value is another now. */
+  | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
+  | { readonly outcome: 'refused' }
+
 export class OwnAccount {
   readonly #parts: SignInParts
   readonly #clock: Clock
@@ -95,14 +101,17 @@ export class OwnAccount {
   }
 
   /** Returns the enrolment that a user has begun; null where there is none to confirm. */
-  pendingTotp({ user }: Actor): Enrolment | null {
-    return pendingEnrolment(user, this.#parts.keys)
+  pendingTotp({ session, user }: Actor): Enrolment | Stale | null {
+    const pending = pendingEnrolment(user, this.#parts.keys)
+    return pending && (staleness(session, this.#clock.now()) ?? pending)
   }
 
   /** Ends the enrolment by a code of the app; the recovery codes are shown only now. */
-  async confirmTotp({ user }: Actor, code: string, visit: Visit): Promise<CodesResult> {
-    const { store, keys } = this.#parts
+  async confirmTotp({ session, user }: Actor, code: string, visit: Visit): Promise<ConfirmResult> {
+    const { store, keys, sessions } = this.#parts
     const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
     const trail = await Trail.of(store, user, visit, now, 'update', ['totp'])
     let recoveryCodes: readonly string[] = []
     const confirm = (before: User) => {
@@ -110,9 +119,13 @@ export class OwnAccount {
       recoveryCodes = confirmed?.recoveryCodes ?? []
       return confirmed && { ...confirmed.user, modifiedAt: now }
     }
-    if ((await changeUser(store, user.id, confirm, trail.first)) === null) return { outcome: 'refused' }
+    const changed = await changeUser(store, user.id, confirm, trail.first)
+    if (changed === null) return { outcome: 'refused' }
+    await sessions.endAll(user.id)
     await trail.writeRest()
-    return { outcome: 'confirmed', recoveryCodes }
+    const { method, authenticatedAt: at } = session
+    const begun = await sessions.begin(changed, { method, secondFactor: true, at }, visit)
+    return { outcome: 'confirmed', recoveryCodes, ...begun }
   }
 
   /** Makes ten other recovery codes; those there were are good for nothing any more. */

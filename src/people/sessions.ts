@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Credential } from '../store/credential.ts'
 import { everybody, type User } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
+import { hasSecondFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
 import type { Visit } from './visit.ts'
 
@@ -18,6 +19,9 @@ export interface Session {
   readonly method: SignInMethod
   /** Whether a code was shown as well. */
   readonly secondFactor: boolean
+  /** When the password of the user had been set, and their second factor, as they were known at the proof; null for none. */
+  readonly passwordSetAt: number | null
+  readonly factorSetAt: number | null
   /** When it began, when the user last proved who they are, and when it was last used, to some minutes; ms since the epoch. */
   readonly createdAt: number
   readonly authenticatedAt: number
@@ -29,7 +33,6 @@ export interface Session {
 
 /** The proof that a session begins with. */
 interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
-  /** When it was asked for, not when it was found right: a password that is changed meanwhile opens nothing. */
   readonly at: number
 }
 
@@ -72,9 +75,9 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** Begins a session of a user who has proved who they are; `replaced` is the value of the one that the browser had, which ends. */
+  /** Begins a session of a user who has proved who they are, as they were read for that; `replaced` is the value of the one that the browser had, which ends. */
   async begin(
-    { id: user }: User,
+    user: User,
     { at, ...proof }: Proof,
     { address, userAgent }: Visit,
     replaced: string | null = null,
@@ -82,15 +85,17 @@ export class Sessions {
     const now = this.#clock.now()
     const browser = { address, userAgent: userAgent?.slice(0, longestUserAgent) ?? null }
     const begun = await this.#put({
-      user,
+      user: user.id,
       ...proof,
+      passwordSetAt: user.passwordChangedAt,
+      factorSetAt: factorSetAt(user),
       createdAt: now,
       authenticatedAt: at,
       usedAt: now,
       ...browser,
     })
     if (replaced !== null) await this.end(replaced)
-    await this.#endBeyond(user)
+    await this.#endBeyond(user.id)
     return begun
   }
 
@@ -101,14 +106,14 @@ export class Sessions {
     return renewed
   }
 
-  /** Returns the session of a value with its user; null for one that has ended, also by a change of the password. */
+  /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
     if (!isValue(value)) return null
     const kept = await this.#store.credentials.get('session', digestOfValue(value))
     if (kept === null || kept.user === null) return null
     const user = (await this.#store.users.get(everybody, kept.user))?.record ?? null
     const session = sessionOf(kept)
-    if (user === null || session.authenticatedAt < (user.passwordChangedAt ?? 0)) return null
+    if (user === null || !isOf(session, user)) return null
     return { session: await this.#used(session), user }
   }
 
@@ -162,6 +167,16 @@ export class Sessions {
     await this.#store.credentials.put(credentialOf(used), 'present')
     return used
   }
+}
+
+/** Whether the password and the second factor of a user are those of a session. Times are compared for being the same alone: clocks differ, and a proof may take longer than a change. */
+function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boolean {
+  const factor = factorSetAt(user)
+  return passwordSetAt === user.passwordChangedAt && (factor === null || factor === shown)
+}
+
+function factorSetAt(user: User): number | null {
+  return hasSecondFactor(user) ? user.totp!.confirmedAt : null
 }
 
 function credentialOf({ id, user, ...data }: Session): Credential {

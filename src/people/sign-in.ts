@@ -155,14 +155,14 @@ export class SignIn {
 }
 
 function ticketOf(
-  { id }: User,
+  { id, passwordChangedAt }: User,
   digest: string,
   { method, at }: { readonly method: SignInMethod; readonly at: number },
 ): Credential {
   const of = { kind: 'sign_in', digest, user: id, client: null, grant: null } as const
   return {
     ...of,
-    data: { step: 'code', method },
+    data: { step: 'code', method, passwordSetAt: passwordChangedAt },
     createdAt: at,
     expiresAt: at + ticketLife,
     consumedAt: null,
@@ -178,6 +178,6 @@ function methodOf({ data }: Credential): SignInMethod {
 }
 
 /** Whether the password that a ticket was for has been changed. */
-function isOutlived({ createdAt }: Credential, { passwordChangedAt }: User): boolean {
-  return createdAt < (passwordChangedAt ?? 0)
+function isOutlived({ data }: Credential, { passwordChangedAt }: User): boolean {
+  return (data as { readonly passwordSetAt: number | null }).passwordSetAt !== passwordChangedAt
 }

@@ -60,7 +60,12 @@ export function isSecure({ origin }: Ask): boolean {
 
 /** Sends a browser on, with the cookie of a session that is new in place of that of a visitor. */
 export function signedIn(ask: Ask, value: string, location: string): PageResponse {
-  return withCookies(redirectTo(location), [
+  return withSession(ask, redirectTo(location), value)
+}
+
+/** Returns a page with the cookie of a session that is new. */
+export function withSession(ask: Ask, page: Page | PageResponse, value: string): PageResponse {
+  return withCookies(pageOf(page), [
     writeCookie('gatehouse', value, isSecure(ask)),
     endCookie('gatehouse-visit', isSecure(ask)),
   ])

@@ -7,7 +7,7 @@ import type { Retry } from '../pages/views/sign-in.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { done, ofPerson, type PersonHandler, proveAgain } from './account.ts'
-import { type Ask, fieldOf, type Handlers, tokenFor } from './ask.ts'
+import { type Ask, fieldOf, type Handlers, tokenFor, withSession } from './ask.ts'
 
 const begin: PersonHandler = async (_, actor, people) => {
   const { outcome } = await people.ownAccount.beginTotp(actor)
@@ -19,7 +19,9 @@ const show: PersonHandler = async (ask, actor, people) => enrol(ask, actor, peop
 
 const confirm: PersonHandler = async (ask, actor, people) => {
   const result = await people.ownAccount.confirmTotp(actor, fieldOf(ask, 'code'), ask.visit)
-  if (result.outcome === 'confirmed') return recoveryCodesPage(result.recoveryCodes)
+  if (result.outcome === 'stale') return proveAgain()
+  if (result.outcome === 'confirmed')
+    return withSession(ask, recoveryCodesPage(result.recoveryCodes), result.value)
   const code = 'This code is wrong. Codes change every 30 seconds.'
   return enrol(ask, actor, people, { faults: { code }, status: 403 })
 }
@@ -27,6 +29,7 @@ const confirm: PersonHandler = async (ask, actor, people) => {
 function enrol(ask: Ask, actor: Actor, people: People, retry: Retry = {}) {
   const enrolment = people.ownAccount.pendingTotp(actor)
   if (enrolment === null) return redirectTo(paths.account)
+  if ('outcome' in enrolment) return proveAgain()
   return enrolPage({ ...retry, ...enrolment, token: tokenFor(ask, paths.twoStepConfirm) })
 }
 

@@ -105,9 +105,11 @@ onStores(
     const account = await village.found({ enforceTwoFactor: true })
     const user = await village.settle()
     await village.join(user, account)
+    const thief = await signIn(village, user)
     const { value, actor } = await signIn(village, user)
     const own = new OwnAccount(village.parts)
-    const actorNow = async () => (await village.parts.sessions.find(value))!
+    let current = value
+    const actorNow = async () => (await village.parts.sessions.find(current))!
 
     assert.equal(own.pendingTotp(actor), null)
     const begun = await own.beginTotp(actor)
@@ -118,6 +120,12 @@ onStores(
     const confirmed = await own.confirmTotp(actor, codeAt(begun.enrolment.uri, village.clock.now()), visit)
     assert.ok(confirmed.outcome === 'confirmed')
     assert.equal(confirmed.recoveryCodes.length, 10)
+    const { sessions } = village.parts
+    assert.deepEqual([await sessions.find(thief.value), await sessions.find(value)], [null, null])
+    current = confirmed.value
+    const { session } = await actorNow()
+    assert.deepEqual([session.secondFactor, session.authenticatedAt], [true, actor.session.authenticatedAt])
+    assert.equal((await sessions.list(user.id)).length, 1)
     assert.equal(lacksSecondFactor((await actorNow()).user, account), false)
     assert.deepEqual(await own.beginTotp(actor), { outcome: 'enrolled' })
 
@@ -142,6 +150,20 @@ onStores(
       assert.deepEqual(await late, { outcome: 'stale' })
   },
 )
+
+onStores('who has found an old session sees and confirms no enrolment that was begun', async village => {
+  const user = await village.settle()
+  const old = await signIn(village, user)
+  village.clock.advance(31 * minute)
+  const own = new OwnAccount(village.parts)
+  const begun = await own.beginTotp((await signIn(village, user)).actor)
+  assert.ok(begun.outcome === 'begun')
+  const actor = (await village.parts.sessions.find(old.value))!
+  assert.deepEqual(own.pendingTotp(actor), { outcome: 'stale' })
+  const code = codeAt(begun.enrolment.uri, village.clock.now())
+  assert.deepEqual(await own.confirmTotp(actor, code, visit), { outcome: 'stale' })
+  assert.equal((await village.store.users.get(everybody, user.id))!.record.totp!.confirmedAt, null)
+})
 
 onStores('sessions that a user ends are told', async village => {
   const account = await village.found()

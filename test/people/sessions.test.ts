@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isStale } from '../../src/people/sessions.ts'
+import { beginEnrolment } from '../../src/people/second-factor.ts'
 import { digestOfValue } from '../../src/people/secret-value.ts'
 import type { User } from '../../src/store/people.ts'
 import { onStores, type Village, visit } from './on-stores.ts'
@@ -127,12 +128,49 @@ onStores(
     const { value } = await begin(village, user)
     const kept = (await store.users.get(user.account, user.id))!
     village.clock.advance(1_000)
-    await store.users.replace({ ...user, passwordChangedAt: village.clock.now() }, kept.version)
+    const changed = { ...user, passwordChangedAt: village.clock.now() }
+    await store.users.replace(changed, kept.version)
     assert.equal(await sessions.find(value), null)
-    const { value: later } = await begin(village, user)
+    village.clock.advance(1_000)
+    const { value: late } = await begin(village, user)
+    assert.equal(await sessions.find(late), null, 'the old password was found right while it was changed')
+    const { value: later } = await begin(village, changed)
     assert.ok(await sessions.find(later))
     await store.users.remove(user.account, user.id)
     assert.equal(await sessions.find(later), null)
+  },
+)
+
+onStores(
+  'a password that was changed where the clock is ahead opens sessions everywhere at once',
+  async village => {
+    const { sessions, clock } = village.parts
+    const user = await village.settle({ passwordChangedAt: clock!.now() + minute })
+    const { value } = await begin(village, user)
+    assert.ok(await sessions.find(value))
+  },
+)
+
+onStores(
+  'a session without the second factor is worth nothing once its user has one, and one with it stays',
+  async village => {
+    const { sessions, store } = village.parts
+    const user = await village.settle()
+    const { value } = await begin(village, user)
+    const { user: enrolling } = beginEnrolment(user, village.keys)!
+    const confirmed = { ...enrolling, totp: { ...enrolling.totp!, confirmedAt: village.clock.now() } }
+    for (const [now, isFound] of [
+      [enrolling, true],
+      [confirmed, false],
+    ] as const) {
+      await store.users.replace(now, (await store.users.get(user.account, user.id))!.version)
+      assert.equal((await sessions.find(value)) !== null, isFound)
+    }
+    const { value: later } = await begin(village, confirmed)
+    assert.ok(await sessions.find(later))
+    const without = { ...confirmed, totp: null }
+    await store.users.replace(without, (await store.users.get(user.account, user.id))!.version)
+    assert.ok(await sessions.find(later))
   },
 )
 
