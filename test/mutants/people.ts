@@ -84,9 +84,14 @@ export const people: readonly Mutated[] = [
         breaks: 'a session that was ended comes back with its next use',
       },
       {
-        text: 'session.authenticatedAt < (user.passwordChangedAt ?? 0)',
-        becomes: 'false',
+        text: 'passwordSetAt === user.passwordChangedAt && ',
+        becomes: '',
         breaks: 'a stolen session lives on after the password was changed',
+      },
+      {
+        text: '(factor === null || factor === shown)',
+        becomes: 'true',
+        breaks: 'a stolen session lives on after a second factor was turned on',
       },
       {
         text: 'Math.min(createdAt + longest, usedAt + idle)',
@@ -127,9 +132,25 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/invitations.ts',
-    tests: ['people/invitations'],
+    file: 'people/email.ts',
+    tests: ['people/email'],
     changes: [
+      {
+        text: 'text.replace(/[A-Z]+/g, letters => letters.toLowerCase())',
+        becomes: 'text.toLowerCase()',
+        breaks: 'the owner of an address signs in as somebody else',
+      },
+    ],
+  },
+  {
+    file: 'people/invitations.ts',
+    tests: ['people/invitations', 'people/recovery'],
+    changes: [
+      {
+        text: '(recovers || user.passwordChangedAt === null)',
+        becomes: 'true',
+        breaks: 'whoever invites a user who is being recovered becomes that user',
+      },
       {
         text: "if (isKnown) return { outcome: 'known' }",
         becomes: '',
