@@ -8,6 +8,24 @@ export const origin: readonly Mutated[] = [
     tests: ['edge/origin/origin'],
     changes: [
       {
+        text: 'this.#retired?.add(this)\n',
+        becomes: '',
+        breaks: 'a request that comes to an origin behind a reload meets no deadline there',
+        tests: ['edge/origin/origin'],
+      },
+      {
+        text: 'if (!options.fresh && this.#isFull())',
+        becomes: 'if (this.#isFull())',
+        breaks: 'a request that met a closing connection loses its turn where the queue is full',
+        tests: ['edge/origin/origin'],
+      },
+      {
+        text: 'failure), phase, failure, dial.times)\n    this.#dialMore()',
+        becomes: 'failure), phase, failure, dial.times)',
+        breaks: 'nothing is dialled for who waits behind a request whose dial took too long',
+        tests: ['edge/origin/origin'],
+      },
+      {
         text: 'if (!options.fresh && this.#isFull())',
         becomes: 'if (false)',
         breaks: 'the queue of an origin has no end',
@@ -143,9 +161,27 @@ export const origin: readonly Mutated[] = [
       },
       {
         text: 'const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0',
-        becomes: 'const isClean = true',
-        breaks: 'what is left of one exchange is taken for part of the next',
-        tests: ['wire/late-bytes', 'wire/keep-alive'],
+        becomes: 'const isClean = this.#socket.writableLength === 0',
+        breaks: 'what is left of one response is taken for the next',
+        tests: ['edge/origin/origin-connection'],
+      },
+      {
+        text: 'const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0',
+        becomes: 'const isClean = this.#socket.readableLength === 0',
+        breaks: 'what is left of one request is taken for part of the next',
+        tests: ['edge/origin/origin-connection'],
+      },
+      {
+        text: 'this.#socket.resume()\n    this.#owner.returned',
+        becomes: 'this.#owner.returned',
+        breaks: 'a request behind one whose client was slow never gets its response',
+        tests: ['edge/origin/origin-connection'],
+      },
+      {
+        text: ' || this.isOutdated) return',
+        becomes: ') return',
+        breaks: 'who waits is served by an address that the name has no longer',
+        tests: ['edge/origin/origin-connection'],
       },
     ],
   },

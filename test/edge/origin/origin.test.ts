@@ -299,3 +299,45 @@ test('a returned lease cannot be used, and using it is detected', async t => {
   assert.equal(told.mock.callCount(), 4)
   assert.equal((await peer.wire()).bytesReceived, 0)
 })
+
+test('a request for a new connection is not refused for a full queue', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 1, queue: { size: 0, timeout: 0 } })
+  const first = await connectionOf(origin)
+  const asker = new Asker()
+  origin.acquire(asker, { fresh: true })
+  first.destroy()
+  assert.equal((await leaseOf(asker)).isReused, false)
+})
+
+test('a retired origin that a request still asks for is swept and destroyed like the others', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock } = originAt(t, peer.url)
+  origins.keep(new Set())
+  origins.sweep(clock.monotonic())
+  const lease = await connectionOf(origin)
+  origins.destroy()
+  assert.equal(lease.isHeld, false)
+})
+
+test('a dial that takes too long is followed by one for the next in the queue', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock } = originAt(t, peer.url.replace('http', 'https'))
+  const askers = [new Asker(), new Asker(), new Asker()]
+  origin.acquire(askers[0]!, { fresh: false })
+  for (const [nth, asker] of askers.slice(0, 2).entries()) {
+    await peer.wire(nth)
+    // From now on there is one dial at a time.
+    if (nth === 1) origin.acquire(askers[2]!, { fresh: false })
+    let isTold = false
+    void asker.outcome.then(() => (isTold = true))
+    await until(() => {
+      if (isTold) return true
+      clock.advance(timeouts.handshake)
+      origins.sweep(clock.monotonic())
+      return false
+    })
+    if (nth === 0) origin.acquire(askers[1]!, { fresh: false })
+  }
+  await peer.wire(2)
+})
