@@ -139,6 +139,9 @@ export class AdminServer {
       if (response.headersSent) return void response.destroy()
       for (const name of response.getHeaderNames()) response.removeHeader(name)
       await this.#send(failure('internal_error'), request, response, sender)
+    } finally {
+      // The rest of a body that nobody reads would hold up the next request of the connection.
+      request.resume()
     }
   }
 

@@ -15,12 +15,13 @@ import { digestOf } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { Consents } from './consents.ts'
 import { cookieNames, cookiesOf } from './cookies.ts'
+import { redirectMatches } from './redirect.ts'
 import type { Person } from './request-facts.ts'
 import { isMember } from './standing.ts'
 
 /** What to show. */
 type Asking =
-  /** It has expired, is finished, or belongs to another browser. */
+  /** It has expired, is finished, belongs to another browser, or leads where its client does not want people to go any more. */
   | { readonly kind: 'gone' }
   /** Nothing is left to ask: go there. */
   | { readonly kind: 'resume'; readonly location: string }
@@ -177,7 +178,7 @@ export class Interactions {
     })
   }
 
-  /** Returns the app that an interaction is of, to whichever browser: its cookie is not sent to the pages on which people sign in. */
+  /** Returns the app that an interaction is of, as long as it can go on, to whichever browser: its cookie is not sent to the pages on which people sign in. */
   async clientOf(uid: string): Promise<OAuthClient | null> {
     return (await this.#find(uid))?.client ?? null
   }
@@ -194,7 +195,9 @@ export class Interactions {
     if (credential === null) return null
     const kept = credential.data as unknown as Kept
     const client = await this.#clients.find(textOf(kept.params.client_id) ?? '')
-    return client && { credential, kept, client }
+    if (client === null) return null
+    const isRegistered = redirectMatches(textOf(kept.params.redirect_uri) ?? '', client.redirectUris)
+    return isRegistered ? { credential, kept, client } : null
   }
 
   async #askConsent({ kept, client }: Opened, person: Person): Promise<Asking> {

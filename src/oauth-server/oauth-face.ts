@@ -153,6 +153,7 @@ export class OAuthFace {
     if (path === paths.authorization) request.url = `${path}${queryOf(query, facts)}`
     else if (isOfBrowser) {
       const uid = path.slice(paths.authorization.length + 1)
+      await this.#checkClient(uid)
       await this.#checkSignIn(uid, facts)
       // What was checked is what the engine goes on with, whatever other cookies there are.
       const own = `${cookieNames(this.#issuer).resume}=${uid}`
@@ -166,6 +167,12 @@ export class OAuthFace {
     for (const name of ['x-forwarded-host', 'x-forwarded-for', 'x-forwarded-port']) delete headers[name]
     const engine = await this.#openEngine(await this.#keys.current())
     await engine.callback()(request, response)
+  }
+
+  /** Ends an interaction whose client is gone, or has dropped the redirect URI since: nothing goes there any more, not even an error. */
+  async #checkClient(uid: string): Promise<void> {
+    if ((await this.interactions.clientOf(uid)) === null)
+      await this.#parts.store.credentials.remove('interaction', digestOf(uid))
   }
 
   /** Takes back what an interaction knows of a sign-in where somebody else, or nobody, is signed in by now. */
@@ -251,7 +258,8 @@ export class OAuthFace {
       return sendJson(response, 401, this.#error('invalid_token', 'the API token is not valid'))
     }
     const form = await readForm(request)
-    const value = form?.getAll('token') ?? []
+    if (form === null) return sendJson(response, 413, this.#error('invalid_request', tooLarge))
+    const value = form.getAll('token')
     if (value.length !== 1)
       return sendJson(response, 400, this.#error('invalid_request', 'token must be sent once'))
     const { store } = this.#parts
@@ -311,22 +319,14 @@ function split(target: string): [path: string, query: string] {
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
 }
 
-/** Takes out of a query what must not decide how an error is sent: only one response mode is. */
+/** Takes out of a query what must not decide how a response is sent: only one response mode is. */
 function queryOf(query: string, facts: RequestFacts): string {
-  if (!/response_mode/i.test(decodeSafely(query))) return query === '' ? '' : `?${query}`
   const params = new URLSearchParams(query)
-  const mode = params.get('response_mode')
-  if (mode !== null && mode !== 'query') facts.refused = mode
+  const modes = params.getAll('response_mode')
+  if (modes.length === 0) return query === '' ? '' : `?${query}`
+  facts.refused = modes.find(mode => mode !== 'query') ?? null
   params.delete('response_mode')
   return `?${params}`
-}
-
-function decodeSafely(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Whether a form was sent by a page of ours. */
@@ -337,7 +337,7 @@ function isSameSite({ headers }: IncomingMessage): boolean {
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const pieces: Buffer[] = []
   let length = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length
     if (length > mostForm) return null
     pieces.push(piece)

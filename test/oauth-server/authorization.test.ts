@@ -129,6 +129,10 @@ test('only the code flow is there: all else is refused by name, and absent from 
     assert.equal(error, 'unsupported_response_mode')
     assert.equal(error_description, `response_mode sent: ${response_mode}; supported: query`)
   }
+  for (const disguised of ['x=%zz&response%5Fmode=fragment', 'response_mode=query&response_mode=form_post']) {
+    const { error } = await answerOf(browser, `${ask(app.client)}&${disguised}`)
+    assert.equal(error, 'unsupported_response_mode', disguised)
+  }
   assert.equal((await answerOf(browser, ask(app.client, { request: 'x' }))).error, 'request_not_supported')
   assert.equal(
     (await answerOf(browser, ask(app.client, { request_uri: 'x' }))).error,
@@ -412,4 +416,31 @@ test('a form that another site sends becomes a link, so that it is known who is 
     new URL(response.headers.get('location')!, site.issuer).search,
     `?${ask(app.client).split('?')[1]}`,
   )
+})
+
+test('a redirect URI that the client drops while a person decides gets neither a code nor an error', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const drop = async () => {
+    const { account, id } = app.client
+    const { record, version } = (await site.store.oauthClients.get(account, id))!
+    await site.store.oauthClients.replace({ ...record, redirectUris: ['https://app.example/new'] }, version)
+  }
+  const open = await pageOf(browser, ask(app.client))
+  const decided: string[] = []
+  for (const kind of ['deny', 'allow'] as const) {
+    const uid = await pageOf(browser, ask(app.client))
+    const asked = await site.face.interactions.load(uid, browser.request)
+    assert.ok(asked.kind === 'consent')
+    const decision = { kind, account: asked.accounts[0]!.id, optional: [] }
+    const finished = await site.face.interactions.finish(uid, browser.request, decision)
+    assert.ok(finished.kind === 'resume')
+    decided.push(finished.location)
+  }
+  await drop()
+  assert.equal((await site.face.interactions.load(open, browser.request)).kind, 'gone')
+  for (const location of decided) {
+    const response = await browser.get(location)
+    assert.deepEqual([response.status, response.headers.get('location')], [400, null])
+  }
 })

@@ -1,7 +1,9 @@
 // Who gets tokens, what for, and what ends them.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
@@ -403,4 +405,30 @@ test('keys of ID tokens replace themselves, and are published before and after t
   await expect(['gatehouse-1', 'gatehouse-2'], 'gatehouse-2')
   t.mock.timers.tick(2 * day)
   await expect(['gatehouse-2'], 'gatehouse-2')
+})
+
+test('a body that is too large is refused, and holds up no other request of the connection', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const { access_token } = await tokensOf(site, browser, app)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  const post = async (path: string, body: string, authorization = '') => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization }
+    // Without a length, it is found out on the way.
+    const sent = request(`${site.issuer}${path}`, { agent, method: 'POST', headers })
+    sent.write(body)
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  const body = `a=${'b'.repeat(3_000_000)}`
+  const endpoints = { auth: 413, logout: 413, introspect: 413, token: 400, revoke: 400, userinfo: 400 }
+  for (const [endpoint, status] of Object.entries(endpoints)) {
+    const path = `/oauth2/${endpoint}`
+    const authorization = endpoint === 'introspect' ? `Bearer ${access_token}` : undefined
+    assert.equal(await post(path, body, authorization), status, path)
+    assert.equal(await post('/oauth2/token', 'a=b'), 400, `after ${path}`)
+  }
 })
