@@ -76,6 +76,12 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/retries'],
     changes: [
       {
+        text: 'this.#relaying.isClientBehind = false\n',
+        becomes: '',
+        breaks: 'a client that was slow once is blamed for an origin that falls silent',
+        tests: ['wire/slow-readers'],
+      },
+      {
         text: 'isIdempotent(this.method) &&\n      this.#lease?.hasResponseBegun === false',
         becomes: 'this.#lease?.hasResponseBegun === false',
         breaks: 'a POST is sent twice',

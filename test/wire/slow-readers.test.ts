@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { Lease } from '../../src/edge/origin/lease.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { type Edge, startEdge } from '../help/edge.ts'
 import { startOrigin } from '../help/origin.ts'
 import { chunks, request } from '../help/raw.ts'
-import { turnsUntil } from '../help/until.ts'
+import { turnsUntil, until } from '../help/until.ts'
 
 /** A third of the largest buffer of the system takes less than a minute at this rate. */
 const settings = { ...patient, client: { ...patient.client, responseRate: 25_000 } }
@@ -96,4 +97,23 @@ test('a client that never reads the end of a response that the gateway has compl
   await pass(edge, clock, 70)
   assert.equal(edge.metrics.slowClients.response.value, 1)
   assert.equal(edge.metrics.clientConnections.value, 0)
+})
+
+test('an origin that falls silent is to blame, although its client was slow before', async t => {
+  const pause = t.mock.method(Lease.prototype, 'pause')
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    while (pause.mock.callCount() === 0) await wire.send(chunks('x'.repeat(64 * 1024)))
+    await wire.ending
+  })
+  const edge = await startEdge(t, [origin.url], { timeouts: { idle: 1_000 } })
+  const client = await edge.connect()
+  client.socket.pause()
+  await client.send(request('GET /'))
+  await until(() => pause.mock.callCount() > 0)
+  client.socket.resume()
+  await client.ending
+  assert.equal(edge.metrics.errors[524], 1)
+  assert.equal(edge.metrics.clientAborts.value, 0)
 })
