@@ -15,6 +15,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 
 /** Rules that look at several members at once, at the meaning of a text, at classes of characters, or at the clock. */
 const unspoken = [
+  /^[\w.[\]]+ must not contain lone surrogates$/,
   /^expires_on must be (in the future|later than not_before)$/,
   /^(expires_on|not_before) must be a time such as/,
   /^id must match the id in the path/,
@@ -38,7 +39,7 @@ const unspoken = [
   /^roles\[\d+\](\.id)? duplicates an earlier item$/,
   /^(email|status) must be as it is, or be left out$/,
   /^(rule\.)?expression must be a CEL expression/,
-  /^(rule\.)?content must (have 1 to 10240 bytes|not contain lone surrogates)/,
+  /^(rule\.)?content must have 1 to 10240 bytes/,
   /^(rule\.)?description must (be a string of 1 to 500 characters|not contain control characters or lone surrogates)$/,
   /^list must be partners or scanners$/,
   /^(ip|country|user_agent|referer|referer_not|path)\[\d+\] must (be|begin with|not)/,
