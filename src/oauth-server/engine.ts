@@ -55,7 +55,7 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   )
   for (const event of failureEvents)
     provider.on(event, (context: Context, failure: EngineFailure) => {
-      factsOf(context.req).failure = failure
+      factsOf(context.req).failure = inItsName(context, failure)
     })
   provider.on('server_error', (context: Context, err: EngineFailure) => {
     factsOf(context.req).failure = { error: 'server_error' }
@@ -65,6 +65,18 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
     )
   })
   return provider
+}
+
+/** Names a failure as RFC 6749 section 5.2 does, where the engine has another name for it. */
+function inItsName(context: Context, failure: EngineFailure): EngineFailure {
+  const { error_description } = failure
+  if (error_description !== 'requested grant type is not allowed for this client') return failure
+  const named = {
+    error: 'unauthorized_client',
+    error_description: 'the client has not registered this grant type',
+  }
+  context.body = { ...named }
+  return named
 }
 
 const failureEvents = [

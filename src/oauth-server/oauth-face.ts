@@ -63,6 +63,8 @@ const resuming = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)
 const documents = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/
 /** The largest form that is read here, in bytes. */
 const mostForm = 56 * 1024
+/** The longest form that becomes a link, in bytes: it stands in one line of a head. */
+const mostLink = 6 * 1024
 const tooLarge = 'the body must have at most 56 KiB'
 
 export class OAuthFace {
@@ -150,7 +152,7 @@ export class OAuthFace {
     const isOfBrowser = path.startsWith(paths.authorization)
     const facts = new RequestFacts(sender, isOfBrowser ? await this.#parts.personOf(request) : null)
     noteFacts(request, facts)
-    if (path === paths.authorization) request.url = `${path}${queryOf(query, facts)}`
+    if (path === paths.authorization) request.url = `${path}${await queryOf(query, facts, this.#clients)}`
     else if (isOfBrowser) {
       const uid = path.slice(paths.authorization.length + 1)
       await this.#checkClient(uid)
@@ -240,8 +242,13 @@ export class OAuthFace {
   }
 
   async #toLink(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const form = await readForm(request)
-    if (form === null) return sendJson(response, 413, this.#error('invalid_request', tooLarge))
+    const form = String((await readForm(request)) ?? '')
+    if (form === '' || form.length > mostLink)
+      return sendJson(
+        response,
+        413,
+        this.#error('invalid_request', `the body must have 1 to ${mostLink} bytes`),
+      )
     response.writeHead(303, { location: `${paths.authorization}?${form}` }).end()
   }
 
@@ -319,13 +326,19 @@ function split(target: string): [path: string, query: string] {
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
 }
 
-/** Takes out of a query what must not decide how a response is sent: only one response mode is. */
-function queryOf(query: string, facts: RequestFacts): string {
+/** What only OpenID Connect knows; in a request without `openid` it means nothing (RFC 6749 section 3.1). */
+const ofOpenId = ['nonce', 'acr_values', 'claims_locales'] as const
+
+/** Writes a query as the engine takes it: only one response mode decides how errors are sent, and a client that names no scopes asks for those that it has registered. */
+async function queryOf(query: string, facts: RequestFacts, clients: ClientDirectory): Promise<string> {
   const params = new URLSearchParams(query)
   const modes = params.getAll('response_mode')
-  if (modes.length === 0) return query === '' ? '' : `?${query}`
   facts.refused = modes.find(mode => mode !== 'query') ?? null
   params.delete('response_mode')
+  const client = params.get('scope') ? null : await clients.find(params.get('client_id') ?? '')
+  if (client !== null) params.set('scope', client.scopes.join(' '))
+  const scopes = params.get('scope')?.split(' ') ?? []
+  if (!scopes.includes('openid')) for (const name of ofOpenId) params.delete(name)
   return `?${params}`
 }
 

@@ -165,6 +165,23 @@ test('only the code flow is there: all else is refused by name, and absent from 
   }
 })
 
+test('a client that names no scopes asks for those that it has registered, and OpenID is left alone without openid', async t => {
+  const site = await startSite(t)
+  const { app, browser, account } = await visit(site)
+  const path = authorizationPath(app.client, { nonce: 'n' })
+  const code = (await authorize(site, browser, path)).searchParams.get('code')!
+  const tokens = await tokensIn(await exchange(site, app, code))
+  assert.equal(tokens.scope, app.client.scopes.join(' '))
+  const claims = JSON.parse(Buffer.from(tokens.id_token.split('.')[1]!, 'base64url').toString())
+  assert.equal((claims as { nonce: string }).nonce, 'n')
+  const plain = await codeOf(site, browser, app.client, { scope: 'user.read', nonce: 'n', acr_values: 'x' })
+  const without = await tokensIn(await exchange(site, app, plain))
+  assert.deepEqual([without.scope, without.id_token], ['user.read', undefined])
+  const once = await register(site, account, { grantTypes: ['authorization_code'] })
+  const { error } = await errorIn(await refresh(site, once, tokens.refresh_token))
+  assert.equal(error, 'unauthorized_client')
+})
+
 test('PKCE with S256 is required of public clients, and plain is refused of all', async t => {
   const site = await startSite(t)
   const { app, browser, account } = await visit(site)
