@@ -3,9 +3,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
+import { auditOf } from '../store/audit-entry.ts'
 import type { User } from '../store/people.ts'
 import { emailFault, normalEmail } from './email.ts'
 import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
+import { hasSecondFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
 import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from './sign-in.ts'
 import { Trail } from './trail.ts'
@@ -48,6 +50,9 @@ interface OpenIdParts {
   readonly isOpen: boolean
   readonly log: Logger
 }
+
+/** Grants that are read at once. */
+const atOnce = 50
 
 /** Ms that a person may stay at the provider. */
 const attemptLife = 600_000
@@ -111,7 +116,8 @@ export class OpenIdSignIn {
     const identity = await this.#identityAt(url, challengeOf(state, browser))
     if (typeof identity === 'string') return { outcome: identity, next }
     if (isFresh && (identity.authenticatedAt ?? at) < at - freshLife) return { outcome: 'failed', next }
-    const user = await this.#userOf(identity, visit, at)
+    const present = replaced === null ? null : await this.#parts.sessions.find(replaced)
+    const user = await this.#userOf(identity, { visit, now: at, present: present?.user.id ?? null })
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
     return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, visit, replaced)), next }
@@ -141,7 +147,7 @@ export class OpenIdSignIn {
     }
   }
 
-  async #userOf(identity: ProvenIdentity, visit: Visit, now: number): Promise<Match> {
+  async #userOf(identity: ProvenIdentity, arrival: Arrival): Promise<Match> {
     const { store } = this.#parts
     const { issuer, subject, verifiedEmail } = identity
     for (;;) {
@@ -151,32 +157,57 @@ export class OpenIdSignIn {
       if (email === null || emailFault(email) !== null) return 'no_verified_email'
       const owner = await store.users.findByEmail(email)
       const match = owner
-        ? await this.#link(owner.record, identity, visit, now)
-        : await this.#create(email, identity, now)
+        ? await this.#link(owner.record, identity, arrival)
+        : await this.#create(email, identity, arrival.now)
       // Somebody else was faster: the same question has another result now.
       if (match !== null) return match
     }
   }
 
   /** Has a user sign in by this identity from now on; null where the user has changed meanwhile. */
-  async #link(owner: User, identity: ProvenIdentity, visit: Visit, now: number): Promise<Match | null> {
+  async #link(
+    owner: User,
+    identity: ProvenIdentity,
+    { visit, now, present }: Arrival,
+  ): Promise<Match | null> {
     if (owner.identity !== null) return 'other_identity'
-    const { store, sessions } = this.#parts
+    const { store } = this.#parts
+    // Who signed up, or had the link of an invitation, has not shown that the address is theirs: what they set, and whom they let in, must not open the user of its
+    // owner, unless this browser shows that it is the same person.
+    const isSamePerson = owner.id === present
     const members = await store.members.ofUser(owner.id)
-    // Nobody has shown that the address is theirs who signed up by themselves: what they set must not open the account of its owner.
-    const isInvited = members.some(({ status }) => status === 'accepted')
+    const isMember = members.some(({ status }) => status === 'accepted')
     const { issuer, subject } = identity
-    const trail = await Trail.of(store, owner, visit, now, 'update', ['identity'])
+    const changed = isSamePerson || owner.password === null ? ['identity'] : ['identity', 'password']
+    const trail = await Trail.of(store, owner, visit, now, 'update', changed)
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
       const linked = { ...withMissingNames(before, identity), identity: { issuer, subject }, modifiedAt: now }
-      return isInvited ? linked : { ...linked, password: null, totp: null, passwordChangedAt: now }
+      return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
+    const shutOut = () => (isSamePerson ? null : this.#shutOut(owner, visit, now))
+    // Before, since a crash must leave nothing; and after, since until then somebody might go on.
+    await shutOut()
     const linked = await changeUser(store, owner.id, link, trail.first)
     if (linked === null) return null
-    if (!isInvited) await sessions.endAll(linked.id)
+    await shutOut()
     await trail.writeRest()
     return linked
+  }
+
+  /** Ends all sessions of a user, and all that they let apps do. */
+  async #shutOut({ id }: User, { address, ray }: Visit, now: number): Promise<void> {
+    const { store, sessions } = this.#parts
+    await sessions.endEverything(id)
+    for (;;) {
+      const { items } = await store.oauthGrants.ofUser(id, { offset: 0, limit: atOnce })
+      for (const grant of items) {
+        const origin = { account: grant.account, caller: { id }, now, address, ray }
+        const audit = auditOf(origin, 'revoke', { resourceKind: 'oauth_grant', resource: grant.id })
+        await store.oauthGrants.remove(grant.account, grant.id, { audit })
+      }
+      if (items.length < atOnce) return
+    }
   }
 
   /** Makes a user who is a member of nothing, where that is allowed; null where the address or the identity was taken meanwhile. */
@@ -210,6 +241,14 @@ export class OpenIdSignIn {
   }
 }
 
+/** How somebody comes back from the provider. */
+interface Arrival {
+  readonly visit: Visit
+  readonly now: number
+  /** The id of the user who is signed in already. */
+  readonly present: string | null
+}
+
 /** What is kept of a sign-in that has begun. */
 interface Attempt {
   readonly step: string
@@ -234,6 +273,11 @@ function isNetwork(cause: unknown): boolean {
   return (
     code === 'OAUTH_TIMEOUT' || name === 'TypeError' || (deeper as Error | undefined)?.name === 'TypeError'
   )
+}
+
+/** Takes the password of a user away. A second factor protects a member, and stays; nobody else has any that is worth it. */
+function withoutPassword(user: User, isMember: boolean): User {
+  return { ...user, password: null, totp: isMember && hasSecondFactor(user) ? user.totp : null }
 }
 
 function withMissingNames(user: User, { firstName, lastName }: ProvenIdentity): User {

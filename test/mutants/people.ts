@@ -204,9 +204,14 @@ export const people: readonly Mutated[] = [
         breaks: 'everybody whom the provider knows is let in',
       },
       {
-        text: 'return isInvited ? linked :',
+        text: 'return isSamePerson ? linked :',
         becomes: 'return true ? linked :',
         breaks: 'who signed up with the address of another shares their user',
+      },
+      {
+        text: 'const isSamePerson = owner.id === present',
+        becomes: 'const isSamePerson = owner.id === present || members.length > 0',
+        breaks: 'who used an invitation to the address of another shares their user',
       },
     ],
   },

@@ -6,6 +6,7 @@ import { OpenIdSignIn } from '../../src/people/openid-sign-in.ts'
 import { newValue } from '../../src/people/secret-value.ts'
 import { SignIn } from '../../src/people/sign-in.ts'
 import { everybody } from '../../src/store/people.ts'
+import { credential, oauthGrant } from '../store/contract-specimens.ts'
 import { settleWithApp } from './enrol.ts'
 import { onStores, password, type Village, visit } from './on-stores.ts'
 import { redirectUri, RunningProvider, walk } from './openid-provider.ts'
@@ -28,14 +29,14 @@ function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false) {
     assert.ok(begun.outcome === 'sent')
     return walk(begun.url)
   }
-  const finish = (url: URL) => openId.finish({ browser, url }, visit)
+  const finish = (url: URL, session: string | null = null) => openId.finish({ browser, url }, visit, session)
   return {
     openId,
     lines,
     browser,
     begin,
     finish,
-    arrive: async (subject: string) => finish(await begin(subject)),
+    arrive: async (subject: string, session?: string) => finish(await begin(subject), session),
   }
 }
 
@@ -66,15 +67,14 @@ onStores(
   },
 )
 
-onStores('a member is matched by the verified address, once, and keeps the password', async (village, t) => {
+onStores('a member is matched by the verified address, once', async (village, t) => {
   const { arrive, provider } = await start(village, t)
   const account = await village.found()
-  const user = await village.settle({ email: 'ada@example.com', firstName: 'Augusta' })
+  const user = await village.settle({ email: 'ada@example.com', firstName: 'Augusta', password: null })
   await village.join(user, account)
   const done = await arrive('ada')
   assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
   assert.deepEqual([done.user.id, done.user.firstName, done.user.lastName], [user.id, 'Augusta', 'Lovelace'])
-  assert.equal(done.user.password, user.password)
   assert.deepEqual(await village.told(account), [[user.id, 'update', 'user', user.id, ['identity']]])
   await provider.knows({ ada, impostor: ada })
   const refused = await arrive('impostor')
@@ -83,6 +83,54 @@ onStores('a member is matched by the verified address, once, and keeps the passw
     reason: 'other_identity',
     next: '/auth/account',
   })
+})
+
+/** Keeps a member with a password and what they have let in: a session, and an app with a token. */
+async function settleWithAll(village: Village) {
+  const account = await village.found()
+  const user = await village.settle({ email: 'ada@example.com' })
+  await village.join(user, account)
+  const proof = { method: 'password', secondFactor: false, at: village.clock.now() } as const
+  const session = (await village.parts.sessions.begin(user, proof, visit)).value
+  const grant = oauthGrant({ account: account.id, user: user.id })
+  await village.store.oauthGrants.insert(grant)
+  const token = credential('refresh_token', { user: user.id, grant: grant.id })
+  await village.store.credentials.put(token)
+  village.clock.advance(1_000)
+  const left = async () => ({
+    hasSession: (await village.parts.sessions.find(session)) !== null,
+    hasGrant: (await village.store.oauthGrants.get(account.id, grant.id)) !== null,
+    hasToken: (await village.store.credentials.get('refresh_token', token.digest)) !== null,
+  })
+  return { account, user, session, grant, left }
+}
+
+onStores(
+  'what somebody set and let in by an invitation to the address of another is over once its owner comes',
+  async (village, t) => {
+    const { arrive } = await start(village, t)
+    const { account, user, grant, left } = await settleWithAll(village)
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in')
+    assert.deepEqual([done.user.id, done.user.password], [user.id, null])
+    assert.deepEqual(await left(), { hasSession: false, hasGrant: false, hasToken: false })
+    const tried = await new SignIn(village.parts).withPassword({ email: user.email, password }, visit)
+    assert.equal(tried.outcome, 'refused')
+    assert.deepEqual((await village.told(account)).toSorted(), [
+      [user.id, 'revoke', 'oauth_grant', grant.id, []],
+      [user.id, 'update', 'user', user.id, ['identity', 'password']],
+    ])
+  },
+)
+
+onStores('who is signed in when they first come from the provider keeps all they had', async (village, t) => {
+  const { arrive } = await start(village, t)
+  const { account, user, session, left } = await settleWithAll(village)
+  const done = await arrive('ada', session)
+  assert.ok(done.outcome === 'signed_in')
+  assert.deepEqual([done.user.id, done.user.password], [user.id, user.password])
+  assert.deepEqual(await left(), { hasSession: false, hasGrant: true, hasToken: true })
+  assert.deepEqual(await village.told(account), [[user.id, 'update', 'user', user.id, ['identity']]])
 })
 
 onStores(
