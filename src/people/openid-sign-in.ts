@@ -88,13 +88,21 @@ export class OpenIdSignIn {
       this.#own.provider.authorizationUrl(challengeOf(state, browser), direction),
     )
     if (url === null) return { outcome: 'unreachable' }
-    await this.#parts.store.credentials.put({
+    const { store, keys } = this.#parts
+    // It may lead to a link whose secret is kept nowhere.
+    const sealed = keys.seal(next, contextOf(digest))
+    await store.credentials.put({
       kind: 'sign_in',
       digest,
       user: null,
       client: null,
       grant: null,
-      data: { step: 'openid', browser: digestOfValue(browser), next, isFresh: direction.isFresh === true },
+      data: {
+        step: 'openid',
+        browser: digestOfValue(browser),
+        next: sealed,
+        isFresh: direction.isFresh === true,
+      },
       createdAt: now,
       expiresAt: now + attemptLife,
       consumedAt: null,
@@ -126,12 +134,15 @@ export class OpenIdSignIn {
   /** Uses up the attempt that has this state, of this browser. */
   async #attemptOf(state: string, browser: string, now: number): Promise<Attempt | null> {
     if (!isValue(state)) return null
-    const { credentials } = this.#parts.store
+    const { store, keys } = this.#parts
+    const { credentials } = store
     const digest = digestOfValue(state)
     const kept = await credentials.get('sign_in', digest)
     const attempt = kept?.data as Attempt | undefined
     if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
-    return (await credentials.consume('sign_in', digest, now))?.isFirst ? attempt : null
+    const next = keys.unseal(attempt.next, contextOf(digest))
+    const consumed = await credentials.consume('sign_in', digest, now)
+    return consumed?.isFirst && next !== null ? { ...attempt, next } : null
   }
 
   async #identityAt(
@@ -261,6 +272,10 @@ interface Attempt {
 function challengeOf(state: string, browser: string): Challenge {
   const part = (use: string) => createHmac('sha256', browser).update(`${use} ${state}`).digest('base64url')
   return { state, nonce: part('nonce'), verifier: part('verifier') }
+}
+
+function contextOf(digest: string): string {
+  return `next of ${digest}`
 }
 
 function isSame(one: string, other: string): boolean {

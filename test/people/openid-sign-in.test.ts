@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { OpenIdProvider, type OpenIdSettings } from '../../src/people/openid-provider.ts'
 import { OpenIdSignIn } from '../../src/people/openid-sign-in.ts'
-import { newValue } from '../../src/people/secret-value.ts'
+import { digestOfValue, newValue } from '../../src/people/secret-value.ts'
 import { SignIn } from '../../src/people/sign-in.ts'
 import { everybody } from '../../src/store/people.ts'
 import { credential, oauthGrant } from '../store/contract-specimens.ts'
@@ -202,6 +202,17 @@ onStores('a return counts once, in its own browser, for ten minutes', async (vil
   const late = await begin('ada')
   village.clock.advance(10 * minute + 1_000)
   assert.deepEqual(await finish(late), { outcome: 'expired' })
+})
+
+onStores('the store does not have the secret of a link to which a sign-in leads', async (village, t) => {
+  const { openId, finish, browser } = await start(village, t, true)
+  const next = `/auth/invitation?token=${newValue().value}`
+  const begun = await openId.begin({ browser, next, redirectUri, loginHint: 'ada' }, visit)
+  assert.ok(begun.outcome === 'sent')
+  const state = new URL(begun.url).searchParams.get('state')!
+  const kept = await village.store.credentials.get('sign_in', digestOfValue(state))
+  assert.ok(kept && !JSON.stringify(kept).includes(next.slice(-43)))
+  assert.partialDeepStrictEqual(await finish(await walk(begun.url)), { outcome: 'signed_in', next })
 })
 
 onStores('a code that is not of this attempt, or a response of another issuer, fails', async (village, t) => {
