@@ -8,7 +8,7 @@ import { type Store, StoreUnreachable } from '../store/store.ts'
 import { digestOf, isWellFormed } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { type GrantReference, readReference, writeReference } from './grant-reference.ts'
-import { factsOf } from './request-facts.ts'
+import { factsOf, type RequestFacts } from './request-facts.ts'
 import { faultOfStanding } from './standing.ts'
 import type { Adapter, Context, Payload } from './engine-types.ts'
 
@@ -24,6 +24,8 @@ interface AdapterParts {
   readonly context: () => Context | undefined
   /** Makes the error that refuses a code or token, for a reason. */
   readonly refusal: (reason: string) => Error
+  /** Counts a request that is going to wait for a person; rejects with the error for one that is too many. */
+  readonly admit: (facts: RequestFacts) => Promise<void>
   /** Makes the error for a store that cannot be reached. */
   readonly unavailable: () => Error
   readonly clock?: Clock
@@ -127,6 +129,8 @@ class CredentialAdapter extends NoAdapter {
   override async upsert(id: string, payload: Payload): Promise<void> {
     const credential = this.#credentialOf(id, payload)
     const context = this.#parts.context()
+    if (this.#kind === 'interaction' && context?.oidc.route === 'authorization')
+      await this.#parts.admit(factsOf(context.req))
     if (context?.oidc.route === 'token') factsOf(context.req).issued.push(credential)
     else await this.#parts.store.credentials.put(credential)
   }
@@ -224,7 +228,9 @@ class CredentialAdapter extends NoAdapter {
     if (reference !== null) payload.grantId = reference
     if (this.#isReplay(credential)) {
       payload.consumed = Math.floor(credential.consumedAt! / 1000)
-      this.#note(this.#replayReason(credential))
+      // Another client's attempt ends nothing.
+      if (context !== undefined && factsOf(context.req).client?.id === credential.client)
+        this.#note(this.#replayReason(credential))
     }
     return payload
   }

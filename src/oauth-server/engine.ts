@@ -1,8 +1,11 @@
 // The engine of the authorization server, with every decision that is ours put into it. It is loaded when the first request comes.
 
+import { clientKey } from '../base/address/client-key.ts'
 import { newId } from '../base/id.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
+import { limitOf } from '../limits/limit.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
@@ -20,7 +23,7 @@ import { paths } from './paths.ts'
 import { prompts } from './prompts.ts'
 import { redirectMatches } from './redirect.ts'
 import { type EngineFailure, shown } from './reasons.ts'
-import { factsOf } from './request-facts.ts'
+import { factsOf, type RequestFacts } from './request-facts.ts'
 import { faultOfScopes, scopesOf } from './request-rules.ts'
 import type { Context, EngineModule, InteractionResult, Provider } from './engine-types.ts'
 
@@ -32,6 +35,7 @@ interface EngineParts {
   readonly store: Store
   readonly clients: ClientDirectory
   readonly secrets: ClientSecrets
+  readonly limiter: Limiter
   /** Whether a resource indicator names an API here. */
   readonly isResource: (resource: string) => boolean
   readonly log: Logger
@@ -115,6 +119,9 @@ const interactionLife = 3_600
 /** Seconds that an ID token is good. */
 const idTokenLife = 3_600
 
+/** Requests that wait for a person, of each of whom the store keeps something; an office of people may share an address. */
+const begun = limitOf('authorization requests', 300, { kind: 'sliding', period: 600_000 })
+
 class Decisions {
   readonly #parts: EngineParts
   readonly #oidc: EngineModule
@@ -138,6 +145,7 @@ class Decisions {
         context: () => Provider.ctx,
         refusal: detail => new errors.InvalidGrant({ detail }),
         unavailable: () => this.#unavailable(),
+        admit: facts => this.#admit(facts),
       }),
       allowOmittingSingleRegisteredRedirectUri: false,
       claims: {
@@ -283,6 +291,19 @@ class Decisions {
     const error = new TemporarilyUnavailable('the store of the server cannot be reached; try again')
     error.status = error.statusCode = 503
     return error
+  }
+
+  async #admit(facts: RequestFacts): Promise<void> {
+    const { person, sender } = facts
+    const key = person?.user ?? clientKey(sender.address ?? sender.peer)
+    const { isAllowed, wait } = await this.#parts.limiter.spend(begun, key)
+    if (isAllowed) return
+    facts.isThrottled = true
+    const seconds = Math.max(1, Math.ceil(wait / second))
+    const { TemporarilyUnavailable } = this.#oidc.errors
+    throw new TemporarilyUnavailable(
+      `too many requests of this person or address wait for a decision; try again in ${seconds} s`,
+    )
   }
 
   #examine(context: Context): void {

@@ -189,7 +189,7 @@ export class OAuthFace {
 
   #openEngine({ name, signing }: KeySet): Promise<Engine> {
     if (this.#engine?.keys === name) return this.#engine.ready
-    const { config, store, isResource, log } = this.#parts
+    const { config, store, limiter, isResource, log } = this.#parts
     const ready = openEngine({
       issuer: this.#issuer,
       lifetimes: config.lifetimes,
@@ -197,6 +197,7 @@ export class OAuthFace {
       store,
       clients: this.#clients,
       secrets: this.#secrets,
+      limiter,
       isResource,
       log,
       around: settling({

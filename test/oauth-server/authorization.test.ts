@@ -461,3 +461,17 @@ test('a redirect URI that the client drops while a person decides gets neither a
     assert.deepEqual([response.status, response.headers.get('location')], [400, null])
   }
 })
+
+test('requests that wait for a person are bounded for each address, and for who is signed in apart', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const begin = () => new Browser(site.issuer).get(ask(app.client))
+  const most = 300
+  for (let i = 0; i < most; i++)
+    assert.match((await begin()).headers.get('location')!, /^\/oauth2\/consent\//)
+  const { error, error_description } = await answerOf(new Browser(site.issuer), ask(app.client))
+  assert.equal(error, 'temporarily_unavailable')
+  assert.match(error_description!, /^too many requests .*; try again in \d+ s$/)
+  await pageOf(browser, ask(app.client))
+  assert.deepEqual(await eventsOf(site, app.client), [])
+})

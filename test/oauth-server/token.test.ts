@@ -432,3 +432,14 @@ test('a body that is too large is refused, and holds up no other request of the 
     assert.equal(await post('/oauth2/token', 'a=b'), 400, `after ${path}`)
   }
 })
+
+test('a used code that another client shows ends nothing, and the reason says so', async t => {
+  const site = await startSite(t)
+  const { app, browser, account } = await visit(site)
+  const other = await register(site, account)
+  const code = await codeOf(site, browser, app.client)
+  const { access_token } = await tokensIn(await exchange(site, app, code))
+  const { error_description } = await errorIn(await exchange(site, other, code))
+  assert.equal(error_description, 'it was issued to another client')
+  assert.equal((await userinfo(site, access_token)).status, 200)
+})
