@@ -146,6 +146,8 @@ class CredentialAdapter extends NoAdapter {
     const now = this.#clock.now()
     const consumed = await credentials.consume(this.#kind, digestOf(id), now)
     if (consumed === null) throw this.#parts.refusal('not found')
+    const context = this.#parts.context()
+    if (context !== undefined) factsOf(context.req).spent = consumed.credential
     if (consumed.isFirst || !this.#isReplay(consumed.credential)) return
     await this.#endFamily(readReference(referenceOf(consumed.credential) ?? ''))
     this.#note(this.#replayReason(consumed.credential))

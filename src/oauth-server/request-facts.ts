@@ -29,6 +29,8 @@ export class RequestFacts {
   readonly person: Person | null
   /** Tokens that are written together before the response goes out. */
   readonly issued: Credential[] = []
+  /** The code or refresh token that they are issued for. */
+  spent: Credential | null = null
   client: OAuthClient | null = null
   /** The user and the account of the grant that the request is about. */
   user: string | null = null

@@ -1,6 +1,7 @@
 // What happens around the engine: tokens are written before the response goes out, errors get more words, and what happened is noted.
 
 import type { AuthorizationStep } from '../store/authorization-event.ts'
+import type { Credential } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
@@ -39,15 +40,28 @@ async function issue(context: Context, facts: RequestFacts, store: Store): Promi
   if (facts.issued.length === 0 || context.status !== 200) return
   try {
     await store.credentials.putAll(facts.issued)
+    if (await isStillGood(facts.spent, store)) return
+    for (const { kind, digest } of facts.issued) await store.credentials.remove(kind, digest)
+    fail(context, facts, 400, { error: 'invalid_grant', error_description: 'the access was ended meanwhile' })
   } catch (cause) {
     if (!(cause instanceof StoreUnreachable)) throw cause
-    facts.failure = {
+    fail(context, facts, 503, {
       error: 'temporarily_unavailable',
       error_description: 'the store of the server cannot be reached; try again',
-    }
-    context.status = 503
-    context.body = { ...facts.failure }
+    })
   }
+}
+
+/** Whether what tokens were issued for is still there: who ended it since it was read did not see the tokens, which were not there yet. */
+async function isStillGood(spent: Credential | null, { credentials }: Store): Promise<boolean> {
+  if (spent === null || (await credentials.get(spent.kind, spent.digest)) !== null) return true
+  return Date.now() >= spent.expiresAt
+}
+
+function fail(context: Context, facts: RequestFacts, status: number, failure: EngineFailure): void {
+  facts.failure = failure
+  context.status = status
+  context.body = { ...failure }
 }
 
 /** Puts in the body why it failed, and where that is explained. */

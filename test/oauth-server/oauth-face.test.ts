@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { Sessions } from '../../src/people/sessions.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 import {
@@ -76,6 +77,27 @@ for (const [name, open] of Object.entries(stores)) {
     assert.equal((await refresh(site, app, next.refresh_token)).status, 400)
     assert.equal((await userinfo(site, others.access_token)).status, 200)
     await tokensIn(await refresh(site, app, others.refresh_token))
+  })
+
+  test(`${name}: tokens that are on their way while a person signs out everywhere do not outlast that`, async t => {
+    const site = await start(t)
+    const { user, app, browser } = await visit(site)
+    const { credentials } = site.store
+    const putAll = credentials.putAll.bind(credentials)
+    for (const grant of ['code', 'refresh token']) {
+      const code = await codeOf(site, browser, app.client)
+      const tokens = grant === 'code' ? null : await tokensIn(await exchange(site, app, code))
+      credentials.putAll = async issued => {
+        await new Sessions(site.store).endEverything(user.id)
+        await putAll(issued)
+      }
+      const late = tokens === null ? exchange(site, app, code) : refresh(site, app, tokens.refresh_token)
+      const { error, error_description } = await errorIn(await late)
+      assert.deepEqual([error, error_description], ['invalid_grant', 'the access was ended meanwhile'], grant)
+      for (const kind of ['access_token', 'refresh_token'] as const)
+        assert.deepEqual(await credentials.list({ user: user.id }, kind, 10), [])
+      credentials.putAll = putAll
+    }
   })
 
   test(`${name}: a refresh token may come again for 30 s, and ends its family afterwards`, async t => {
