@@ -3,12 +3,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import { auditOf } from '../store/audit-entry.ts'
 import type { User } from '../store/people.ts'
 import { emailFault, normalEmail } from './email.ts'
 import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
 import { hasSecondFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
+import { shutOut } from './shut-out.ts'
 import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from './sign-in.ts'
 import { Trail } from './trail.ts'
 import { changeUser, newUser, withNames } from './users.ts'
@@ -50,9 +50,6 @@ interface OpenIdParts {
   readonly isOpen: boolean
   readonly log: Logger
 }
-
-/** Grants that are read at once. */
-const atOnce = 50
 
 /** Ms that a person may stay at the provider. */
 const attemptLife = 600_000
@@ -196,29 +193,15 @@ export class OpenIdSignIn {
       const linked = { ...withMissingNames(before, identity), identity: { issuer, subject }, modifiedAt: now }
       return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
-    const shutOut = () => (isSamePerson ? null : this.#shutOut(owner, visit, now))
+    const { address, ray } = visit
+    const asker = { caller: { id: owner.id }, now, address, ray }
     // Before, since a crash must leave nothing; and after, since until then somebody might go on.
-    await shutOut()
+    if (!isSamePerson) await shutOut(store, owner.id, asker)
     const linked = await changeUser(store, owner.id, link, trail.first)
     if (linked === null) return null
-    await shutOut()
+    if (!isSamePerson) await shutOut(store, owner.id, asker)
     await trail.writeRest()
     return linked
-  }
-
-  /** Ends all sessions of a user, and all that they let apps do. */
-  async #shutOut({ id }: User, { address, ray }: Visit, now: number): Promise<void> {
-    const { store, sessions } = this.#parts
-    await sessions.endEverything(id)
-    for (;;) {
-      const { items } = await store.oauthGrants.ofUser(id, { offset: 0, limit: atOnce })
-      for (const grant of items) {
-        const origin = { account: grant.account, caller: { id }, now, address, ray }
-        const audit = auditOf(origin, 'revoke', { resourceKind: 'oauth_grant', resource: grant.id })
-        await store.oauthGrants.remove(grant.account, grant.id, { audit })
-      }
-      if (items.length < atOnce) return
-    }
   }
 
   /** Makes a user who is a member of nothing, where that is allowed; null where the address or the identity was taken meanwhile. */

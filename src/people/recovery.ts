@@ -6,10 +6,10 @@ import type { Member, User } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
-import { Sessions } from './sessions.ts'
+import { shutOut } from './shut-out.ts'
 import { changeUser } from './users.ts'
 
-/** Takes password, second factor and sessions of a member away, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
+/** Takes password, second factor and sessions of a member away, disconnects their apps, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
 export async function recover(
   store: Store,
   member: Member,
@@ -20,6 +20,7 @@ export async function recover(
   const empty = { password: null, totp: null, passwordChangedAt: now, modifiedAt: now }
   const user = await changeUser(store, member.user, (before: User) => ({ ...before, ...empty }), audit)
   if (user === null) return null
-  await new Sessions(store, clock).endAll(user.id)
+  const { actor, address, ray } = audit
+  await shutOut(store, user.id, { caller: { id: actor }, now, address, ray })
   return reissueInvitation(store, member, now, true)
 }

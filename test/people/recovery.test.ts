@@ -3,6 +3,7 @@ import { auditOf } from '../../src/store/audit-entry.ts'
 import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
 import { recover } from '../../src/people/recovery.ts'
 import { SignIn } from '../../src/people/sign-in.ts'
+import { oauthGrant } from '../store/contract-specimens.ts'
 import { settleWithApp } from './enrol.ts'
 import { onStores, password, visit } from './on-stores.ts'
 
@@ -15,6 +16,8 @@ onStores(
     const { sessions } = village.parts
     const proof = { method: 'password', secondFactor: true, at: village.clock.now() } as const
     const before = await sessions.begin(user, proof, visit)
+    const grant = oauthGrant({ account: account.id, user: user.id })
+    await village.store.oauthGrants.insert(grant)
     village.clock.advance(1_000)
     const origin = {
       account: account.id,
@@ -26,6 +29,7 @@ onStores(
     const audit = auditOf(origin, 'update', { resourceKind: 'user', resource: user.id }, ['password', 'totp'])
     const link = (await recover(village.store, member, audit, village.clock))!
     assert.equal(await sessions.find(before.value), null)
+    assert.equal(await village.store.oauthGrants.get(account.id, grant.id), null)
     const signIn = new SignIn(village.parts)
     assert.equal((await signIn.withPassword({ email: user.email, password }, visit)).outcome, 'refused')
 
@@ -38,6 +42,7 @@ onStores(
     assert.equal((await signIn.withPassword({ email: user.email, ...next }, visit)).outcome, 'signed_in')
     assert.deepEqual(await village.told(account), [
       ['command line', 'update', 'user', user.id, ['password', 'totp']],
+      ['command line', 'revoke', 'oauth_grant', grant.id, []],
       [user.id, 'change_password', 'user', user.id, []],
     ])
     assert.deepEqual(await invitations.acceptWithPassword(link.value, next, visit), { outcome: 'gone' })

@@ -108,7 +108,8 @@ async function inviteByEmail(
   }
   if (given.length > 0)
     return complain(`${email} is a member already: change roles with gatehouse member update`)
-  if (member.status === 'pending') return handInvitation(store, member, kept!.record, origin)
+  if (member.status === 'pending' && !(await isSquatted(store, kept!.record)))
+    return handInvitation(store, member, kept!.record, origin)
   const audit = entry(account, 'update', { resourceKind: 'user', resource: member.user }, [
     'password',
     'totp',
@@ -124,6 +125,12 @@ async function inviteByEmail(
     link.value,
     `${email} sets a new password; the old one and the second factor were removed`,
   )
+}
+
+/** Whether the address of a user was proved by nobody: they have a password, and it came by signing up alone. Who asks again for a link cannot sign in with it. */
+async function isSquatted(store: Store, { id, password, identity }: User): Promise<boolean> {
+  if (password === null || identity !== null) return false
+  return (await store.members.ofUser(id)).every(({ status }) => status === 'pending')
 }
 
 /** Makes the link of a member who is invited; it also brings back a user whose password was taken away. */

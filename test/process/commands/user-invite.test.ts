@@ -11,6 +11,8 @@ import { roles } from '../../../src/permissions/roles.ts'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
+import { userWith } from '../../people/user-with.ts'
+import { Passwords } from '../../../src/people/passwords.ts'
 import { gatehouse } from '../../help/command.ts'
 import { writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -68,6 +70,26 @@ for (const [name, place] of Object.entries(stores)) {
       ['command line', 'create', 'account'],
       [done.user.id, 'create', 'member'],
     ])
+  })
+
+  test(`a person comes in whose address somebody else had signed up with (${name})`, async t => {
+    const { store, people, invite } = await prepare(t, place)
+    const squatter = userWith({
+      email: 'grace@example.com',
+      password: await new Passwords().hash(password),
+    })
+    await store.users.insert(squatter)
+    const known = await invite('grace@example.com', '--role', 'administrator')
+    assert.equal((await people.invitations.find(tokenOf(known.stdout)))!.isKnown, true)
+    const again = await invite('grace@example.com')
+    assert.equal(again.code, 0, again.stderr)
+    const next = { password: 'a much better password' }
+    const done = await people.invitations.acceptWithPassword(tokenOf(again.stdout), next, visit)
+    assert.equal(done.outcome, 'signed_in')
+    const { email } = squatter
+    assert.equal((await people.signIn.withPassword({ email, password }, visit)).outcome, 'refused')
+    const third = await invite('grace@example.com')
+    assert.match(third.stderr, /sets a new password/)
   })
 
   test(`a person is invited, again, and comes back after the password was lost (${name})`, async t => {
