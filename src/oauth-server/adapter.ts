@@ -26,6 +26,8 @@ interface AdapterParts {
   readonly refusal: (reason: string) => Error
   /** Counts a request that is going to wait for a person; rejects with the error for one that is too many. */
   readonly admit: (facts: RequestFacts) => Promise<void>
+  /** Makes the error for a person who has signed out meanwhile. */
+  readonly signedOut: () => Error
   /** Makes the error for a store that cannot be reached. */
   readonly unavailable: () => Error
   readonly clock?: Clock
@@ -133,6 +135,11 @@ class CredentialAdapter extends NoAdapter {
       await this.#parts.admit(factsOf(context.req))
     if (context?.oidc.route === 'token') factsOf(context.req).issued.push(credential)
     else await this.#parts.store.credentials.put(credential)
+    if (this.#kind !== 'authorization_code' || context === undefined) return
+    // Who signs out everywhere removes the codes that there are, and this one may have come after that.
+    if (await factsOf(context.req).isStillSignedIn()) return
+    await this.destroy(id)
+    throw this.#parts.signedOut()
   }
 
   override async find(id: string): Promise<Payload | undefined> {

@@ -151,6 +151,7 @@ export interface EngineModule {
       | 'InvalidRequest'
       | 'InvalidScope'
       | 'InvalidTarget'
+      | 'LoginRequired'
       | 'OIDCProviderError'
       | 'TemporarilyUnavailable'
       | 'UnsupportedResponseMode',

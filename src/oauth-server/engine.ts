@@ -144,6 +144,7 @@ class Decisions {
         clients,
         context: () => Provider.ctx,
         refusal: detail => new errors.InvalidGrant({ detail }),
+        signedOut: () => new errors.LoginRequired('the person signed out meanwhile'),
         unavailable: () => this.#unavailable(),
         admit: facts => this.#admit(facts),
       }),

@@ -37,7 +37,7 @@ interface OAuthFaceParts {
   readonly limiter: Limiter
   readonly log: Logger
   /** Finds out who is signed in; may set cookies. */
-  readonly personOf: (request: IncomingMessage) => Promise<Person | null>
+  readonly personOf: (request: Pick<IncomingMessage, 'headers'>) => Promise<Person | null>
   /** Ends the session of the browser, and takes its cookie away. */
   readonly signOut: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   /** Verifies an API token; anything but a token is why it is not good. */
@@ -150,7 +150,10 @@ export class OAuthFace {
     { path, query }: { path: string; query: string },
   ): Promise<void> {
     const isOfBrowser = path.startsWith(paths.authorization)
-    const facts = new RequestFacts(sender, isOfBrowser ? await this.#parts.personOf(request) : null)
+    // The headers of the request itself are changed for the engine.
+    const sent = { headers: { ...request.headers } }
+    const personNow = async () => (isOfBrowser ? this.#parts.personOf(sent) : null)
+    const facts = new RequestFacts(sender, await personNow(), personNow)
     noteFacts(request, facts)
     if (path === paths.authorization) request.url = `${path}${await queryOf(query, facts, this.#clients)}`
     else if (isOfBrowser) {

@@ -50,9 +50,18 @@ export class RequestFacts {
 
   #user: { readonly id: string; readonly found: Promise<User | null> } | null = null
 
-  constructor(sender: Sender, person: Person | null) {
+  readonly #personNow: () => Promise<Person | null>
+
+  /** `personNow` finds out who is signed in now. */
+  constructor(sender: Sender, person: Person | null, personNow: () => Promise<Person | null>) {
     this.sender = sender
     this.person = person
+    this.#personNow = personNow
+  }
+
+  /** Whether the person is signed in still; rejects with `StoreUnreachable`. */
+  async isStillSignedIn(): Promise<boolean> {
+    return (await this.#personNow())?.user === this.person?.user
   }
 
   /** Finds a user, and asks the store once for the same one; rejects with `StoreUnreachable`. */

@@ -475,3 +475,23 @@ test('requests that wait for a person are bounded for each address, and for who 
   await pageOf(browser, ask(app.client))
   assert.deepEqual(await eventsOf(site, app.client), [])
 })
+
+test('a code that is on its way while a person signs out goes nowhere', async t => {
+  const site = await startSite(t)
+  const { app, browser, user } = await visit(site)
+  await codeOf(site, browser, app.client)
+  const { credentials } = site.store
+  const codes = () => credentials.list({ user: user.id }, 'authorization_code', 10)
+  const before = await codes()
+  const put = credentials.put.bind(credentials)
+  credentials.put = async credential => {
+    if (credential.kind === 'authorization_code') site.signedOut.add(user.id)
+    return put(credential)
+  }
+  const { error, error_description, code } = await answerOf(browser, ask(app.client))
+  assert.deepEqual(
+    [error, error_description, code],
+    ['login_required', 'the person signed out meanwhile', undefined],
+  )
+  assert.deepEqual(await codes(), before)
+})

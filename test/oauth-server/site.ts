@@ -37,6 +37,8 @@ export interface Site {
   readonly store: Store
   readonly keys: SecretKeys
   readonly verifier: TokenVerifier
+  /** The ids of users who have signed out everywhere. */
+  readonly signedOut: Set<string>
   /** What was written to the log. */
   readonly lines: string[]
   /** What the listener was told of as bugs. */
@@ -56,6 +58,7 @@ interface SiteOptions {
 export async function startSite(t: TestContext, options: SiteOptions = {}): Promise<Site> {
   const { url = 'sqlite::memory:', lifetimes, keys = new SecretKeys(Buffer.alloc(32, 'key')) } = options
   const store = options.store ?? (await openStore(url, { commandTimeout: 2_000 }))
+  const signedOut = new Set<string>()
   const lines: string[] = []
   const bugs: unknown[] = []
   const log = createLogger('debug', { write: line => void lines.push(line) })
@@ -72,7 +75,10 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     secrets: keys,
     limiter,
     log,
-    personOf: request => personOf(request, store),
+    personOf: async request => {
+      const person = await personOf(request, store)
+      return person !== null && signedOut.has(person.user) ? null : person
+    },
     signOut: async (_, response) => void response.setHeader('set-cookie', 'person=; Max-Age=0'),
     verify: value => verifier.verify(value, '127.0.0.1', 'management'),
     isResource: resource => [`${issuer}/client/v4`, 'https://ai.example/'].includes(resource),
@@ -86,10 +92,10 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     await limiter.close()
     if (options.store === undefined) await store.close()
   })
-  return { issuer, face, store, keys, verifier, lines, bugs }
+  return { issuer, face, store, keys, verifier, signedOut, lines, bugs }
 }
 
-async function personOf({ headers }: IncomingMessage, store: Store) {
+async function personOf({ headers }: Pick<IncomingMessage, 'headers'>, store: Store) {
   const [, user, at] = /(?:^|; )person=([\da-f]+)\.(\d+)/.exec(headers.cookie ?? '') ?? []
   const kept = user === undefined ? null : await store.users.get(everybody, user)
   return kept && { user: user!, email: kept.record.email, signedInAt: Number(at) }

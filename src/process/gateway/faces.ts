@@ -53,7 +53,7 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter } = services
   const sessions = new Sessions(store)
-  const sessionIn = ({ headers }: IncomingMessage) =>
+  const sessionIn = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
     readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
   return new OAuthFace({
     config: oauth,
