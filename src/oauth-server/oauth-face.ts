@@ -24,7 +24,7 @@ import { metadataOf } from './metadata.ts'
 import { errorDocument, errorPage, logoutPage, signedOutPage } from './pages.ts'
 import { paths } from './paths.ts'
 import { noteFacts, type Person, RequestFacts, type Sender } from './request-facts.ts'
-import { settling } from './settle.ts'
+import { settling, unavailableFor } from './settle.ts'
 import { type KeySet, SigningKeys } from './signing-keys.ts'
 import type { InteractionResult } from './engine-types.ts'
 
@@ -105,6 +105,7 @@ export class OAuthFace {
     } catch (error) {
       if (!(error instanceof StoreUnreachable) || response.headersSent) throw error
       const description = 'the store of the server cannot be reached; try again'
+      response.setHeader('retry-after', unavailableFor)
       sendJson(response, 503, this.#error('temporarily_unavailable', description))
     }
   }

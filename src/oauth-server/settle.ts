@@ -12,6 +12,9 @@ import { factsOf, type RequestFacts } from './request-facts.ts'
 import { visible } from './request-rules.ts'
 import type { Context } from './engine-types.ts'
 
+/** Seconds until it is of use to try again where the store was unreachable. */
+export const unavailableFor = '5'
+
 interface SettleParts {
   readonly store: Store
   /** Returns where an error of OAuth is explained. */
@@ -27,6 +30,7 @@ export function settling({ store, errorUri, note, showError }: SettleParts) {
     const facts = factsOf(context.req)
     await next()
     await issue(context, facts, store)
+    if (context.status === 503) context.set('retry-after', unavailableFor)
     const { error } = (context.body ?? {}) as { readonly error?: unknown }
     if (typeof error === 'string') {
       explain(context, facts, errorUri)
