@@ -202,7 +202,7 @@ const unreachable = {
   ...messagePage({
     status: 503,
     title: 'Try again in a moment',
-    text: 'Gatehouse cannot reach its store, so nobody can sign in just now. Nothing was lost.',
+    text: 'Gatehouse cannot reach its store, so nobody can sign in just now..',
   }),
   retryAfter: 5,
 }
