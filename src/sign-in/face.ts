@@ -202,7 +202,7 @@ const unreachable = {
   ...messagePage({
     status: 503,
     title: 'Try again in a moment',
-    text: 'Gatehouse cannot reach its store, so nobody can sign in just now..',
+    text: 'Gatehouse cannot reach its store, so nobody can sign in just now. If a link is over when you try again, ask for another.',
   }),
   retryAfter: 5,
 }
