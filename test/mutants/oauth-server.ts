@@ -39,6 +39,50 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'tokens have scopes that the client has dropped',
         tests: ['oauth-server/token'],
       },
+      {
+        text: 'if (await factsOf(context.req).isStillSignedIn()) return',
+        becomes: 'return',
+        breaks: 'a code outlasts the sign-out that it met',
+        tests: ['oauth-server/authorization'],
+      },
+      {
+        text: '      await this.#parts.admit(factsOf(context.req))\n',
+        becomes: '      {}\n',
+        breaks: 'anybody fills the store with requests that wait',
+        tests: ['oauth-server/authorization'],
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/settle.ts',
+    tests: ['oauth-server/oauth-face'],
+    changes: [
+      {
+        text: 'if (await isStillGood(facts.spent, store)) return',
+        becomes: 'return',
+        breaks: 'tokens outlast the sign-out that they met',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/oauth-face.ts',
+    tests: ['oauth-server/authorization', 'oauth-server/token'],
+    changes: [
+      {
+        text: "facts.refused = modes.find(mode => mode !== 'query') ?? null",
+        becomes: '',
+        breaks: 'a request chooses how its response is sent, and is not told that it cannot',
+      },
+      {
+        text: 'await this.#checkClient(uid)',
+        becomes: '',
+        breaks: 'codes go to where a client does not want them any more',
+      },
+      {
+        text: 'request.iterator({ destroyOnReturn: false })',
+        becomes: 'request',
+        breaks: 'a large body holds up the next request of its connection',
+      },
     ],
   },
   {
@@ -90,6 +134,11 @@ export const oauthServer: readonly Mutated[] = [
         text: "if (!isOffered) return { kind: 'invalid' }",
         becomes: '',
         breaks: 'a person consents for an account that is not theirs',
+      },
+      {
+        text: 'return isRegistered ? { credential, kept, client } : null',
+        becomes: 'return { credential, kept, client }',
+        breaks: 'people decide on where a client does not want them to go any more',
       },
     ],
   },
