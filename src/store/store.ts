@@ -151,8 +151,8 @@ export interface Credentials {
   /** Returns whether there was one. */
   remove(kind: CredentialKind, digest: string): Promise<boolean>
   /**
-   * Removes the credentials of an owner, of all kinds or of the given ones, and returns how many there were. Once it resolves, none that was put before the call is left;
-   * one that was put during it may be removed, too. Large numbers are removed in steps, each of them durable.
+   * Removes the credentials of an owner, of all kinds or of the given ones, and returns how many there were. Once it resolves, none that was put before the call is left,
+   * nor any that was put while one of those was still there; others that were put during it may be removed, too. Large numbers are removed in steps, each of them durable.
    */
   removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
   /** Returns up to `limit` credentials of one kind and owner, consumed or not, those that expire last first. */

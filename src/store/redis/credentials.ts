@@ -162,6 +162,16 @@ export class RedisCredentials implements Credentials {
   }
 
   async removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number> {
+    let removed = 0
+    // What was put for one that the last pass had not removed yet is found by the next.
+    for (;;) {
+      const count = await this.#removePass(owner, kinds)
+      if (count === 0) return removed
+      removed += count
+    }
+  }
+
+  async #removePass(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number> {
     const [kind, id] = narrowest(owner)
     const all = keys.credentialsOf(kind, id)
     const { user = '-', client = '-', grant = '-' } = owner

@@ -76,3 +76,26 @@ test('a set of an owner is kept as small sets are', async t => {
   await credentials.putAll(Array.from({ length: 20 }, () => credential('authorization_code', { client })))
   assert.match(String(await server.ask('OBJECT', 'ENCODING', keys.credentialsOf('client', client!))), /list/)
 })
+
+test('what is put for something that a removal has not come to yet goes with it', async t => {
+  const server = await startRedis(t, { aof: false })
+  const { credentials } = await openRedis(t, server.url)
+  const user = hex(16)
+  const own = () => credential('refresh_token', { user })
+  let late = 0
+  for (let round = 0; round < 200; round++) {
+    const [spent, next] = [own(), own()]
+    await credentials.put(spent)
+    const removing = credentials.removeOf({ user })
+    // Another while each round, so that some come between what finds and what removes.
+    for (let turn = 0; turn < round % 20; turn++) await new Promise(resolve => setImmediate(resolve))
+    const [, seen] = await Promise.all([
+      credentials.putAll([next]),
+      credentials.get('refresh_token', spent.digest),
+    ])
+    await removing
+    if (seen !== null && (await credentials.get('refresh_token', next.digest)) !== null) late++
+    await credentials.removeOf({ user })
+  }
+  assert.equal(late, 0)
+})
