@@ -84,11 +84,12 @@ async function measure(name: string, told: Told, pids: readonly number[], forms:
   }
   await Promise.all(Array.from({ length: atOnce }, work))
   const took = (performance.now() - began) / 1_000
-  const [own = 0, theirs = 0] = cpu().map((now, i) => (now - before[i]!) / forms.length)
+  const [own = 0, theirs] = cpu().map((now, i) => (now - before[i]!) / forms.length)
   agent.destroy()
   const rate = (number: number) => Math.round(number).toLocaleString('en').padStart(6)
+  const redis = theirs === undefined ? '' : `, and ${rate(theirs)} µs of Redis`
   console.log(
-    `  ${name.padEnd(10)} ${rate(forms.length / took)}/s ${rate(1e6 / own)}/s a core ${rate(own)} µs CPU each, and ${rate(theirs)} µs of Redis`,
+    `  ${name.padEnd(10)} ${rate(forms.length / took)}/s ${rate(1e6 / own)}/s a core ${rate(own)} µs CPU each${redis}`,
   )
   return tokens
 }
