@@ -1,5 +1,6 @@
 // What a caller of the bench sends, and how a chat gets to its provider through a contestant; for measure.ts and its drivers.
 import { CHAT_PATH, chatBody } from './chat.ts'
+import type { Prefix } from './unknown-tokens.ts'
 
 /** One request, as wrk, a socket and a probe send it. */
 export interface Call {
@@ -7,6 +8,8 @@ export interface Call {
   readonly path: string
   readonly fields: Readonly<Record<string, string>>
   readonly body: string
+  /** What the tokens begin with of which each request shows another; none where all show the same. */
+  readonly unknown?: Prefix
 }
 
 /** Where a contestant takes chats, and what it asks of their callers. */
@@ -48,6 +51,7 @@ export function chatAt(door: Door, shown: Shown = 'own', tokens: number | null =
       'content-type': 'application/json',
     },
     body: chatBody(door.model, tokens),
+    ...(door.token && shown === 'unknown' && { unknown: prefixOf(door.token) }),
   }
 }
 
@@ -56,6 +60,11 @@ export function asText({ method, path, fields, body }: Call): string {
   const all = { host: '127.0.0.1', 'user-agent': 'bench', ...fields, 'content-length': `${body.length}` }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+/** Unknown tokens are of the kind of the one that the door lets in. */
+function prefixOf([, value]: NonNullable<Door['token']>): Prefix {
+  return value.startsWith('Bearer svco_') ? 'svco_' : 'svct_'
 }
 
 function tokenField([field, value]: NonNullable<Door['token']>, shown: Shown): Record<string, string> {

@@ -28,11 +28,22 @@ const PROXIES: readonly string[] = ['gatehouse', 'nginx', 'caddy', 'http-proxy-3
 /** The contestant on the AI routes that are named after a provider. */
 export const NATIVE = 'gatehouse native'
 
+/** The same route, called with access tokens of OAuth. */
+export const OAUTH = 'gatehouse oauth'
+
 /** The same route, of a gateway that asks for no token and keeps no log. */
 export const OPEN = 'gatehouse open'
 
 /** The contestants that stand before a provider. */
-export const GATEWAYS: readonly string[] = ['gatehouse', OPEN, NATIVE, 'gatehouse REST', 'portkey', 'nginx']
+export const GATEWAYS: readonly string[] = [
+  'gatehouse',
+  OPEN,
+  NATIVE,
+  OAUTH,
+  'gatehouse REST',
+  'portkey',
+  'nginx',
+]
 
 /** The side port, and the floor of what a read of it can cost. */
 export const ADMIN = 'gatehouse admin'
@@ -98,9 +109,15 @@ export const MIXES = {
   chat: {
     ...CHAT,
     title: 'chat completion, 300 bytes of JSON, 700 bytes back',
-    note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+    note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default; oauth is native with an access token of OAuth. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
   },
-  unknown: { ...REFUSED_CHAT, title: 'chats refused, another unknown token each', shown: 'unknown' },
+  unknown: {
+    ...REFUSED_CHAT,
+    title: 'chats refused, another unknown token each',
+    peers: [NATIVE, OAUTH] as readonly string[],
+    shown: 'unknown',
+    note: 'gatehouse oauth is shown access tokens of OAuth.',
+  },
   missing: { ...REFUSED_CHAT, title: 'chats refused, no token', shown: 'none' },
   ttft: {
     ...CHAT,

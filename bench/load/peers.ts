@@ -7,6 +7,7 @@ import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
 import { gatehouseAi, gatehouseOpen } from './peers/gatehouse-ai.ts'
+import { gatehouseOauth } from './peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
 import { portkey } from './peers/portkey.ts'
@@ -34,6 +35,7 @@ export interface Peer {
 export const PEERS: readonly Peer[] = [
   gatehouse(),
   gatehouseAi('native'),
+  gatehouseOauth(),
   gatehouseOpen,
   gatehouseAi('REST'),
   gatehouseAdmin(),

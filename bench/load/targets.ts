@@ -1,5 +1,5 @@
 // The speed that Gatehouse is meant to have, as rows that report.ts prints with a tick or a cross.
-import { ADMIN, BARE_READ, type MixName, NATIVE, OPEN, PASSING, REFUSING } from './mixes.ts'
+import { ADMIN, BARE_READ, type MixName, NATIVE, OAUTH, OPEN, PASSING, REFUSING } from './mixes.ts'
 import { type Metric, mostUnexpected, type Results, ratio, typical } from './results.ts'
 
 export interface Target {
@@ -91,11 +91,25 @@ export const TARGETS: readonly Target[] = [
     measured: ({ runs }) => ratio(runs, native('chat', 'cost'), { peer: OPEN, mix: 'chat', metric: 'cost' }),
   },
   {
+    name: 'Chat with a token of OAuth: CPU against an API token',
+    bound: 1.05,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, oauth('chat'), native('chat', 'cost')),
+  },
+  {
     name: 'Chat refused, unknown token: CPU against a proxied POST',
     bound: 1.2,
     sense: 'at most',
     unit: '×',
     measured: ({ runs }) => ratio(runs, native('unknown', 'cost'), own('chat', 'cost')),
+  },
+  {
+    name: 'Chat refused, unknown access token: CPU against a proxied GET',
+    bound: 0.7,
+    sense: 'at most',
+    unit: '×',
+    measured: ({ runs }) => ratio(runs, oauth('unknown'), own('get', 'cost')),
   },
   {
     name: 'Chat refused, no token: CPU against a proxied POST',
@@ -164,6 +178,10 @@ function own(mix: MixName, metric: Metric) {
 
 function native(mix: MixName, metric: Metric) {
   return { peer: NATIVE, mix, metric }
+}
+
+function oauth(mix: MixName) {
+  return { peer: OAUTH, mix, metric: 'cost' } as const
 }
 
 /** Makes the target of a contestant whose rules let everybody pass, against the one without that has the same store. */

@@ -5,10 +5,18 @@ import { keep } from './launch.ts'
 /** How many there are before they repeat. */
 export const UNKNOWN_TOKENS = 100_000
 
-let path: string | null = null
+/** What a token begins with. */
+export type Prefix = 'svct_' | 'svco_'
 
-/** Returns the path of a file with one token a line, which the first call writes. */
-export function unknownTokens(): string {
-  path ??= keep('unknown-tokens', Array.from({ length: UNKNOWN_TOKENS }, () => mintToken().value).join('\n'))
+const paths = new Map<Prefix, string>()
+
+/** Returns the path of a file with one token a line, which the first call for a prefix writes. */
+export function unknownTokens(prefix: Prefix): string {
+  const path = paths.get(prefix) ?? keep(`unknown-${prefix}tokens`, tokensWith(prefix))
+  paths.set(prefix, path)
   return path
+}
+
+function tokensWith(prefix: Prefix): string {
+  return Array.from({ length: UNKNOWN_TOKENS }, () => mintToken(prefix).value).join('\n')
 }

@@ -76,7 +76,8 @@ export function firstStartIn(printed: string): { readonly account: string; reado
   return { account, token }
 }
 
-function nativeDoor(account: string, token: string): Door {
+/** Returns where the native route of an account takes chats, with the token that its callers show. */
+export function nativeDoor(account: string, token: string): Door {
   return {
     ...PROVIDER_DOOR,
     path: `/v1/${account}/default/openai/chat/completions`,

@@ -47,6 +47,14 @@ test('a chat shows its own token, one that mix.lua fills in, or none', () => {
   )
 })
 
+test('unknown tokens are of the kind that the door lets in', () => {
+  const access = { ...DOOR, token: ['svc-aig-authorization', 'Bearer svco_x'] } as const
+  assert.deepEqual(
+    [chatAt(DOOR, 'unknown').unknown, chatAt(access, 'unknown').unknown, chatAt(access).unknown],
+    ['svct_', 'svco_', undefined],
+  )
+})
+
 test('a call is written as the bytes of one request', () => {
   const call = { method: 'POST', path: '/a', fields: { accept: '*/*' }, body: '{}' } as const
   assert.match(

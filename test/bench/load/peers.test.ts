@@ -3,9 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
 import { parseDropped } from '../../../bench/load/meter.ts'
-import { PEERS } from '../../../bench/load/peers.ts'
+import { chatAt } from '../../../bench/load/call.ts'
+import { statusOf } from '../../../bench/load/launch.ts'
+import { launchOrigin, launchPeer, PEERS } from '../../../bench/load/peers.ts'
+import { mintToken } from '../../../src/tokens/token.ts'
 import { loadConfig } from '../../../src/config/file/load.ts'
 import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
+import { gatehouseOauth } from '../../../bench/load/peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from '../../../bench/load/peers/gatehouse-rules.ts'
 
 const ACCOUNT = '0123456789abcdef0123456789abcdef'
@@ -35,6 +39,19 @@ test('what Gatehouse with rules is started with is good', async () => {
 test('who is refused says so by status', () => {
   for (const peer of gatehousesWithRules)
     assert.equal(peer.denial !== undefined, MIXES.refused.peers.includes(peer.name))
+})
+
+test('an access token that was kept before the start is let in, and an unknown one is refused', async t => {
+  const origin = await launchOrigin()
+  t.after(() => origin.stop())
+  const peer = gatehouseOauth()
+  const gateway = await launchPeer(peer, origin.port)
+  t.after(() => gateway.stop())
+  const door = peer.door!(gateway.printed(), origin.port)
+  assert.match(door.token![1], /^Bearer svco_/)
+  assert.equal(await statusOf(gateway.port, chatAt(door)), 200)
+  const unknown = { ...door, token: [door.token![0], `Bearer ${mintToken('svco_').value}`] } as const
+  assert.equal(await statusOf(gateway.port, chatAt(unknown)), 401)
 })
 
 test('a start that prints no token is an error', () => {

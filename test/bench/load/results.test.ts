@@ -97,6 +97,21 @@ test('rules are weighed against a GET without, whether they let pass or refuse',
   assert.deepEqual([refused!.measured(results(runs)), isMet(refused!, results(runs))], [0.7, true])
 })
 
+test('a chat with an access token is weighed against one with an API token, and a refused one against a GET', () => {
+  const runs = [
+    run('gatehouse', 1, { mix: 'get', cost: 20 }),
+    run('gatehouse native', 1, { mix: 'chat', cost: 40 }),
+    run('gatehouse oauth', 1, { mix: 'chat', cost: 42 }),
+    run('gatehouse native', 1, { mix: 'unknown', cost: 99 }),
+    run('gatehouse oauth', 1, { mix: 'unknown', cost: 15 }),
+  ]
+  const [chat, refused] = ['Chat with a token of OAuth', 'Chat refused, unknown access token'].map(
+    name => TARGETS.find(target => target.name.startsWith(name))!,
+  )
+  assert.deepEqual([chat!.measured(results(runs)), isMet(chat!, results(runs))], [1.05, true])
+  assert.deepEqual([refused!.measured(results(runs)), isMet(refused!, results(runs))], [0.75, false])
+})
+
 test('a single stream that is cut or stalls misses its target', () => {
   const streams = (unexpected: number) => [run('gatehouse native', 1, { mix: 'steady', unexpected })]
   const target = TARGETS.find(target => target.name.startsWith('500 streamed chats'))!
