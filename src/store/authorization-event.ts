@@ -25,7 +25,6 @@ export interface AuthorizationEvent {
 
 export type AuthorizationStep =
   | 'authorization'
-  | 'sign_in'
   | 'consent'
   | 'token'
   | 'refresh'

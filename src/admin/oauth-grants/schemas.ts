@@ -40,7 +40,6 @@ export const clientGrant = open({ ...shown, user: open({ id }), account: open({ 
 
 const steps = [
   'authorization',
-  'sign_in',
   'consent',
   'token',
   'refresh',
