@@ -15,14 +15,20 @@ import { parse } from '../../src/config/file/parse.ts'
 import { FirstFill } from '../../src/process/store/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
-import { blocksOf, readPage, readPages } from '../help/docs.ts'
+import { blocksOf, readPage, readPages, section } from '../help/docs.ts'
 import { startDns } from '../help/dns.ts'
 import { writeConfig } from '../help/gateway.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-const blocks = readPages().flatMap(blocksOf)
+/** One shell and one person do these in order: connect-by-curl.browser.test.ts. */
+const inOrder = new Set(
+  blocksOf(section(readPage('docs/oauth.md'), 'Try it with curl')).map(({ text }) => text),
+)
+const blocks = readPages()
+  .flatMap(blocksOf)
+  .filter(({ text }) => !inOrder.has(text))
 const integration = readFileSync(join(root, '.ci/run'), 'utf8')
 const run = promisify(execFile)
 const curl = process.env.CURL ?? 'curl'
