@@ -62,7 +62,11 @@ for (const [what, strike, heal] of [
     await until(() => !store.counters.isUnreachable)
     const calls = metrics.storeCalls.value
     await flood(period)
-    assert.ok(metrics.storeCalls.value > calls)
+    // It asks near the limit only, to which a busy machine takes longer.
+    await until(async () => {
+      await flood(100)
+      return metrics.storeCalls.value > calls
+    })
     // When it goes away nobody knows how what it counted was spread; a new allowance would be twice as many.
     assert.ok(within() <= 1.5 * limit.most, `${within()} within one period`)
   })
