@@ -13,10 +13,10 @@ import type { Store } from '../store/store.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
 import { digestOf } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
-import { Consents } from './consents.ts'
+import { Consents } from './engine/consents.ts'
 import { cookieNames, cookiesOf } from './cookies.ts'
-import { redirectMatches } from './redirect.ts'
-import type { Person } from './request-facts.ts'
+import { redirectMatches } from './engine/redirect.ts'
+import type { Person } from './engine/request-facts.ts'
 import { isMember } from './standing.ts'
 
 /** What to show. */

@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { User } from '../store/people.ts'
-import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
 import {
   beginEnrolment,
   confirmEnrolment,

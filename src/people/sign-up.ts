@@ -2,8 +2,8 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { emailFault, normalEmail } from './email.ts'
-import type { NewPassword } from './invitations.ts'
-import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
+import type { NewPassword } from './links/invitations.ts'
+import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
 import { busy, type NotNow, type SignInParts } from './sign-in.ts'
 import { newUser, withNames } from './users.ts'
 import type { Visit } from './visit.ts'

@@ -1,6 +1,6 @@
 // Handlers of one's own account: password, sessions, connected apps.
 
-import { passwordFlaws } from '../people/password-rules.ts'
+import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { hasSecondFactor } from '../people/second-factor.ts'

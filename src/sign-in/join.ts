@@ -1,7 +1,7 @@
 // Handlers of how people begin: set-up, invitations, sign-up.
 
 import type { People } from '../people/people.ts'
-import { passwordFlaws } from '../people/password-rules.ts'
+import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import { roleOf } from '../permissions/roles.ts'
 import type { Page, PageResponse } from '../pages/layout.ts'
 import { redirectTo } from '../pages/layout.ts'

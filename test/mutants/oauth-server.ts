@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const oauthServer: readonly Mutated[] = [
   {
-    file: 'oauth-server/adapter.ts',
+    file: 'oauth-server/engine/adapter.ts',
     tests: ['oauth-server/oauth-face'],
     changes: [
       {
@@ -86,7 +86,7 @@ export const oauthServer: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-server/engine.ts',
+    file: 'oauth-server/engine/engine.ts',
     tests: ['oauth-server/authorization', 'oauth-server/token'],
     changes: [
       {
@@ -143,7 +143,7 @@ export const oauthServer: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-server/redirect.ts',
+    file: 'oauth-server/engine/redirect.ts',
     tests: ['oauth-server/authorization'],
     changes: [
       {
@@ -154,7 +154,7 @@ export const oauthServer: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-server/consents.ts',
+    file: 'oauth-server/engine/consents.ts',
     tests: ['oauth-server/authorization'],
     changes: [
       {

@@ -4,8 +4,8 @@ import type { Mutated } from './mutation.ts'
 
 export const people: readonly Mutated[] = [
   {
-    file: 'people/passwords.ts',
-    tests: ['people/passwords'],
+    file: 'people/passwords/passwords.ts',
+    tests: ['people/passwords/passwords'],
     changes: [
       {
         text: 'const matches = isSame && isPossible && digest !== null',
@@ -26,8 +26,8 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/password-rules.ts',
-    tests: ['people/password-rules'],
+    file: 'people/passwords/password-rules.ts',
+    tests: ['people/passwords/password-rules'],
     changes: [
       { text: "if (isCommon(folded)) return 'common'", becomes: '', breaks: 'password1234 is taken' },
       { text: "return 'too_short'", becomes: 'return null', breaks: 'a password of one character is taken' },
@@ -143,8 +143,8 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/invitations.ts',
-    tests: ['people/invitations', 'people/recovery'],
+    file: 'people/links/invitations.ts',
+    tests: ['people/links/invitations', 'people/links/recovery'],
     changes: [
       {
         text: '(recovers || user.passwordChangedAt === null)',
@@ -169,8 +169,8 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/set-up.ts',
-    tests: ['people/set-up'],
+    file: 'people/links/set-up.ts',
+    tests: ['people/links/set-up'],
     changes: [
       {
         text: "return link?.purpose === 'set_up' ?",
@@ -185,8 +185,8 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/openid-sign-in.ts',
-    tests: ['people/openid-sign-in'],
+    file: 'people/openid/openid-sign-in.ts',
+    tests: ['people/openid/openid-sign-in'],
     changes: [
       {
         text: "if (owner.identity !== null) return 'other_identity'",
@@ -216,8 +216,8 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/openid-provider.ts',
-    tests: ['people/openid-sign-in'],
+    file: 'people/openid/openid-provider.ts',
+    tests: ['people/openid/openid-sign-in'],
     changes: [
       {
         text: 'told.email_verified === true ? textOf(told.email) : null',

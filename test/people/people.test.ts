@@ -40,7 +40,7 @@ test('the package of the OpenID provider is loaded by the first who signs in the
     const { People } = await import(${JSON.stringify(script)})
     const config = { signUp: 'invited', openid: ${JSON.stringify(openid)} }
     new People({ store: { counters: {} }, config })
-    console.log(loaded.some(url => url.includes('/people/openid-sign-in.ts')), loaded.some(url => url.includes('openid-client')))`
+    console.log(loaded.some(url => url.includes('/people/openid/openid-sign-in.ts')), loaded.some(url => url.includes('openid-client')))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
   assert.equal(stdout.trim(), 'true false')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reissueInvitation } from '../../src/people/invitations.ts'
+import { reissueInvitation } from '../../src/people/links/invitations.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { invitationPath, paths } from '../../src/pages/paths.ts'
 import type { User } from '../../src/store/people.ts'

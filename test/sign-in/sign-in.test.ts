@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
 import { leadingOn, paths } from '../../src/pages/paths.ts'
 import { codeAt } from '../people/authenticator.ts'
-import { RunningProvider, walk } from '../people/openid-provider.ts'
+import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
 import { password, type ShownPage, Site } from './site.ts'
 
 test('who signs in goes on where they wanted to, with another cookie', async t => {

@@ -1,9 +1,9 @@
 // Handlers of the members of an account. Nobody gives a role beyond what their own token permits, nor touches a member who has such a one.
 
 import { newId } from '../../base/id.ts'
-import { reissueInvitation } from '../../people/invitations.ts'
+import { reissueInvitation } from '../../people/links/invitations.ts'
 import { invitationPath } from '../../pages/paths.ts'
-import { newInvitation } from '../../people/links.ts'
+import { newInvitation } from '../../people/links/links.ts'
 import { userOfEmail } from '../../people/users.ts'
 import { areSuper } from '../../permissions/roles.ts'
 import { auditOf } from '../../store/audit-entry.ts'

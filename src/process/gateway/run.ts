@@ -3,7 +3,7 @@
 import type { LineWriter } from '../../log/line-writer.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
-import { newSetUp } from '../../people/links.ts'
+import { newSetUp } from '../../people/links/links.ts'
 import { setUpPath } from '../../pages/paths.ts'
 import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'

@@ -1,19 +1,19 @@
 // The set-up of an account: by a one-time link, which only the machine itself makes, somebody becomes a super administrator.
 
-import { newId } from '../base/id.ts'
-import { type Clock, systemClock } from '../base/clock.ts'
-import { roles, areSuper } from '../permissions/roles.ts'
-import { auditOf } from '../store/audit-entry.ts'
-import type { Member } from '../store/people.ts'
-import type { Account } from '../store/records.ts'
-import { emailFault, normalEmail } from './email.ts'
+import { newId } from '../../base/id.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { roles, areSuper } from '../../permissions/roles.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import type { Member } from '../../store/people.ts'
+import type { Account } from '../../store/records.ts'
+import { emailFault, normalEmail } from '../email.ts'
 import type { NewPassword } from './invitations.ts'
 import { purposeOf } from './links.ts'
-import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
-import { digestOfValue, isValue } from './secret-value.ts'
-import { busy, type NotNow, type SignedIn, type SignInParts } from './sign-in.ts'
-import { newUser, withNames } from './users.ts'
-import type { Visit } from './visit.ts'
+import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
+import { digestOfValue, isValue } from '../secret-value.ts'
+import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
+import { newUser, withNames } from '../users.ts'
+import type { Visit } from '../visit.ts'
 
 type SetUpResult =
   | SignedIn

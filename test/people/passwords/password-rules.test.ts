@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { passwordFlaw, type passwordFlaws } from '../../src/people/password-rules.ts'
+import { passwordFlaw, type passwordFlaws } from '../../../src/people/passwords/password-rules.ts'
 
 const words = ['anna.smith1987@example.com', 'Anna', 'Smith', 'Gute Bücher GmbH']
 
@@ -67,7 +67,10 @@ test('no text breaks the rules', () => {
 })
 
 test('the list has the 10,000 most common passwords, and its licence', () => {
-  const text = readFileSync(new URL('../../src/people/common-passwords.txt', import.meta.url), 'utf8')
+  const text = readFileSync(
+    new URL('../../../src/people/passwords/common-passwords.txt', import.meta.url),
+    'utf8',
+  )
   const listed = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
   assert.ok(listed.length >= 10_000)
   assert.equal(new Set(listed).size, listed.length)

@@ -1,6 +1,6 @@
 // What an authorization request may ask for, beyond what the engine looks at.
 
-import { oauthScopes } from '../permissions/scopes.ts'
+import { oauthScopes } from '../../permissions/scopes.ts'
 
 /** What is wrong with a request: the error of OAuth, and a sentence. */
 interface Fault {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { areSuper } from '../../src/permissions/roles.ts'
-import { newSetUp } from '../../src/people/links.ts'
-import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
-import { SetUp } from '../../src/people/set-up.ts'
-import { onStores, password, type Village, visit } from './on-stores.ts'
+import { areSuper } from '../../../src/permissions/roles.ts'
+import { newSetUp } from '../../../src/people/links/links.ts'
+import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
+import { SetUp } from '../../../src/people/links/set-up.ts'
+import { onStores, password, type Village, visit } from '../on-stores.ts'
 
 const minute = 60_000
 const ada = { email: 'Ada@example.com', password }

@@ -1,17 +1,17 @@
 // Accepting an invitation: who is new sets a password, who is a user already signs in.
 
-import { type Clock, systemClock } from '../base/clock.ts'
-import { auditOf } from '../store/audit-entry.ts'
-import type { Credential } from '../store/credential.ts'
-import { everybody, type Member, type User } from '../store/people.ts'
-import type { Account } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import type { Credential } from '../../store/credential.ts'
+import { everybody, type Member, type User } from '../../store/people.ts'
+import type { Account } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { newInvitation, type NewLink, purposeOf } from './links.ts'
-import { passwordFlaw, type PasswordFlaw } from './password-rules.ts'
-import { digestOfValue, isValue } from './secret-value.ts'
-import { busy, type NotNow, type SignedIn, type SignInParts } from './sign-in.ts'
-import { canSignIn, changeUser, type Names, withNames } from './users.ts'
-import type { Visit } from './visit.ts'
+import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
+import { digestOfValue, isValue } from '../secret-value.ts'
+import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
+import { canSignIn, changeUser, type Names, withNames } from '../users.ts'
+import type { Visit } from '../visit.ts'
 
 /** What a link invites to. */
 interface Invitation {

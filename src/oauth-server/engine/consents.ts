@@ -1,11 +1,11 @@
 // The consents that people gave: which one covers a request, and how another is kept.
 
-import { type Clock, systemClock } from '../base/clock.ts'
-import { newId } from '../base/id.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
-import type { OAuthGrant } from '../store/oauth-grant.ts'
-import type { Store } from '../store/store.ts'
-import { faultOfStanding } from './standing.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { newId } from '../../base/id.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import type { Store } from '../../store/store.ts'
+import { faultOfStanding } from '../standing.ts'
 
 /** What an app asks for. */
 interface Asked {

@@ -1,15 +1,15 @@
 // What the engine keeps, in terms of the store: codes, tokens and interactions as credentials of which only digests are kept, consents as grants.
 
-import { type Clock, systemClock } from '../base/clock.ts'
-import type { Credential, CredentialKind, Json } from '../store/credential.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
-import type { OAuthGrant } from '../store/oauth-grant.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
-import { digestOf, isWellFormed } from '../tokens/token.ts'
-import type { ClientDirectory } from './client-directory.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Credential, CredentialKind, Json } from '../../store/credential.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { digestOf, isWellFormed } from '../../tokens/token.ts'
+import type { ClientDirectory } from '../client-directory.ts'
 import { type GrantReference, readReference, writeReference } from './grant-reference.ts'
 import { factsOf, type RequestFacts } from './request-facts.ts'
-import { faultOfStanding } from './standing.ts'
+import { faultOfStanding } from '../standing.ts'
 import type { Adapter, Context, Payload } from './engine-types.ts'
 
 /** How long a refresh token that was used may be used again, since apps race and lose responses; in ms. */

@@ -1,13 +1,13 @@
 // The way back for somebody who has lost the password or the second factor. There is no mail: who runs the machine hands over a link.
 
-import { type Clock, systemClock } from '../base/clock.ts'
-import type { AuditEntry } from '../store/records.ts'
-import type { Member, User } from '../store/people.ts'
-import type { Store } from '../store/store.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { AuditEntry } from '../../store/records.ts'
+import type { Member, User } from '../../store/people.ts'
+import type { Store } from '../../store/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
-import { shutOut } from './shut-out.ts'
-import { changeUser } from './users.ts'
+import { shutOut } from '../shut-out.ts'
+import { changeUser } from '../users.ts'
 
 /** Takes password, second factor and sessions of a member away, disconnects their apps, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
 export async function recover(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { digestWith, hasDigest, readPhc, writePhc } from '../../src/people/argon2.ts'
-import { cheap } from './cheap.ts'
+import { digestWith, hasDigest, readPhc, writePhc } from '../../../src/people/passwords/argon2.ts'
+import { cheap } from '../cheap.ts'
 
 test('a digest that another program has made is understood', async () => {
   // By the reference implementation: argon2 somesaltsomesalt -id -t 2 -m 12 -p 1 -l 32 -e

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
-import { newUser, userOfEmail, withNames } from '../../src/people/users.ts'
-import { everybody } from '../../src/store/people.ts'
-import { onStores, password, type Village, visit } from './on-stores.ts'
+import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
+import { newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
+import { everybody } from '../../../src/store/people.ts'
+import { onStores, password, type Village, visit } from '../on-stores.ts'
 
 const day = 86_400_000
 

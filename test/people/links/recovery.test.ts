@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { auditOf } from '../../src/store/audit-entry.ts'
-import { Invitations, reissueInvitation } from '../../src/people/invitations.ts'
-import { recover } from '../../src/people/recovery.ts'
-import { SignIn } from '../../src/people/sign-in.ts'
-import { oauthGrant } from '../store/contract-specimens.ts'
-import { settleWithApp } from './enrol.ts'
-import { onStores, password, visit } from './on-stores.ts'
+import { auditOf } from '../../../src/store/audit-entry.ts'
+import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
+import { recover } from '../../../src/people/links/recovery.ts'
+import { SignIn } from '../../../src/people/sign-in.ts'
+import { oauthGrant } from '../../store/contract-specimens.ts'
+import { settleWithApp } from '../enrol.ts'
+import { onStores, password, visit } from '../on-stores.ts'
 
 onStores(
   'a member who has lost password and app comes back by a link; nothing of before opens anything',

@@ -1,18 +1,18 @@
 // Signing in at an OpenID provider, and which user that is: the one who signed in so before, else the one with the verified address, else perhaps a new one.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Clock, systemClock } from '../base/clock.ts'
-import type { Logger } from '../log/log.ts'
-import type { User } from '../store/people.ts'
-import { emailFault, normalEmail } from './email.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import type { User } from '../../store/people.ts'
+import { emailFault, normalEmail } from '../email.ts'
 import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
-import { hasSecondFactor } from './second-factor.ts'
-import { digestOfValue, isValue, newValue } from './secret-value.ts'
-import { shutOut } from './shut-out.ts'
-import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from './sign-in.ts'
-import { Trail } from './trail.ts'
-import { changeUser, newUser, withNames } from './users.ts'
-import type { Visit } from './visit.ts'
+import { hasSecondFactor } from '../second-factor.ts'
+import { digestOfValue, isValue, newValue } from '../secret-value.ts'
+import { shutOut } from '../shut-out.ts'
+import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in.ts'
+import { Trail } from '../trail.ts'
+import { changeUser, newUser, withNames } from '../users.ts'
+import type { Visit } from '../visit.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */
 const openIdRefusals = {

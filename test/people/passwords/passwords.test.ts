@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { readPhc } from '../../src/people/argon2.ts'
-import { Passwords } from '../../src/people/passwords.ts'
-import { cheap } from './cheap.ts'
-import { costOf, sum } from './cost.ts'
+import { readPhc } from '../../../src/people/passwords/argon2.ts'
+import { Passwords } from '../../../src/people/passwords/passwords.ts'
+import { cheap } from '../cheap.ts'
+import { costOf, sum } from '../cost.ts'
 
 const password = 'correct horse battery'
 

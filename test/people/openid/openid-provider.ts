@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { OpenIdSettings } from '../../src/people/openid-provider.ts'
+import type { OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 
 export const redirectUri = 'http://127.0.0.1:9/callback'
 
