@@ -3,6 +3,7 @@
 import { isId } from '../base/id.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Visit } from '../people/visit.ts'
+import { grantsOfUser } from '../oauth-grants/walk.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { auditOf } from '../store/audit-entry.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
@@ -30,14 +31,19 @@ export class Grants {
   /** Ends one of a user's, and all that it gave; false where there is none such. */
   async end(user: string, id: string, { address, ray }: Visit): Promise<boolean> {
     const { oauthGrants, credentials } = this.#store
-    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: most })
-    const grant = isId(id) ? items.find(grant => grant.id === id) : undefined
-    if (grant === undefined) return false
+    const grant = isId(id) ? await this.#find(user, id) : null
+    if (grant === null) return false
     const origin = { account: grant.account, caller: { id: user }, now: this.#clock.now(), address, ray }
     const audit = auditOf(origin, 'revoke', { resourceKind: 'oauth_grant', resource: id })
     const isEnded = await oauthGrants.remove(grant.account, id, { audit })
     await credentials.removeOf({ grant: id })
     return isEnded
+  }
+
+  async #find(user: string, id: string): Promise<OAuthGrant | null> {
+    for await (const grants of grantsOfUser(user, this.#store))
+      for (const grant of grants) if (grant.id === id) return grant
+    return null
   }
 
   async #shown({ id, client, clientAccount, account, scopes, createdAt }: OAuthGrant): Promise<ShownGrant> {

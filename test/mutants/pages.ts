@@ -180,9 +180,9 @@ export const pages: readonly Mutated[] = [
     tests: ['sign-in/account'],
     changes: [
       {
-        text: 'if (grant === undefined) return false',
-        becomes: '',
-        breaks: 'who ends what is not theirs meets a bug',
+        text: 'if (grant.id === id) return grant',
+        becomes: 'return grant',
+        breaks: 'who ends one app ends another',
       },
     ],
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newId } from '../../src/base/id.ts'
 import { paths } from '../../src/pages/paths.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { oauthGrant } from '../store/contract-specimens.ts'
@@ -101,4 +102,19 @@ test('a connected app is shown with what it may do, and disconnected with all it
   const ended = await page.submit(paths.endGrant)
   assert.match((await ended.follow()).text, /The app was disconnected.*No app acts for you\./)
   assert.equal(await site.store.oauthGrants.get(account.id, grant.id), null)
+})
+
+test('an app behind those that the page lists can be disconnected too', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const account = await site.found()
+  const grants = Array.from({ length: 102 }, (_, createdAt) =>
+    oauthGrant({ account: account.id, user: user.id, client: newId(), createdAt }),
+  )
+  for (const grant of grants) await site.store.oauthGrants.insert(grant)
+  const page = await (await site.signedIn(user)).get(paths.account)
+  const last = grants.at(-1)!
+  assert.equal((await page.submit(paths.endGrant, { grant: last.id })).status, 303)
+  const { total } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 1 })
+  assert.deepEqual([await site.store.oauthGrants.get(account.id, last.id), total], [null, 101])
 })

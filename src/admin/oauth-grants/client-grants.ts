@@ -9,7 +9,8 @@ import { tellAudit } from '../records/audit.ts'
 import { answerOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
-import { endGrant, grantsOfClient, placeOf } from './ending.ts'
+import { grantsOfClient, placeOf } from '../../oauth-grants/walk.ts'
+import { endGrant } from './ending.ts'
 import { viewForOwner } from './view.ts'
 
 export const noGrant = failure('no_such', 'OAuth grant')

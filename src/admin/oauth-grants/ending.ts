@@ -6,7 +6,8 @@ import { auditOf, keeper, type Resource } from '../../store/audit-entry.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import type { Member } from '../../store/people.ts'
-import type { Position, Store } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import { grantsOfUser } from '../../oauth-grants/walk.ts'
 import { drop, revise } from '../records/kept.ts'
 
 /** Who asks for an end, when and from where. */
@@ -22,9 +23,6 @@ export interface EndingTools {
   readonly store: Store
   readonly log: Logger
 }
-
-/** Grants that are ended at once. */
-const atOnce = 50
 
 /** Ends a grant; false when it had ended already. The account that was consented to is told, and that of the one who asks where it is another. */
 export async function endGrant(
@@ -78,37 +76,6 @@ export async function trimGrant(
     }),
     log,
   )
-}
-
-/** Hands on the grants of a client, so many at a time. */
-export async function* grantsOfClient(
-  client: string,
-  { oauthGrants }: Store,
-): AsyncGenerator<readonly OAuthGrant[]> {
-  for (let after: Position | null = null; ; ) {
-    const { items } = await oauthGrants.ofClient(client, { offset: 0, limit: atOnce, after })
-    yield items
-    if (items.length < atOnce) return
-    after = placeOf(items.at(-1)!)
-  }
-}
-
-/** Hands on the grants of a user, so many at a time. */
-export async function* grantsOfUser(
-  user: string,
-  { oauthGrants }: Store,
-): AsyncGenerator<readonly OAuthGrant[]> {
-  for (let after: Position | null = null; ; ) {
-    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: atOnce, after })
-    yield items
-    if (items.length < atOnce) return
-    after = placeOf(items.at(-1)!)
-  }
-}
-
-/** Returns the place of a grant in lists. */
-export function placeOf({ createdAt: at, id }: OAuthGrant): Position {
-  return { at, id }
 }
 
 function resourceOf({ id }: OAuthGrant): Resource {

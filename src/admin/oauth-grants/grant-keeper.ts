@@ -10,7 +10,8 @@ import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import { everybody } from '../../store/people.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
-import { type Ender, endGrant, type EndingTools, grantsOfClient, trimGrant } from './ending.ts'
+import { grantsOfClient } from '../../oauth-grants/walk.ts'
+import { type Ender, endGrant, type EndingTools, trimGrant } from './ending.ts'
 
 interface GrantKeeperOptions {
   readonly store: Store

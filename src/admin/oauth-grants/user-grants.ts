@@ -7,7 +7,8 @@ import { answerOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, UserCall } from '../row.ts'
 import { noGrant } from './client-grants.ts'
-import { endGrant, grantsOfUser, placeOf } from './ending.ts'
+import { grantsOfUser, placeOf } from '../../oauth-grants/walk.ts'
+import { endGrant } from './ending.ts'
 import { viewForUser } from './view.ts'
 
 export async function listUserGrants({ actor, query }: UserCall, api: Api): Promise<Answer> {

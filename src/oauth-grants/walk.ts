@@ -1,0 +1,37 @@
+// All grants of a client or a user, a few at a time, whatever is removed meanwhile.
+
+import type { OAuthGrant } from '../store/oauth-grant.ts'
+import type { Position, Store } from '../store/store.ts'
+
+const atOnce = 50
+
+/** Hands on the grants of a client, so many at a time. */
+export async function* grantsOfClient(
+  client: string,
+  { oauthGrants }: Store,
+): AsyncGenerator<readonly OAuthGrant[]> {
+  for (let after: Position | null = null; ; ) {
+    const { items } = await oauthGrants.ofClient(client, { offset: 0, limit: atOnce, after })
+    yield items
+    if (items.length < atOnce) return
+    after = placeOf(items.at(-1)!)
+  }
+}
+
+/** Hands on the grants of a user, so many at a time. */
+export async function* grantsOfUser(
+  user: string,
+  { oauthGrants }: Store,
+): AsyncGenerator<readonly OAuthGrant[]> {
+  for (let after: Position | null = null; ; ) {
+    const { items } = await oauthGrants.ofUser(user, { offset: 0, limit: atOnce, after })
+    yield items
+    if (items.length < atOnce) return
+    after = placeOf(items.at(-1)!)
+  }
+}
+
+/** Returns the place of a grant in lists. */
+export function placeOf({ createdAt: at, id }: OAuthGrant): Position {
+  return { at, id }
+}
