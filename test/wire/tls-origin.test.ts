@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { createServer, type TlsOptions } from 'node:tls'
 import { type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
-import { ok, startOrigin } from '../help/origin.ts'
+import { deadOrigin, ok, startOrigin } from '../help/origin.ts'
 import { post, request, Wire } from '../help/raw.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
@@ -353,11 +353,6 @@ test('connections with an old certificate end with a reload that has another one
 })
 
 test('an origin that does not listen is 521 with TLS too', async t => {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  const edge = await startEdge(t, [`https://127.0.0.1:${port}`])
+  const edge = await startEdge(t, [`https://127.0.0.1:${deadOrigin().port}`])
   assert.equal(recordOf(await edge.ask(ask)).error_code, 521)
 })
