@@ -4,7 +4,7 @@ import { nextTurn } from '../base/turns/turns.ts'
 import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -23,7 +23,7 @@ interface Window {
 }
 
 /** Wraps a result; `headers` are added, as `ETag`. */
-export function success(result: unknown, headers: Answer['headers'] = {}): Answer {
+export function success(result: unknown, headers: ApiResponse['headers'] = {}): ApiResponse {
   return wrap(200, { success: true, errors: [], messages: [], result }, headers)
 }
 
@@ -31,8 +31,8 @@ export function success(result: unknown, headers: Answer['headers'] = {}): Answe
 export function list(
   result: readonly unknown[],
   { page, perPage, total }: Window,
-  headers: Answer['headers'] = {},
-): Answer {
+  headers: ApiResponse['headers'] = {},
+): ApiResponse {
   const result_info = infoOf({ page, perPage, total }, result.length)
   return wrap(200, { success: true, errors: [], messages: [], result, result_info }, headers)
 }
@@ -45,8 +45,8 @@ export function listInTurns<T>(
   items: readonly T[],
   view: (item: T) => unknown,
   window: Window,
-  headers: Answer['headers'] = {},
-): Promise<Answer> {
+  headers: ApiResponse['headers'] = {},
+): Promise<ApiResponse> {
   const closing = `],"result_info":${JSON.stringify(infoOf(window, items.length))}}`
   return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, headers)
 }
@@ -57,7 +57,7 @@ export function successInTurns<T>(
   name: string,
   items: readonly T[],
   view: (item: T) => unknown,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const closing = ']}}'
   const { body } = success({ ...result, [name]: [] })
   return inTurns([body.slice(0, -closing.length), items, closing], view, {})
@@ -66,8 +66,8 @@ export function successInTurns<T>(
 async function inTurns<T>(
   [opening, items, closing]: readonly [opening: string, items: readonly T[], closing: string],
   view: (item: T) => unknown,
-  headers: Answer['headers'],
-): Promise<Answer> {
+  headers: ApiResponse['headers'],
+): Promise<ApiResponse> {
   const parts: string[] = []
   let part = opening
   for (const [at, item] of items.entries()) {
@@ -88,12 +88,12 @@ function infoOf({ page, perPage, total, cursor = null }: Window, count: number) 
 }
 
 /** Refuses a request by a row of the catalogue. */
-export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): Answer {
+export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): ApiResponse {
   return failures([fault(name, ...words)], apiFaults[name].status)
 }
 
 /** Refuses a request with all mistakes in it. */
-export function failures(faults: readonly Fault[], status = 400): Answer {
+export function failures(faults: readonly Fault[], status = 400): ApiResponse {
   const errors = faults.map(({ code, message, pointer }) =>
     pointer === null ? { code, message } : { code, message, source: { pointer } },
   )
@@ -101,11 +101,11 @@ export function failures(faults: readonly Fault[], status = 400): Answer {
 }
 
 /** Adds headers to a response, as `Allow` to a 405. */
-export function withHeaders(answer: Answer, headers: Answer['headers']): Answer {
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+export function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
+  return { ...response, headers: { ...response.headers, ...headers } }
 }
 
-function wrap(status: number, content: object, headers: Answer['headers'] = {}): Answer {
+function wrap(status: number, content: object, headers: ApiResponse['headers'] = {}): ApiResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },

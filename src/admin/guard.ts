@@ -1,5 +1,5 @@
 // Every request to the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
-// away, whatever has to ask it is answered with 503, for callers that are remembered too.
+// away, whatever has to ask it gets 503, for callers that are remembered too.
 
 import { isId } from '../base/id.ts'
 import { systemClock } from '../base/clock.ts'
@@ -9,10 +9,10 @@ import type { Token } from '../store/records.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits, reaches } from '../permissions/permit.ts'
-import { type Answer, failure, failures, withHeaders } from './envelope.ts'
+import { type ApiResponse, failure, failures, withHeaders } from './envelope.ts'
 import { noInput, readInput } from './request/input.ts'
 import { strayParameters } from './request/query.ts'
-import type { Asker, Question, Route } from './router.ts'
+import type { Requester, ApiRequest, Route } from './router.ts'
 import {
   type Api,
   type ApiRow,
@@ -34,7 +34,7 @@ export function guarded(row: ApiRow): Route<Facts> {
   return {
     method,
     path,
-    handle: (question, facts) => withApi(facts, api => admit(row, question, api)),
+    handle: (request, facts) => withApi(facts, api => admit(row, request, api)),
   }
 }
 
@@ -44,7 +44,7 @@ export function guardedInZone(row: ZoneRow): Route<Facts> {
   return {
     method,
     path,
-    handle: (question, facts) => withApi(facts, api => admitToZone(row, question, api)),
+    handle: (request, facts) => withApi(facts, api => admitToZone(row, request, api)),
   }
 }
 
@@ -54,7 +54,7 @@ export function guardedForAll(row: PlainRow): Route<Facts> {
   return {
     method,
     path,
-    handle: (question, facts) => withApi(facts, api => admitAnyone(row, question, api)),
+    handle: (request, facts) => withApi(facts, api => admitAnyone(row, request, api)),
   }
 }
 
@@ -64,38 +64,38 @@ export function guardedForUser(row: UserRow): Route<Facts> {
   return {
     method,
     path,
-    handle: (question, facts) => withApi(facts, api => admitUser(row, question, api)),
+    handle: (request, facts) => withApi(facts, api => admitUser(row, request, api)),
   }
 }
 
 /** Makes a row about the gateway as a whole, for tokens of any account with the permission; nobody needs one where `isOpen`. */
 export function guardedUnless<F extends Facts>(
-  isOpen: (asker: Asker, facts: F) => boolean,
+  isOpen: (requester: Requester, facts: F) => boolean,
   { path, permission }: { readonly path: string; readonly permission: Permission },
-  handle: (facts: F) => Promise<Answer>,
+  handle: (facts: F) => Promise<ApiResponse>,
 ): Route<F> {
   const row = { method: 'GET', path, permission } as const
   return {
     ...row,
-    handle: ({ asker }, facts) => {
-      if (isOpen(asker, facts)) return handle(facts)
+    handle: ({ requester }, facts) => {
+      if (isOpen(requester, facts)) return handle(facts)
       return withApi(facts, async api => {
-        const caller = await callerOf(row, asker, api)
+        const caller = await callerOf(row, requester, api)
         if ('body' in caller) return caller
         if (permits(caller, permission, caller.account)) return handle(facts)
-        api.refusals?.note('forbidden', row, asker, caller)
-        return forbidden(permission, caller, asker, api)
+        api.refusals?.note('forbidden', row, requester, caller)
+        return forbidden(permission, caller, requester, api)
       })
     },
   }
 }
 
-function withApi(facts: Facts, ask: (api: Api) => Promise<Answer>): Answer | Promise<Answer> {
+function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
   const api = facts.api?.() ?? null
-  return api === null ? storeUnreachable : ask(api).catch(answerUnreachable)
+  return api === null ? storeUnreachable : ask(api).catch(respondUnreachable)
 }
 
-function answerUnreachable(error: unknown): Answer {
+function respondUnreachable(error: unknown): ApiResponse {
   if (error instanceof StoreBusy) return storeBusy
   if (error instanceof StoreUnreachable) return storeUnreachable
   throw error
@@ -104,59 +104,59 @@ function answerUnreachable(error: unknown): Answer {
 /** Finds the token that asks, which counts what it wants to change whether it may or not. */
 async function callerOf(
   row: Pick<Row, 'method' | 'path' | 'permission' | 'scope'>,
-  asker: Asker,
+  requester: Requester,
   { verifier, writes, refusals, issuer = null }: Api,
-): Promise<Token | Answer> {
-  const { authorization, address, shown } = asker
+): Promise<Token | ApiResponse> {
+  const { authorization, address, shown } = requester
   const caller = await verifier.verify(bearerOf(authorization), address, 'management', shown)
   if (caller === 'store_away') return storeUnreachable
   if (typeof caller === 'string') {
-    refusals?.note(caller, row, asker)
-    const challenge = missingToken(asker, issuer, row, caller !== 'missing')
+    refusals?.note(caller, row, requester)
+    const challenge = missingToken(requester, issuer, row, caller !== 'missing')
     return withHeaders(unauthorized, { 'www-authenticate': challenge })
   }
   const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
   if (wait === null) return caller
-  refusals?.note('too_many', row, asker, caller)
+  refusals?.note('too_many', row, requester, caller)
   return tooMany(wait)
 }
 
-async function admit(row: ApiRow, question: Question, api: Api): Promise<Answer> {
-  const { asker } = question
-  const caller = await callerOf(row, asker, api)
+async function admit(row: ApiRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
+  const { requester } = request
+  const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
-  const account = question.params.account_id!
+  const account = request.params.account_id!
   if (!mayAsk(caller, row.permission, account)) {
-    api.refusals?.note('forbidden', row, asker, caller)
-    return forbidden(row.permission, caller, asker, api)
+    api.refusals?.note('forbidden', row, requester, caller)
+    return forbidden(row.permission, caller, requester, api)
   }
   if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'Account')
-  const call = await callOf(row, question, { account, caller }, api)
+  const call = await callOf(row, request, { account, caller }, api)
   if ('status' in call) return call
-  const answer = await row.handle(call, api)
-  if (answer.status === 403) api.refusals?.note('beyond_token', row, asker, caller)
-  return settled(row, answer, api)
+  const response = await row.handle(call, api)
+  if (response.status === 403) api.refusals?.note('beyond_token', row, requester, caller)
+  return settled(row, response, api)
 }
 
-async function admitAnyone(row: PlainRow, question: Question, api: Api): Promise<Answer> {
-  const caller = await callerOf(row, question.asker, api)
+async function admitAnyone(row: PlainRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
+  const caller = await callerOf(row, request.requester, api)
   if ('body' in caller) return caller
-  const call = await callOf(row, question, { account: caller.account, caller }, api)
+  const call = await callOf(row, request, { account: caller.account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle(call, api), api)
 }
 
-async function admitUser(row: UserRow, question: Question, api: Api): Promise<Answer> {
-  const { asker } = question
-  const caller = await callerOf(row, asker, api)
+async function admitUser(row: UserRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
+  const { requester } = request
+  const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
   const { account, actor } = caller
   if (actor === undefined || !hasScope(actor.scopes, row.scope)) {
-    api.refusals?.note('forbidden', row, asker, caller)
-    const answer = failure('no_user', row.scope)
-    const challenge = missingUserScope(asker, api.issuer ?? null, row.scope, caller)
-    return challenge === null ? answer : withHeaders(answer, { 'www-authenticate': challenge })
+    api.refusals?.note('forbidden', row, requester, caller)
+    const response = failure('no_user', row.scope)
+    const challenge = missingUserScope(requester, api.issuer ?? null, row.scope, caller)
+    return challenge === null ? response : withHeaders(response, { 'www-authenticate': challenge })
   }
-  const call = await callOf(row, question, { account, caller }, api)
+  const call = await callOf(row, request, { account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle({ ...call, actor }, api), api)
 }
 
@@ -165,31 +165,31 @@ function hasScope(scopes: readonly string[], wanted: string): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/\.read$/, '.write'))
 }
 
-/** Answers for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
-async function admitToZone(row: ZoneRow, question: Question, api: Api): Promise<Answer> {
-  const { asker } = question
-  const caller = await callerOf(row, asker, api)
+/** Responds for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
+async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
+  const { requester } = request
+  const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
-  const zone = api.zones.find(question.params.zone!)
+  const zone = api.zones.find(request.params.zone!)
   const account = await ownerOf(zone, api.store)
   if (zone === null || account === null || !permits(caller, row.permission, account)) {
     if (permits(caller, row.permission, caller.account)) return noZone
-    api.refusals?.note('forbidden', row, asker, caller)
-    return forbidden(row.permission, caller, asker, api)
+    api.refusals?.note('forbidden', row, requester, caller)
+    return forbidden(row.permission, caller, requester, api)
   }
-  const call = await callOf(row, question, { account, caller }, api)
+  const call = await callOf(row, request, { account, caller }, api)
   return 'status' in call ? call : settled(row, await row.handle({ ...call, zone }, api), api)
 }
 
 async function callOf(
   row: Row,
-  { params, query, asker }: Question,
+  { params, query, requester }: ApiRequest,
   who: Pick<Call, 'account' | 'caller'>,
   { clock = systemClock }: Api,
-): Promise<Call | Answer> {
+): Promise<Call | ApiResponse> {
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failures(strays)
-  const { contentType, readBody, ray, ifMatch, idempotencyKey } = asker
+  const { contentType, readBody, ray, ifMatch, idempotencyKey } = requester
   const { body: kind = null } = row
   const input = kind || takesNoBody(row) ? await readInput(kind, contentType, readBody) : noInput
   if ('status' in input) return input
@@ -197,7 +197,7 @@ async function callOf(
   return {
     ...who,
     now: clock.now(),
-    address: addressOf(asker),
+    address: addressOf(requester),
     ray,
     ifMatch,
     idempotencyKey,
@@ -208,11 +208,11 @@ async function callOf(
   }
 }
 
-/** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that was answered with 503 and can still be lost. */
-async function settled({ method }: Row, answer: Answer, { store }: Api): Promise<Answer> {
-  const { status } = answer
+/** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that got 503 and can still be lost. */
+async function settled({ method }: Row, response: ApiResponse, { store }: Api): Promise<ApiResponse> {
+  const { status } = response
   if (status === 409 || status === 412 || (status === 404 && method === 'DELETE')) await store.confirm()
-  return answer
+  return response
 }
 
 function mayAsk(caller: Token, permission: Permission | null, account: string): boolean {
@@ -233,23 +233,23 @@ const storeUnreachable = unavailable('store_away')
 const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
 
-function unavailable(fault: 'store_away' | 'store_busy'): Answer {
+function unavailable(fault: 'store_away' | 'store_busy'): ApiResponse {
   const retryAfter = String(retryAfterOf(refuse('service_unavailable')))
   return withHeaders(failure(fault), { 'retry-after': retryAfter })
 }
 
-function tooMany(seconds: number): Answer {
+function tooMany(seconds: number): ApiResponse {
   return withHeaders(failure('too_many_changes'), { 'retry-after': String(seconds) })
 }
 
 function forbidden(
   permission: Permission | null,
   caller: Token,
-  asker: Asker,
+  requester: Requester,
   { issuer = null }: Api,
-): Answer {
+): ApiResponse {
   if (permission === null) return failure('forbidden', 'a token that may access this account')
-  const answer = failure('forbidden', `the permission ${permission} on this account`)
-  const challenge = missingScope(asker, issuer, permission, caller)
-  return challenge === null ? answer : withHeaders(answer, { 'www-authenticate': challenge })
+  const response = failure('forbidden', `the permission ${permission} on this account`)
+  const challenge = missingScope(requester, issuer, permission, caller)
+  return challenge === null ? response : withHeaders(response, { 'www-authenticate': challenge })
 }

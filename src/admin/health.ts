@@ -1,17 +1,17 @@
 // Whether the gateway lives, and whether it takes traffic: for orchestrators, load balancers and the container's health check.
 
 import type { StoreSigns } from '../metrics/counts.ts'
-import type { Answer } from './envelope.ts'
+import type { ApiResponse } from './envelope.ts'
 
 /** `null` when traffic is welcome, else the reason why not. */
 export type Unready = 'starting' | 'draining' | 'no worker is up' | null
 
-export function alive(): Answer {
+export function alive(): ApiResponse {
   return status(200, { status: 'alive' })
 }
 
 /** Returns whether traffic is welcome; an unreachable store, or one that refuses writes, does not stop it, since most requests need only the cache. */
-export function ready(unready: Unready, store: StoreSigns | null): Answer {
+export function ready(unready: Unready, store: StoreSigns | null): ApiResponse {
   if (unready !== null) return status(503, { status: 'unready', reason: unready })
   const reason = store && faultOf(store)
   return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
@@ -22,7 +22,7 @@ function faultOf({ isUnreachable, refusal }: StoreSigns): string | null {
   return refusal === null ? null : `store refuses writes: ${refusal}`
 }
 
-function status(code: number, content: object): Answer {
+function status(code: number, content: object): ApiResponse {
   return {
     status: code,
     headers: { 'content-type': 'application/json' },

@@ -4,7 +4,7 @@ import { html } from '../base/text/html.ts'
 import type { StoreSigns } from '../metrics/counts.ts'
 import { negotiate } from '../errors/negotiate.ts'
 import { Frame } from '../errors/render/page.ts'
-import type { Answer } from './envelope.ts'
+import type { ApiResponse } from './envelope.ts'
 import { ready, type Unready } from './health.ts'
 
 const links = [
@@ -15,7 +15,7 @@ const links = [
 ] as const
 
 /** Returns links to what a browser can open, as a page, or as JSON where that is accepted instead. */
-export function home(accept: string | null, unready: Unready, store: StoreSigns | null): Answer {
+export function home(accept: string | null, unready: Unready, store: StoreSigns | null): ApiResponse {
   const { status, reason }: State = JSON.parse(ready(unready, store).body)
   if (negotiate(accept) !== 'html') {
     const body = JSON.stringify({ status, reason, links: links.map(([path]) => `/${path}`) })

@@ -1,11 +1,11 @@
 // Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
 
 import type { Shown } from '../tokens/verify.ts'
-import { type Answer, failure, withHeaders } from './envelope.ts'
+import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './sender.ts'
 
 /** What the handlers may know of a request beside its method and target. */
-export interface Asker extends Sender {
+export interface Requester extends Sender {
   readonly accept: string | null
   /** Null when absent; empty when there are several, of which nobody can tell which counts. */
   readonly authorization: string | null
@@ -20,11 +20,11 @@ export interface Asker extends Sender {
   readonly readBody: (most: number) => Promise<Buffer | null>
 }
 
-export interface Question {
+export interface ApiRequest {
   /** What the `{name}` segments of the row's path stood for, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  readonly asker: Asker
+  readonly requester: Requester
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,7 +32,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Route<Facts> {
   readonly method: Method
   readonly path: string
-  readonly handle: (question: Question, facts: Facts) => Answer | Promise<Answer>
+  readonly handle: (request: ApiRequest, facts: Facts) => ApiResponse | Promise<ApiResponse>
 }
 
 interface Row<Facts> {
@@ -53,8 +53,8 @@ export class Router<Facts> {
     }
   }
 
-  /** Answers with the handler of the first row that fits; HEAD is answered as GET, its body is dropped by the server. */
-  async answer(method: string, target: string, asker: Asker, facts: Facts): Promise<Answer> {
+  /** Responds with the handler of the first row that fits; HEAD as GET, its body is dropped by the server. */
+  async respond(method: string, target: string, requester: Requester, facts: Facts): Promise<ApiResponse> {
     const [path, query] = splitTarget(target)
     const segments = path.split('/')
     const alike = this.#rows.get(segments.length) ?? []
@@ -68,7 +68,7 @@ export class Router<Facts> {
     const params = paramsOf(row.segments, segments)
     if (params === null) return failure('bad_path_encoding')
     return row.route.handle(
-      { params, query: query === '' ? noQuery : new URLSearchParams(query), asker },
+      { params, query: query === '' ? noQuery : new URLSearchParams(query), requester },
       facts,
     )
   }
@@ -95,7 +95,7 @@ function splitTarget(target: string): [path: string, query: string] {
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
 }
 
-function notAllowed(methods: readonly string[]): Answer {
+function notAllowed(methods: readonly string[]): ApiResponse {
   const allow = [...new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(
     ', ',
   )

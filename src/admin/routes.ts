@@ -13,7 +13,7 @@ import {
   listClients,
   updateClient,
 } from './oauth-clients/clients.ts'
-import type { Answer } from './envelope.ts'
+import type { ApiResponse } from './envelope.ts'
 import { documentation, documentationIndex } from './error-docs.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways/gateways.ts'
 import { guarded, guardedForAll, guardedForUser, guardedInZone, guardedUnless } from './guard.ts'
@@ -46,7 +46,7 @@ import {
 import { deleteSession, deleteSessions, listSessions, sessionParameters } from './people/sessions.ts'
 import { getUser } from './people/user.ts'
 import { pageParameters } from './request/query.ts'
-import type { Asker, Route } from './router.ts'
+import type { Requester, Route } from './router.ts'
 import { listMembers, memberParameters } from './people/member-list.ts'
 import { createMember, deleteMember, getMember, reinviteMember, updateMember } from './people/members.ts'
 import { getRole, listRoles, roleParameters } from './people/roles.ts'
@@ -353,7 +353,8 @@ export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
     path: '/',
-    handle: ({ asker }, { unready, storeSigns }) => home(asker.accept, unready(), storeSigns?.() ?? null),
+    handle: ({ requester }, { unready, storeSigns }) =>
+      home(requester.accept, unready(), storeSigns?.() ?? null),
   },
   { method: 'GET', path: '/healthz', handle: alive },
   {
@@ -362,12 +363,12 @@ export const routes: readonly Route<Facts>[] = [
     handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
   },
   guardedUnless(seesMetrics, { path: '/metrics', permission: 'Metrics Read' }, exposition),
-  { method: 'POST', path: '/handover', handle: (question, { handOver }) => handover(question, handOver) },
-  { method: 'GET', path: '/errors', handle: ({ asker }) => documentationIndex(asker.accept) },
+  { method: 'POST', path: '/handover', handle: (request, { handOver }) => handover(request, handOver) },
+  { method: 'GET', path: '/errors', handle: ({ requester }) => documentationIndex(requester.accept) },
   {
     method: 'GET',
     path: '/errors/{code}',
-    handle: ({ params, asker }) => documentation(params.code!, asker.accept),
+    handle: ({ params, requester }) => documentation(params.code!, requester.accept),
   },
   {
     method: 'GET',
@@ -380,10 +381,10 @@ export const routes: readonly Route<Facts>[] = [
   ...zoneRows.map(guardedInZone),
 ]
 
-function seesMetrics({ isDirect }: Asker, { metricsAccess }: Facts): boolean {
+function seesMetrics({ isDirect }: Requester, { metricsAccess }: Facts): boolean {
   return metricsAccess === 'open' || (metricsAccess === 'direct' && isDirect)
 }
 
-async function exposition({ metrics }: Facts): Promise<Answer> {
+async function exposition({ metrics }: Facts): Promise<ApiResponse> {
   return { status: 200, headers: { 'content-type': metricsContentType }, body: await metrics() }
 }

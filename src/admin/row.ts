@@ -8,11 +8,11 @@ import type { Actor, Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Permission } from '../permissions/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
-import type { Answer } from './envelope.ts'
+import type { ApiResponse } from './envelope.ts'
 import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
 import type { BodyKind } from './request/input.ts'
 import type { Refusals } from './refusal-log.ts'
-import type { Method, Question } from './router.ts'
+import type { Method, ApiRequest } from './router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from './zones/zones.ts'
 
@@ -34,26 +34,26 @@ export interface Row {
 
 /** A row of an account, which its path names. */
 export interface ApiRow extends Row {
-  readonly handle: (call: Call, api: Api) => Promise<Answer>
+  readonly handle: (call: Call, api: Api) => Promise<ApiResponse>
 }
 
 /** A row outside of accounts: for any token, or for those that act for a user. */
 export interface PlainRow extends Row {
   readonly permission: null
-  readonly handle: (call: Call, api: Api) => Answer | Promise<Answer>
+  readonly handle: (call: Call, api: Api) => ApiResponse | Promise<ApiResponse>
 }
 
 /** A row about the user for whom a token of OAuth acts. */
 export interface UserRow extends Row {
   readonly permission: null
   readonly scope: string
-  readonly handle: (call: UserCall, api: Api) => Promise<Answer>
+  readonly handle: (call: UserCall, api: Api) => Promise<ApiResponse>
 }
 
 /** A row of a zone, which its path names. */
 export interface ZoneRow extends Row {
   readonly permission: Permission
-  readonly handle: (call: ZoneCall, api: Api) => Promise<Answer>
+  readonly handle: (call: ZoneCall, api: Api) => Promise<ApiResponse>
 }
 
 /** What the management API works on. */
@@ -84,7 +84,7 @@ export interface Call {
   readonly account: string
   /** The token that asks. */
   readonly caller: Token
-  readonly params: Question['params']
+  readonly params: ApiRequest['params']
   readonly query: URLSearchParams
   /** The body, parsed; null where the row has none. */
   readonly body: unknown

@@ -9,11 +9,11 @@ import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import { Shown } from '../tokens/verify.ts'
-import { type Answer, failure } from './envelope.ts'
+import { type ApiResponse, failure } from './envelope.ts'
 import type { Face } from './face.ts'
 import { readBody } from './request/input.ts'
 import { type Facts, routes } from './routes.ts'
-import { type Asker, Router } from './router.ts'
+import { type Requester, Router } from './router.ts'
 import { type Sender, senderOf } from './sender.ts'
 
 const limits = {
@@ -93,7 +93,7 @@ export class AdminServer {
   async close(): Promise<void> {
     this.hush()
     const closed = Promise.all([this.#closed, ended(this.#facesServer)])
-    // One that was answered before all of its body had come is idle only later.
+    // One that got its response before all of its body had come is idle only later.
     const idle = setInterval(() => {
       this.#server.closeIdleConnections()
       this.#facesServer.closeIdleConnections()
@@ -106,7 +106,7 @@ export class AdminServer {
     const sender = senderOf(request, this.vouch)
     const face = this.#faceOf(request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
-    await this.#send(await this.#answer(request, sender), request, response, sender)
+    await this.#send(await this.#respond(request, sender), request, response, sender)
   }
 
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
@@ -146,18 +146,18 @@ export class AdminServer {
   }
 
   async #send(
-    answer: Answer,
+    made: ApiResponse,
     request: IncomingMessage,
     response: ServerResponse,
     sender: Sender,
   ): Promise<void> {
-    const parts = [answer.body, ...(answer.rest ?? [])]
+    const parts = [made.body, ...(made.rest ?? [])]
     const length = String(await lengthOf(parts))
     const fields = ['content-length', length, 'svc-ray', sender.ray]
     if (!this.#server.listening) fields.push('connection', 'close')
-    for (const name in answer.headers) if (!ownNames.has(name)) fields.push(name, answer.headers[name]!)
-    for (const [name, value] of strictHeaders) if (!(name in answer.headers)) fields.push(name, value)
-    response.writeHead(answer.status, fields)
+    for (const name in made.headers) if (!ownNames.has(name)) fields.push(name, made.headers[name]!)
+    for (const [name, value] of strictHeaders) if (!(name in made.headers)) fields.push(name, value)
+    response.writeHead(made.status, fields)
     if (request.method === 'HEAD') response.end()
     // A text goes out in one write with the head, bytes would take two.
     else if (parts.length === 1) response.end(parts[0])
@@ -171,10 +171,10 @@ export class AdminServer {
     return shown
   }
 
-  async #answer(request: IncomingMessage, sender: Sender): Promise<Answer> {
+  async #respond(request: IncomingMessage, sender: Sender): Promise<ApiResponse> {
     try {
-      const asker = askerOf(request, sender, this.#shownOn(request.socket))
-      return await this.#router.answer(request.method!, request.url!, asker, this.#facts)
+      const requester = requesterOf(request, sender, this.#shownOn(request.socket))
+      return await this.#router.respond(request.method!, request.url!, requester, this.#facts)
     } catch (cause) {
       // A caller who went away in the middle of a body is no bug, and nobody reads the response.
       if (cause !== request.errored) this.#bug(cause)
@@ -209,7 +209,7 @@ async function* oneInATurn(parts: readonly string[]): AsyncGenerator<string> {
   }
 }
 
-function askerOf(request: IncomingMessage, sender: Sender, shown: Shown): Asker {
+function requesterOf(request: IncomingMessage, sender: Sender, shown: Shown): Requester {
   const { headers } = request
   return {
     accept: headers.accept ?? null,
@@ -233,7 +233,7 @@ function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string
   return count > 1 ? '' : (value as string)
 }
 
-/** Answers bytes that are no request, so that the person who sent them reads why instead of a reset. */
+/** Responds to bytes that are no request, so that the person who sent them reads why instead of a reset. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const { status, body } = bytesFailure(error)
@@ -242,7 +242,7 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   )
 }
 
-function bytesFailure({ code }: NodeJS.ErrnoException): Answer {
+function bytesFailure({ code }: NodeJS.ErrnoException): ApiResponse {
   if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', limits.maxHeaderSize)
   return failure(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late_request' : 'no_request')
 }

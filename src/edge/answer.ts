@@ -2,7 +2,7 @@
 // file that knows these cases.
 
 import type { Operator } from '../config/custom-errors-config.ts'
-import { type Answer, compose, composeEvent } from '../errors/compose.ts'
+import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
@@ -61,7 +61,7 @@ function respond(x: Exchange, refusal: Refusal): void {
   x.client.finish(x)
 }
 
-function composeFor(x: Exchange, refusal: Refusal): Answer {
+function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {
   const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
   if (x.aiCaller !== null)
     return composeForAi(
@@ -82,7 +82,7 @@ function operatorOf({ zone, snapshot }: Exchange): Operator | null {
 }
 
 /** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
-function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): Answer | null {
+function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): ErrorResponse | null {
   const { log, metrics } = x.plane
   try {
     const facts = factsOf(x)
@@ -98,7 +98,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
   }
 }
 
-function headOf(x: Exchange, { status, reason, headers }: Answer): string {
+function headOf(x: Exchange, { status, reason, headers }: ErrorResponse): string {
   let lines = `HTTP/1.1 ${status} ${reason}\r\n`
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
   return `${lines}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`

@@ -319,7 +319,7 @@ export const apiFaults = {
     sentence: 'Precondition failed: this has changed since you read it; read it again before you change it',
     when: 'The resource has changed: its etag no longer matches If-Match.',
   },
-  answer_unreadable: {
+  response_unreadable: {
     code: 10421,
     status: 409,
     sentence:

@@ -1,7 +1,7 @@
 // Composes responses to refused calls of AI routes. Their callers are mostly SDKs, which look for reasons and retry advice in places of their own.
 
 import { errorRows } from './catalogue.ts'
-import { type Answer, forms, type Options, pageOf } from './compose.ts'
+import { type ErrorResponse, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './render/form.ts'
 import { type Content, headersOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
@@ -22,7 +22,7 @@ export function composeForAi(
   occasion: Occasion,
   options: Options & { readonly challenge?: string | null },
   caller: AiCaller,
-): Answer {
+): ErrorResponse {
   const content =
     refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
   const { status } = errorRows[refusal.error]

@@ -14,7 +14,7 @@ import { renderJson } from './render/json.ts'
 import { renderMarkdown } from './render/markdown.ts'
 import type { Write } from './render/template.ts'
 
-export interface Answer {
+export interface ErrorResponse {
   readonly status: number
   readonly reason: string
   /** Name, value, name, value …; with Content-Length, without Date and Connection. */
@@ -31,7 +31,11 @@ export interface Options {
 }
 
 /** Composes the response to a request that was refused, in the format that it accepts. */
-export function compose(refusal: Refusal, occasion: Occasion, { documentation, operator }: Options): Answer {
+export function compose(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation, operator }: Options,
+): ErrorResponse {
   const format = negotiate(occasion.accept)
   const form = format === 'html' ? pageOf(operator) : forms[format]
   const { type, policy } = form

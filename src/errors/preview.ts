@@ -6,7 +6,7 @@ import type { Facts, RequestFacts } from '../expression/expression.ts'
 import { nextRay } from '../base/ray.ts'
 import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
-import { type Answer, compose, type Options } from './compose.ts'
+import { type ErrorResponse, compose, type Options } from './compose.ts'
 import { composeCustom } from './custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer, type Found } from './custom/custom-errors.ts'
 import type { Occasion } from './problem.ts'
@@ -85,13 +85,13 @@ function composeFound(
   occasion: Occasion,
   facts: Facts,
   options: Options,
-): Answer {
+): ErrorResponse {
   return found === null
     ? compose(refusal, occasion, options)
     : composeCustom(found.content, refusal, occasion, facts)
 }
 
-function show({ found, source }: Choice, { status, headers, body }: Answer): Preview {
+function show({ found, source }: Choice, { status, headers, body }: ErrorResponse): Preview {
   const pairs = headers.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
   )

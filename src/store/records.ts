@@ -155,7 +155,7 @@ export type AuditAction =
   | 'sign_out'
 
 /** The response to a request with an Idempotency-Key, stored for repetitions. */
-export interface KeptAnswer {
+export interface KeptResponse {
   readonly account: string
   /** Of caller, request and Idempotency-Key: SHA-256 in hex. */
   readonly key: string

@@ -11,7 +11,7 @@ import type {
   AuditEntry,
   DroppedEntries,
   Gateway,
-  KeptAnswer,
+  KeptResponse,
   LogEntry,
   LogStrategy,
   LogSummary,
@@ -51,7 +51,7 @@ export interface Store {
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
-  readonly answers: KeptAnswers
+  readonly responses: KeptResponses
   readonly audit: AuditLog
   readonly logs: Logs
   readonly counters: Counters
@@ -105,7 +105,7 @@ export interface Records<T> {
 /** What is written together with a record, both or neither. */
 export interface Together {
   readonly audit?: AuditEntry
-  readonly answer?: KeptAnswer
+  readonly response?: KeptResponse
 }
 
 /**
@@ -193,8 +193,8 @@ export interface OAuthClients extends Records<OAuthClient> {
 }
 
 /** Stored responses to requests with an Idempotency-Key; written together with the records that they concern. Expired ones are not returned. */
-export interface KeptAnswers {
-  get(account: string, key: string): Promise<KeptAnswer | null>
+export interface KeptResponses {
+  get(account: string, key: string): Promise<KeptResponse | null>
 }
 
 /** The audit entries of accounts; they stay until they are trimmed. */

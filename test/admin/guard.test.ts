@@ -338,7 +338,7 @@ function absent(store: Store, away: { isOn: boolean }): Store {
     tokens: guard(store.tokens),
     gateways: guard(store.gateways),
     oauthClients: guard(store.oauthClients),
-    answers: guard(store.answers),
+    responses: guard(store.responses),
     audit: guard(store.audit),
     errorRules: guard(store.errorRules),
     accessRules: guard(store.accessRules),

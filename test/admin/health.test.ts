@@ -5,22 +5,22 @@ import { ready } from '../../src/admin/health.ts'
 const well = { isUnreachable: false, refusal: null, deafness: null }
 
 test('readiness says why the gateway is degraded, and takes traffic all the same', () => {
-  const answerOf = (...args: Parameters<typeof ready>) => {
+  const responseOf = (...args: Parameters<typeof ready>) => {
     const { status, body } = ready(...args)
     return [status, JSON.parse(String(body))]
   }
-  assert.deepEqual(answerOf(null, null), [200, { status: 'ready' }])
-  assert.deepEqual(answerOf(null, well), [200, { status: 'ready' }])
-  assert.deepEqual(answerOf(null, { ...well, deafness: 'NOPERM' }), [200, { status: 'ready' }])
+  assert.deepEqual(responseOf(null, null), [200, { status: 'ready' }])
+  assert.deepEqual(responseOf(null, well), [200, { status: 'ready' }])
+  assert.deepEqual(responseOf(null, { ...well, deafness: 'NOPERM' }), [200, { status: 'ready' }])
   const refusal = '1 of 2 replicas confirm writes'
   const degraded = (reason: string) => [200, { status: 'degraded', reason }]
-  assert.deepEqual(answerOf(null, { ...well, refusal }), degraded(`store refuses writes: ${refusal}`))
-  assert.deepEqual(answerOf(null, { ...well, isUnreachable: true }), degraded('store unreachable'))
+  assert.deepEqual(responseOf(null, { ...well, refusal }), degraded(`store refuses writes: ${refusal}`))
+  assert.deepEqual(responseOf(null, { ...well, isUnreachable: true }), degraded('store unreachable'))
   assert.deepEqual(
-    answerOf(null, { ...well, isUnreachable: true, refusal: '1 of 3 Sentinels' }),
+    responseOf(null, { ...well, isUnreachable: true, refusal: '1 of 3 Sentinels' }),
     degraded('store unreachable: 1 of 3 Sentinels'),
   )
-  assert.deepEqual(answerOf('draining', { ...well, refusal }), [
+  assert.deepEqual(responseOf('draining', { ...well, refusal }), [
     503,
     { status: 'unready', reason: 'draining' },
   ])

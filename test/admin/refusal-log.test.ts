@@ -75,7 +75,7 @@ test('of a flood, ten a second are logged, with the number of the others', t => 
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
   const { managementRefusals } = new Metrics('0')
   const refusals = new Refusals(log, managementRefusals)
-  const asker = {
+  const requester = {
     address: '192.0.2.1',
     peer: '192.0.2.1',
     isDirect: true,
@@ -84,7 +84,7 @@ test('of a flood, ten a second are logged, with the number of the others', t => 
     ray: '0123456789abcdef',
   }
   const flood = (count: number) => {
-    for (let i = 0; i < count; i++) refusals.note('unknown', { method: 'GET', path: '/x' }, asker)
+    for (let i = 0; i < count; i++) refusals.note('unknown', { method: 'GET', path: '/x' }, requester)
   }
   flood(1_000)
   assert.equal(lines.length, 10)

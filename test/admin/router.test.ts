@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Answer } from '../../src/admin/envelope.ts'
-import { type Asker, type Route, Router } from '../../src/admin/router.ts'
+import type { ApiResponse } from '../../src/admin/envelope.ts'
+import { type Requester, type Route, Router } from '../../src/admin/router.ts'
 
-const text = (body: string): Answer => ({ status: 200, headers: {}, body })
+const text = (body: string): ApiResponse => ({ status: 200, headers: {}, body })
 
 const table: readonly Route<string>[] = [
   { method: 'GET', path: '/things', handle: (_, facts) => text(`list for ${facts}`) },
@@ -14,7 +14,7 @@ const table: readonly Route<string>[] = [
   { method: 'DELETE', path: '/things/{id}', handle: async ({ params }) => text(`gone ${params.id}`) },
 ]
 
-const asker: Asker = {
+const requester: Requester = {
   accept: null,
   authorization: null,
   contentType: null,
@@ -29,7 +29,7 @@ const asker: Asker = {
   readBody: async () => null,
 }
 
-const ask = (method: string, target: string) => new Router(table).answer(method, target, asker, 'you')
+const ask = (method: string, target: string) => new Router(table).respond(method, target, requester, 'you')
 
 test('a request reaches the row of its method and path, the query does not matter', async () => {
   assert.equal((await ask('GET', '/things?page=2')).body, 'list for you')

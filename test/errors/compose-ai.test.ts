@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
-import { type Answer, compose } from '../../src/errors/compose.ts'
+import { type ErrorResponse, compose } from '../../src/errors/compose.ts'
 import { type AiCaller, composeEventForAi, composeForAi } from '../../src/errors/compose-ai.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, type Fault, refuse } from '../../src/errors/refusal.ts'
@@ -25,11 +25,11 @@ function occasionOf(facts: Partial<Occasion> = {}): Occasion {
   return { ray: '8f3c1e0a9b7d2c46', zone: '127.0.0.1', accept: null, time: 1_790_000_000_000, ...facts }
 }
 
-function answerTo(error: ErrorName, accept: string | null, caller = rest, facts?: Facts): Answer {
+function answerTo(error: ErrorName, accept: string | null, caller = rest, facts?: Facts): ErrorResponse {
   return composeForAi(refuse(error, facts), occasionOf({ accept }), options, caller)
 }
 
-function headersOf({ headers }: Answer): Readonly<Record<string, string>> {
+function headersOf({ headers }: ErrorResponse): Readonly<Record<string, string>> {
   const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]!]] : []))
   assert.equal(new Set(pairs.map(([name]) => name)).size, headers.length / 2, 'no header stands twice')
   return Object.fromEntries(pairs)

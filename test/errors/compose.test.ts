@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'yaml'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
-import { type Answer, compose, composeEvent, type Options } from '../../src/errors/compose.ts'
+import { type ErrorResponse, compose, composeEvent, type Options } from '../../src/errors/compose.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, refusalFor, refuse, retryAfterOf } from '../../src/errors/refusal.ts'
 import { renderHtml } from '../../src/errors/render/html.ts'
@@ -18,11 +18,11 @@ function occasionOf(facts: Partial<Occasion> = {}): Occasion {
   return { ray: '8f3c1e0a9b7d2c46', zone: 'www.example.com', accept: null, time: 1_790_000_000_000, ...facts }
 }
 
-function answerTo(error: ErrorName, accept: string | null, facts?: Facts): Answer {
+function answerTo(error: ErrorName, accept: string | null, facts?: Facts): ErrorResponse {
   return compose(refuse(error, facts), occasionOf({ accept }), options)
 }
 
-function headersOf({ headers }: Answer): Readonly<Record<string, string>> {
+function headersOf({ headers }: ErrorResponse): Readonly<Record<string, string>> {
   const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]!]] : []))
   assert.equal(new Set(pairs.map(([name]) => name)).size, headers.length / 2, 'no header stands twice')
   return Object.fromEntries(pairs)
@@ -256,7 +256,7 @@ test('the policy of a page with a logo allows the origin of that, and no other p
   const operator = { name: 'Tea', logo: 'https://cdn.example:8443/a.svg?v=1', contact: null }
   const page = (options: Options) => compose(refuse('origin_down'), occasionOf(), options)
   const bare = page(options)
-  const policyOf = (answer: Answer) => headersOf(answer)['content-security-policy']!
+  const policyOf = (answer: ErrorResponse) => headersOf(answer)['content-security-policy']!
   const policy = policyOf(page({ ...options, operator }))
   assert.match(policy, /; img-src data: https:\/\/cdn\.example:8443; /)
   assert.equal(policy.replace(' https://cdn.example:8443', ''), policyOf(bare))

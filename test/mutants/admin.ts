@@ -13,7 +13,7 @@ export const admin: readonly Mutated[] = [
         breaks: 'any token reads and changes everything',
       },
       {
-        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, asker)\n",
+        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, requester)\n",
         becomes: "if (typeof caller === 'string') {\n",
         breaks: 'refused callers leave nothing in the log',
         tests: ['admin/guard', 'admin/refusal-log'],
@@ -71,17 +71,17 @@ export const admin: readonly Mutated[] = [
       {
         text: 'kept.fingerprint === fingerprint ? replay(kept, api) : otherBody',
         becomes: 'replay(kept, api)',
-        breaks: 'another request gets the answer of the first',
+        breaks: 'another request gets the response of the first',
       },
       {
         text: '[caller.id, account, ...request, idempotencyKey]',
         becomes: '[account, ...request, idempotencyKey]',
-        breaks: 'a caller gets the answer, and the secret, of another',
+        breaks: 'a caller gets the response, and the secret, of another',
         tests: ['admin/request/idempotency', 'admin/oauth-clients/clients'],
       },
       {
-        text: 'const sealed = api.secrets.seal(JSON.stringify(answer), key)',
-        becomes: 'const sealed = JSON.stringify(answer)',
+        text: 'const sealed = api.secrets.seal(JSON.stringify(response), key)',
+        becomes: 'const sealed = JSON.stringify(response)',
         breaks: 'secrets stand in the store for all to read',
         tests: ['admin/request/idempotency', 'admin/oauth-clients/clients'],
       },

@@ -107,8 +107,8 @@ export const store: readonly Mutated[] = [
       {
         text: "tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])",
         becomes: 'true',
-        breaks: 'an answer that has expired keeps its key',
-        tests: ['store/redis/answers', 'store/redis/contract'],
+        breaks: 'a response that has expired keeps its key',
+        tests: ['store/redis/responses', 'store/redis/contract'],
       },
       {
         text: "if redis.call('HSETNX', entries, id, json) == 0 then return end",
@@ -123,7 +123,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/sqlite/sqlite-store'],
     changes: [
       {
-        text: 'if (answer && answers.hasWithin(answer)) return false',
+        text: 'if (response && responses.hasWithin(response)) return false',
         becomes: '',
         breaks: 'a request that is sent again is done again',
       },

@@ -9,7 +9,7 @@ import {
   firstStart,
   gateway,
   hex,
-  keptAnswer,
+  keptResponse,
 } from './contract-specimens.ts'
 
 export function accountsContract(name: string, place: Place): void {
@@ -47,22 +47,22 @@ export function accountsContract(name: string, place: Place): void {
   test(`${name}: of an account nothing set at once is lost, and what goes with it is there, or nothing of both`, async t => {
     const open = await place(t)
     const stores = await Promise.all([open(), open()])
-    const [{ accounts, audit, answers }] = stores
+    const [{ accounts, audit, responses }] = stores
     const kept = account()
     await accounts.insert(kept)
-    const answer = keptAnswer({ account: kept.id })
+    const response = keptResponse({ account: kept.id })
     const names = Array.from({ length: 10 }, (_, i) => `name ${i}`)
     const done = await Promise.all([
       ...names.map((name, i) =>
         stores[i % 2]!.accounts.update(kept.id, { name }, { audit: auditEntry({ account: kept.id }) }),
       ),
-      stores[1]!.accounts.update(kept.id, { enforceTwoFactor: true }, { answer }),
+      stores[1]!.accounts.update(kept.id, { enforceTwoFactor: true }, { response }),
     ])
     assert.ok(done.every(Boolean))
     const after = (await accounts.get(kept.id))!
     assert.ok(names.includes(after.name) && after.enforceTwoFactor)
-    assert.deepEqual(await answers.get(kept.id, answer.key), answer)
-    const late = { audit: auditEntry({ account: kept.id }), answer }
+    assert.deepEqual(await responses.get(kept.id, response.key), response)
+    const late = { audit: auditEntry({ account: kept.id }), response }
     assert.equal(await accounts.update(kept.id, { name: 'late' }, late), false)
     assert.equal(
       await accounts.update(hex(16), { name: 'nobody' }, { audit: auditEntry({ account: kept.id }) }),

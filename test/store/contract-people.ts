@@ -10,7 +10,7 @@ import {
   auditQuery,
   hex,
   identity,
-  keptAnswer,
+  keptResponse,
   member,
   totp,
   user,
@@ -63,7 +63,10 @@ export function peopleContract(name: string, place: Place): void {
     const { users } = store
     const [one, other] = [user({ identity: identity() }), user({ identity: identity() })]
     for (const kept of [one, other]) await users.insert(kept)
-    const together = { audit: auditEntry({ account: everybody }), answer: keptAnswer({ account: everybody }) }
+    const together = {
+      audit: auditEntry({ account: everybody }),
+      response: keptResponse({ account: everybody }),
+    }
     assert.equal(await users.insert(user({ email: one.email }), together), false)
     assert.equal(await users.insert(user({ identity: one.identity }), together), false)
     const before = (await users.get(everybody, other.id))!
@@ -72,7 +75,7 @@ export function peopleContract(name: string, place: Place): void {
     assert.deepEqual(await users.get(everybody, other.id), before)
     assert.equal((await users.list(everybody, all)).total, 2)
     assert.equal((await store.audit.list(everybody, auditQuery())).total, 0)
-    assert.equal(await store.answers.get(everybody, together.answer.key), null)
+    assert.equal(await store.responses.get(everybody, together.response.key), null)
   })
 
   test(`${name}: of 20 users at once with one e-mail address, and with one identity, one is kept`, async t => {
@@ -139,7 +142,7 @@ export function peopleContract(name: string, place: Place): void {
 
   test(`${name}: the last accepted super administrator stays one`, async t => {
     const store = await (await place(t))()
-    const { members, audit, answers } = store
+    const { members, audit, responses } = store
     const account = hex(16)
     const only = member({ account, isSuper: true })
     const others = [
@@ -149,7 +152,7 @@ export function peopleContract(name: string, place: Place): void {
     ]
     for (const one of [only, ...others]) await members.insert(one)
     const before = (await members.get(account, only.id))!
-    const together = { audit: auditEntry({ account }), answer: keptAnswer({ account }) }
+    const together = { audit: auditEntry({ account }), response: keptResponse({ account }) }
     for (const less of [
       { isSuper: false },
       { status: 'pending' },
@@ -164,7 +167,7 @@ export function peopleContract(name: string, place: Place): void {
     await assert.rejects(members.remove(account, only.id, together, before.version), LastSuperAdministrator)
     assert.deepEqual(await members.get(account, only.id), before)
     assert.equal((await audit.list(account, auditQuery())).total, 0)
-    assert.equal(await answers.get(account, together.answer.key), null)
+    assert.equal(await responses.get(account, together.response.key), null)
     assert.equal(await members.remove(account, only.id, together, before.version - 1), false)
     const renamed = { ...only, roles: [hex(16), hex(16)] }
     assert.equal(await members.replace(renamed, before.version, together), true)

@@ -5,7 +5,7 @@ import type { Credential, CredentialKind, Json } from '../../src/store/credentia
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
 import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
 import { everybody, type Identity, type Member, type Totp, type User } from '../../src/store/people.ts'
-import type { Account, AuditEntry, Gateway, KeptAnswer, LogEntry, Token } from '../../src/store/records.ts'
+import type { Account, AuditEntry, Gateway, KeptResponse, LogEntry, Token } from '../../src/store/records.ts'
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
 import {
@@ -262,7 +262,7 @@ export function auditQuery(more: Partial<AuditQuery> = {}): AuditQuery {
 }
 
 /** One that lasts for a day from now. */
-export function keptAnswer(more: Partial<KeptAnswer> = {}): KeptAnswer {
+export function keptResponse(more: Partial<KeptResponse> = {}): KeptResponse {
   return {
     account: hex(16),
     key: hex(32),

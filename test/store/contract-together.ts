@@ -10,7 +10,7 @@ import {
   errorPage,
   errorRuleList,
   gateway,
-  keptAnswer,
+  keptResponse,
   member,
   oauthClient,
   oauthGrant,
@@ -48,7 +48,7 @@ export function togetherContract(name: string, place: Place): void {
       const { account, id } = kept
       const together = Array.from({ length: 3 }, (_, at) => ({
         audit: auditEntry({ account, resource: id, at }),
-        answer: keptAnswer({ account }),
+        response: keptResponse({ account }),
       }))
       assert.equal(await records.insert(kept, together[0]), true)
       const { version } = (await records.get(account, id))!
@@ -56,8 +56,8 @@ export function togetherContract(name: string, place: Place): void {
       assert.deepEqual((await records.get(account, id))?.record, changed)
       assert.equal(await records.remove(account, id, together[2]), true)
       assert.equal(await records.get(account, id), null)
-      for (const { answer } of together)
-        assert.deepEqual(await other.answers.get(account, answer.key), answer)
+      for (const { response } of together)
+        assert.deepEqual(await other.responses.get(account, response.key), response)
       const items = together.map(({ audit }) => audit)
       assert.deepEqual(await other.audit.list(account, all), { items, total: 3 })
     })
@@ -66,7 +66,7 @@ export function togetherContract(name: string, place: Place): void {
       const store = await (await place(t))()
       const { records, kept, changed } = of(store)
       const { account, id } = kept
-      const together = { audit: auditEntry({ account }), answer: keptAnswer({ account }) }
+      const together = { audit: auditEntry({ account }), response: keptResponse({ account }) }
       assert.equal(await records.replace(changed, 1, together), false)
       assert.equal(await records.remove(account, id, together), false)
       await records.insert(kept)
@@ -75,26 +75,26 @@ export function togetherContract(name: string, place: Place): void {
       await records.replace(changed, version)
       assert.equal(await records.replace(kept, version, together), false)
       assert.deepEqual(await store.audit.list(account, all), { items: [], total: 0 })
-      assert.equal(await store.answers.get(account, together.answer.key), null)
+      assert.equal(await store.responses.get(account, together.response.key), null)
     })
 
-    test(`${name}: where the key of the answer is taken, neither a ${kind} nor its audit entry is written`, async t => {
+    test(`${name}: where the key of the response is taken, neither a ${kind} nor its audit entry is written`, async t => {
       const store = await (await place(t))()
       const { records, kept, changed } = of(store)
       const { account, id } = kept
-      const answer = keptAnswer({ account })
+      const response = keptResponse({ account })
       const late = {
         audit: auditEntry({ account }),
-        answer: { ...keptAnswer({ account }), key: answer.key },
+        response: { ...keptResponse({ account }), key: response.key },
       }
-      await records.insert(kept, { answer })
+      await records.insert(kept, { response })
       const before = (await records.get(account, id))!
       assert.equal(await records.insert({ ...kept, id: 'another' }, late), false)
       assert.equal(await records.get(account, 'another'), null)
       assert.equal(await records.replace(changed, before.version, late), false)
       assert.deepEqual(await records.get(account, id), before)
       assert.deepEqual(await store.audit.list(account, all), { items: [], total: 0 })
-      assert.deepEqual(await store.answers.get(account, answer.key), answer)
+      assert.deepEqual(await store.responses.get(account, response.key), response)
     })
   }
 }

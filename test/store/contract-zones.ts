@@ -11,7 +11,7 @@ import {
   errorPage,
   errorRuleList,
   hex,
-  keptAnswer,
+  keptResponse,
 } from './contract-specimens.ts'
 
 const all = { offset: 0, limit: 1000 }
@@ -73,10 +73,10 @@ export function zonesContract(name: string, place: Place): void {
     const store = await (await place(t))()
     const account = hex(16)
     const audit = auditEntry({ account, resourceKind: 'error_rules', action: 'reorder' })
-    const answer = keptAnswer({ account })
-    assert.equal(await store.errorRules.insert(errorRuleList(), { audit, answer }), true)
+    const response = keptResponse({ account })
+    assert.equal(await store.errorRules.insert(errorRuleList(), { audit, response }), true)
     assert.deepEqual(await store.audit.list(account, auditQuery()), { items: [audit], total: 1 })
     assert.equal((await store.audit.list(zoneOwner, auditQuery())).total, 0)
-    assert.deepEqual(await store.answers.get(account, answer.key), answer)
+    assert.deepEqual(await store.responses.get(account, response.key), response)
   })
 }

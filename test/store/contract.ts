@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Store } from '../../src/store/store.ts'
 import { accountsContract } from './contract-accounts.ts'
-import { answersContract } from './contract-answers.ts'
+import { responsesContract } from './contract-responses.ts'
 import { auditContract } from './contract-audit.ts'
 import { changesContract } from './contract-changes.ts'
 import { countersContract } from './contract-counters.ts'
@@ -37,7 +37,7 @@ export function storeContract(name: string, place: Place): void {
   zonesContract(name, place)
   dueContract(name, place)
   togetherContract(name, place)
-  answersContract(name, place)
+  responsesContract(name, place)
   auditContract(name, place)
   changesContract(name, place)
   logsContract(name, place)

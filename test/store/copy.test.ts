@@ -18,7 +18,7 @@ import {
   errorRuleList,
   gateway,
   identity,
-  keptAnswer,
+  keptResponse,
   logEntries,
   member,
   oauthClient,
@@ -146,15 +146,15 @@ test('everything of a store is copied to an empty one', async t => {
   )
 })
 
-test('a domain that was being verified goes on being verified, and answers stay behind', async t => {
+test('a domain that was being verified goes on being verified, and responses stay behind', async t => {
   const [from, to] = [await empty(t), await empty(t)]
   const owner = account()
   await from.accounts.insert(owner)
   const nextCheckAt = Date.now() - 1000
   const waiting = oauthClient({ account: owner.id, verification: verification({ nextCheckAt }) })
   const over = oauthClient({ account: owner.id })
-  const answer = keptAnswer({ account: owner.id })
-  await from.oauthClients.insert(waiting, { answer })
+  const response = keptResponse({ account: owner.id })
+  await from.oauthClients.insert(waiting, { response })
   await from.oauthClients.insert(over)
   assert.equal((await from.oauthClients.claimDue(10, 60_000)).length, 1)
   await copyStore(from, to)
@@ -163,7 +163,7 @@ test('a domain that was being verified goes on being verified, and answers stay 
     due.map(({ record }) => record),
     [waiting],
   )
-  assert.equal(await to.answers.get(owner.id, answer.key), null)
+  assert.equal(await to.responses.get(owner.id, response.key), null)
 })
 
 test('a store without an account is not copied from', async t => {

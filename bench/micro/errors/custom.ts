@@ -2,7 +2,7 @@
 
 import type { Facts } from '../../../src/expression/expression.ts'
 import type { ErrorRule } from '../../../src/config/custom-errors-config.ts'
-import { type Answer, compose } from '../../../src/errors/compose.ts'
+import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
@@ -54,7 +54,7 @@ for (const [name, layer] of Object.entries(layers)) report(name, new CustomError
 reportFirstUse()
 
 /** Answers as the edge does. */
-function answer(custom: CustomErrors, time: number): Answer {
+function answer(custom: CustomErrors, time: number): ErrorResponse {
   const occasion = { ray: time.toString(16).padStart(16, '0'), zone: 'www.example.com', accept, time }
   const found = custom.isEmpty ? null : custom.find('origin_down', facts)
   return found === null

@@ -8,12 +8,12 @@ import { matches, placeOf } from '../../store/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records.ts'
 import { StoreUnreachable } from '../../store/store.ts'
 import { tellAudit } from '../records/audit.ts'
-import { type Answer, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
+import { type ApiResponse, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../row.ts'
 import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 
-export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
   const read = readQuery(query)
   if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
@@ -26,8 +26,8 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
   return listInTurns(shown, viewSummary, { page: offset / limit + 1, perPage: limit, total, cursor })
 }
 
-/** Answers with sums over what the filters match, in all and by token, model, provider or day. */
-export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<Answer> {
+/** Responds with sums over what the filters match, in all and by token, model, provider or day. */
+export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
   const read = readSums(query)
   if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
@@ -46,28 +46,28 @@ const tooManyGroups = failure(
   `gives more than ${mostGroups} groups: filter, or group by fewer dimensions`,
 )
 
-export async function getLog(call: Call, api: Api): Promise<Answer> {
+export async function getLog(call: Call, api: Api): Promise<ApiResponse> {
   const entry = await entryOf(call, api)
   return entry ? success(viewEntry(entry)) : noLog
 }
 
-/** Answers with the body that the caller of the AI gateway sent. */
-export async function getLogRequest(call: Call, api: Api): Promise<Answer> {
+/** Responds with the body that the caller of the AI gateway sent. */
+export async function getLogRequest(call: Call, api: Api): Promise<ApiResponse> {
   return payloadOf((await entryOf(call, api))?.request)
 }
 
-/** Answers with the body that the caller of the AI gateway got. */
-export async function getLogResponse(call: Call, api: Api): Promise<Answer> {
+/** Responds with the body that the caller of the AI gateway got. */
+export async function getLogResponse(call: Call, api: Api): Promise<ApiResponse> {
   return payloadOf((await entryOf(call, api))?.response)
 }
 
-/** Answers with the body that the provider sent, where the caller got another one. */
-export async function getLogProviderResponse(call: Call, api: Api): Promise<Answer> {
+/** Responds with the body that the provider sent, where the caller got another one. */
+export async function getLogProviderResponse(call: Call, api: Api): Promise<ApiResponse> {
   return payloadOf((await entryOf(call, api))?.providerResponse)
 }
 
 /** Removes what the filters match, and says how many those were: where that is the limit, there may be more. Nothing is removed that the audit trail does not tell of. */
-export async function deleteLogs(call: Call, { store, log }: Api): Promise<Answer> {
+export async function deleteLogs(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, params, query } = call
   const read = readRemoval(query)
   if (Array.isArray(read)) return failures(read)
@@ -101,7 +101,7 @@ async function entryOf({ account, params }: Call, { store }: Api): Promise<LogEn
   return gateway && /^[0-9a-f]{16}$/.test(id) ? store.logs.get(account, gateway.id, id) : null
 }
 
-function payloadOf(payload: Payload | null | undefined): Answer {
+function payloadOf(payload: Payload | null | undefined): ApiResponse {
   if (payload === undefined) return noLog
   return payload === null ? noPayload : showPayload(payload)
 }

@@ -104,7 +104,7 @@ const comparisons: Members = {
   ...between('total_tokens'),
 }
 
-const payload: Operation['answer'] = {
+const payload: Operation['response'] = {
   content: { 'application/json': {}, 'text/plain; charset=utf-8': text },
   headers: ['svc-body-encoding'],
 }
@@ -125,7 +125,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       ...filters,
       meta_info: about('Totals are not supported.', oneOf(['false'])),
     },
-    answer: json(page(named('LogSummary'))),
+    response: json(page(named('LogSummary'))),
   },
   [`DELETE ${logs}`]: {
     id: 'deleteLogs',
@@ -134,7 +134,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     description:
       'Oldest first by default. If the number deleted equals the limit, there may be more. The deletion is in the audit log.',
     query: { limit: about('10,000 by default.', whole(1, 10_000)), ...order, ...filters },
-    answer: json(success(open({ deleted: whole(0) }))),
+    response: json(success(open({ deleted: whole(0) }))),
   },
   [`GET ${logs}/summary`]: {
     id: 'sumLogs',
@@ -150,34 +150,34 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       }),
       ...filters,
     },
-    answer: json(success(named('LogSums'))),
+    response: json(success(named('LogSums'))),
   },
   [`GET ${log}`]: {
     id: 'getLog',
     tag,
     summary: 'Show a log entry',
-    answer: json(success(named('LogEntry'))),
+    response: json(success(named('LogEntry'))),
   },
   [`GET ${log}/request`]: {
     id: 'getLogRequest',
     tag,
     summary: 'Show the request body of the caller',
     description: 'As stored; as text if it is not JSON, or incomplete.',
-    answer: payload,
+    response: payload,
   },
   [`GET ${log}/response`]: {
     id: 'getLogResponse',
     tag,
     summary: 'Show the response body that the caller received',
     description: 'As stored; as text if it is not JSON, or incomplete.',
-    answer: payload,
+    response: payload,
   },
   [`GET ${log}/provider_response`]: {
     id: 'getLogProviderResponse',
     tag,
     summary: 'Show the response body of the provider, if the caller received a different one',
     description: 'As stored; as text if it is not JSON, or incomplete.',
-    answer: payload,
+    response: payload,
   },
 }
 

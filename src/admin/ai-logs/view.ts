@@ -3,7 +3,7 @@
 import { isJson } from '../../base/text/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
 import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records.ts'
-import type { Answer } from '../envelope.ts'
+import type { ApiResponse } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 
 /** Shows an entry as lists do. */
@@ -89,10 +89,10 @@ function viewPayload(name: string, payload: Payload | null) {
 }
 
 /**
- * Answers with a body as it was kept. It was written by callers and providers, so it is shown as JSON only where it is that, and else as plain text: nothing
+ * Responds with a body as it was kept. It was written by callers and providers, so it is shown as JSON only where it is that, and else as plain text: nothing
  * that a browser would run. What is no text is base64, and a field says so.
  */
-export function showPayload({ text, isCut, isBase64 }: Payload): Answer {
+export function showPayload({ text, isCut, isBase64 }: Payload): ApiResponse {
   if (isBase64)
     return {
       status: 200,

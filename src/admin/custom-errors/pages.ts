@@ -10,12 +10,12 @@ import {
 } from '../../config/custom-errors-config.ts'
 import { auditOf, type Resource } from '../../store/audit-entry.ts'
 import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
-import { type Answer, failure, failures, list, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'
 
-/** Answers with those that are set, without their HTML. */
-export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
+/** Responds with those that are set, without their HTML. */
+export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const set: object[] = []
   for (const type of errorPageTypes) {
     const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
@@ -26,7 +26,7 @@ export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promis
   return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
 }
 
-export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<Answer> {
+export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
   const kept = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
@@ -34,7 +34,7 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<Answ
 }
 
 /** Sets a page, or puts it in place of the one that is set. */
-export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<Answer> {
+export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
   const html = call.body as string
@@ -51,7 +51,7 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
   return 'record' in set ? success(viewPage(set.record)) : set
 }
 
-export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Promise<Answer> {
+export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
   const audit = auditOf(call, 'delete', resourceOf(`${call.zone.name}/${type}`))

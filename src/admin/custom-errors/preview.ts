@@ -1,11 +1,11 @@
 // The handler of dry runs: what a client would get for an error. Nothing is kept, and nothing served.
 
 import { type Preview, previewError } from '../../errors/preview.ts'
-import { type Answer, failures, success } from '../envelope.ts'
+import { type ApiResponse, failures, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { readPreview } from './preview-body.ts'
 
-export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api): Promise<Answer> {
+export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api): Promise<ApiResponse> {
   const ask = readPreview(body, zone, zones)
   if (!('code' in ask)) return failures(ask)
   const preview = previewError(ask, zones.customErrors(zone.name), {

@@ -4,13 +4,13 @@ import { auditOf, type Resource } from '../../store/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 
-export async function createGateway(call: Call, { store, log }: Api): Promise<Answer> {
+export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, body, now } = call
   const read = readNewGateway(body)
   if (!('id' in read)) return failures(read)
@@ -19,7 +19,7 @@ export async function createGateway(call: Call, { store, log }: Api): Promise<An
   return (await add(store.gateways, gateway, { audit }, log)) ? success(view(gateway)) : taken
 }
 
-export async function listGateways({ account, query }: Call, { store }: Api): Promise<Answer> {
+export async function listGateways({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
@@ -31,12 +31,12 @@ export async function listGateways({ account, query }: Call, { store }: Api): Pr
   })
 }
 
-export async function getGateway({ account, params }: Call, { store }: Api): Promise<Answer> {
+export async function getGateway({ account, params }: Call, { store }: Api): Promise<ApiResponse> {
   const kept = await findGateway(store, account, params.gateway_id!)
   return kept ? success(view(kept)) : noGateway
 }
 
-export async function updateGateway(call: Call, { store, log }: Api): Promise<Answer> {
+export async function updateGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, params, body, now } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
@@ -56,7 +56,7 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<An
 }
 
 /** Removes a gateway and, as the store promises, its logs. */
-export async function deleteGateway(call: Call, { store, log }: Api): Promise<Answer> {
+export async function deleteGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const gateway = await findGateway(store, call.account, call.params.gateway_id!)
   if (gateway === null) return noGateway
   const audit = auditOf(call, 'delete', resourceOf(gateway))

@@ -28,7 +28,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    answer: json(success(named('Gateway'))),
+    response: json(success(named('Gateway'))),
     refusals: [refusal('gateway_taken')],
   },
   [`GET ${gateways}`]: {
@@ -36,13 +36,13 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List AI gateways',
     query: { ...pageQuery, search: about('Part of the id.', text) },
-    answer: json(page(named('Gateway'))),
+    response: json(page(named('Gateway'))),
   },
   [`GET ${gateway}`]: {
     id: 'getGateway',
     tag,
     summary: 'Show an AI gateway',
-    answer: json(success(named('Gateway'))),
+    response: json(success(named('Gateway'))),
   },
   [`PUT ${gateway}`]: {
     id: 'updateGateway',
@@ -50,12 +50,12 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     summary: 'Change an AI gateway',
     description: 'The body replaces all settings, except that `authentication` stays as it is if left out.',
     body: { schema: changedGateway, examples: { 'Open to every caller': { authentication: false } } },
-    answer: json(success(named('Gateway'))),
+    response: json(success(named('Gateway'))),
   },
   [`DELETE ${gateway}`]: {
     id: 'deleteGateway',
     tag,
     summary: 'Delete an AI gateway and its log entries',
-    answer: json(success(named('Gateway'))),
+    response: json(success(named('Gateway'))),
   },
 }

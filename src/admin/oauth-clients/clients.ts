@@ -10,7 +10,7 @@ import { changedMembers, membersSet } from '../records/audit.ts'
 import { readNewClient } from './body.ts'
 import { changeClient } from './change.ts'
 import { viewClient } from './view.ts'
-import { type Answer, failures, success } from '../envelope.ts'
+import { type ApiResponse, failures, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { once } from '../request/idempotency.ts'
 import { add, drop, pageOf } from '../records/kept.ts'
@@ -20,7 +20,7 @@ import { mostOfSinglePage, pageParameters, Parameters } from '../request/query.t
 
 export const clientParameters = [...pageParameters, 'client_name', 'visibility'] as const
 
-export async function createClient(call: Call, api: Api): Promise<Answer> {
+export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'oauth_clients'], async keep => {
     const { account, body, now } = call
     const settings = readNewClient(body)
@@ -30,15 +30,15 @@ export async function createClient(call: Call, api: Api): Promise<Answer> {
     const isSecret = settings.tokenEndpointAuthMethod !== 'none'
     const { value, secret } = isSecret ? mintSecret(api.secrets, now) : { value: null, secret: null }
     const client = newClient(account, settings, { secret, verification, now })
-    const answer = success(viewClient(client, api.secrets, value), etagOf(client))
+    const response = success(viewClient(client, api.secrets, value), etagOf(client))
     const audit = auditOf(call, 'create', resourceOf(client.id), membersSet(body))
-    const told = { audit, ...keep(answer) }
-    return (await add(api.store.oauthClients, client, told, api.log)) ? answer : null
+    const told = { audit, ...keep(response) }
+    return (await add(api.store.oauthClients, client, told, api.log)) ? response : null
   })
 }
 
-/** Answers with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
-export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<Answer> {
+/** Responds with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
+export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
@@ -53,23 +53,23 @@ export async function listClients({ account, query }: Call, { store, secrets }: 
   })
 }
 
-export async function getClient(call: Call, api: Api): Promise<Answer> {
+export async function getClient(call: Call, api: Api): Promise<ApiResponse> {
   const kept = await findClient(call, api)
   return kept ? shown(kept.record, api) : noClient
 }
 
 /** Shows a client as it is; the same record, which never changes, is shown by the same response, as long as the server keys are the same. */
-function shown(client: OAuthClient, { secrets }: Api): Answer {
-  const known = answers.get(client)
-  if (known?.secrets === secrets) return known.answer
-  const answer = success(viewClient(client, secrets), etagOf(client))
-  answers.set(client, { secrets, answer })
-  return answer
+function shown(client: OAuthClient, { secrets }: Api): ApiResponse {
+  const known = responses.get(client)
+  if (known?.secrets === secrets) return known.response
+  const response = success(viewClient(client, secrets), etagOf(client))
+  responses.set(client, { secrets, response })
+  return response
 }
 
-const answers = new WeakMap<OAuthClient, { readonly secrets: SecretKeys; readonly answer: Answer }>()
+const responses = new WeakMap<OAuthClient, { readonly secrets: SecretKeys; readonly response: ApiResponse }>()
 
-export async function updateClient(call: Call, api: Api): Promise<Answer> {
+export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
   let value: string | null = null
   let isUnchanged = false
   let hasDropped = false
@@ -93,7 +93,7 @@ export async function updateClient(call: Call, api: Api): Promise<Answer> {
 }
 
 /** Removes a client, its secrets and all that they open. */
-export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<Answer> {
+export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<ApiResponse> {
   const id = call.params.client_id!
   const audit = auditOf(call, 'delete', resourceOf(id))
   for (;;) {

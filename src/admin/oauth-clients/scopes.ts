@@ -1,10 +1,10 @@
 // The handler of the scopes that an OAuth client can ask for.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
-import { type Answer, list } from '../envelope.ts'
+import { type ApiResponse, list } from '../envelope.ts'
 
-/** Answers with all of them: the list is one page. */
-export function listScopes(): Answer {
+/** Responds with all of them: the list is one page. */
+export function listScopes(): ApiResponse {
   const total = oauthScopes.length
   const result = oauthScopes.map(({ isIdentity, ...scope }) => ({ ...scope, is_identity: isIdentity }))
   return list(result, { page: 1, perPage: total, total })

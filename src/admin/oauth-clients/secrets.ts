@@ -3,7 +3,7 @@
 import { auditOf } from '../../store/audit-entry.ts'
 import { revised as revisedClient } from '../../oauth-clients/client.ts'
 import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'
-import { type Answer, failure, success } from '../envelope.ts'
+import { type ApiResponse, failure, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { once } from '../request/idempotency.ts'
 import { put } from '../records/kept.ts'
@@ -11,7 +11,7 @@ import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts
 import { unmet } from '../request/precondition.ts'
 
 /** Makes a second secret for the client; the first goes on working until it is dropped. */
-export async function rotateSecret(call: Call, api: Api): Promise<Answer> {
+export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'rotate_secret', call.params.client_id!], async keep => {
     const kept = await findClient(call, api)
     if (kept === null) return noClient
@@ -22,15 +22,15 @@ export async function rotateSecret(call: Call, api: Api): Promise<Answer> {
     const rotated = withNewSecret(record, secret)
     if (typeof rotated === 'string') return refusals[rotated]
     const client = revisedClient(record, { secrets: rotated.secrets }, call.now)
-    const answer = success({ client_secret: value })
+    const response = success({ client_secret: value })
     const audit = auditOf(call, 'rotate_secret', resourceOf(record.id), secretMembers)
-    const told = { audit, ...keep(answer) }
-    return (await put(api.store.oauthClients, client, version, told, api.log)) ? answer : null
+    const told = { audit, ...keep(response) }
+    return (await put(api.store.oauthClients, client, version, told, api.log)) ? response : null
   })
 }
 
 /** Drops the older of two secrets. */
-export async function deleteRotatedSecret(call: Call, api: Api): Promise<Answer> {
+export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResponse> {
   const revised = await reviseClient(call, api, kept => {
     const rest = withoutOldSecret(kept)
     if (typeof rest === 'string') return refusals[rest]

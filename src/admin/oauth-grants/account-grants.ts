@@ -3,7 +3,7 @@
 import { isId } from '../../base/id.ts'
 import { everybody } from '../../store/people.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { type Answer, failures, success } from '../envelope.ts'
+import { type ApiResponse, failures, success } from '../envelope.ts'
 import { pageOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
@@ -11,7 +11,7 @@ import { noGrant } from './client-grants.ts'
 import { endGrant } from './ending.ts'
 import { viewForAccount } from './view.ts'
 
-export async function listAccountGrants({ account, query }: Call, api: Api): Promise<Answer> {
+export async function listAccountGrants({ account, query }: Call, api: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
@@ -26,12 +26,12 @@ export async function listAccountGrants({ account, query }: Call, api: Api): Pro
   })
 }
 
-export async function getAccountGrant(call: Call, api: Api): Promise<Answer> {
+export async function getAccountGrant(call: Call, api: Api): Promise<ApiResponse> {
   const grant = await findGrant(call, api)
   return grant ? success(await viewOf(grant, api)) : noGrant
 }
 
-export async function deleteAccountGrant(call: Call, api: Api): Promise<Answer> {
+export async function deleteAccountGrant(call: Call, api: Api): Promise<ApiResponse> {
   const grant = await findGrant(call, api)
   return grant && (await endGrant(grant, call, api)) ? success({ id: grant.id }) : noGrant
 }

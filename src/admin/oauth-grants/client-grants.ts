@@ -3,10 +3,10 @@
 import { isId } from '../../base/id.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { findClient, noClient, resourceOf } from '../oauth-clients/kept-client.ts'
 import { tellAudit } from '../records/audit.ts'
-import { answerOf, cutOf } from '../records/kept.ts'
+import { responseOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
 import { grantsOfClient, placeOf } from '../../oauth-grants/walk.ts'
@@ -15,18 +15,18 @@ import { viewForOwner } from './view.ts'
 
 export const noGrant = failure('no_such', 'OAuth grant')
 
-export async function listClientGrants(call: Call, api: Api): Promise<Answer> {
+export async function listClientGrants(call: Call, api: Api): Promise<ApiResponse> {
   const parameters = new Parameters(call.query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const kept = await findClient(call, api)
   if (kept === null) return noClient
   const { items, total } = await api.store.oauthGrants.ofClient(kept.record.id, cutOf(page))
-  return answerOf(items, page, total, { view: viewForOwner, placeOf })
+  return responseOf(items, page, total, { view: viewForOwner, placeOf })
 }
 
 /** Ends all grants of a client: their codes and tokens now, what is left of them behind the response. */
-export async function deleteClientGrants(call: Call, api: Api): Promise<Answer> {
+export async function deleteClientGrants(call: Call, api: Api): Promise<ApiResponse> {
   const kept = await findClient(call, api)
   if (kept === null) return noClient
   const { id } = kept.record
@@ -39,7 +39,7 @@ export async function deleteClientGrants(call: Call, api: Api): Promise<Answer> 
   return success({ client_id: id })
 }
 
-export async function deleteClientGrant(call: Call, api: Api): Promise<Answer> {
+export async function deleteClientGrant(call: Call, api: Api): Promise<ApiResponse> {
   const { params } = call
   const kept = await findClient(call, api)
   if (kept === null) return noClient

@@ -1,7 +1,7 @@
 // The handler of what happened at the authorization server for an OAuth client: why its users fail to connect.
 
 import type { AuthorizationEvent } from '../../store/authorization-event.ts'
-import { type Answer, failures } from '../envelope.ts'
+import { type ApiResponse, failures } from '../envelope.ts'
 import { findClient, noClient } from '../oauth-clients/kept-client.ts'
 import { isoTime, pageOfAll } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
@@ -13,8 +13,8 @@ export const eventParameters = ['page', 'per_page', 'result'] as const
 /** The most that a client keeps. */
 export const mostEvents = 200
 
-/** Answers with the last events of a client, the newest first. */
-export async function listAuthorizationEvents(call: Call, api: Api): Promise<Answer> {
+/** Responds with the last events of a client, the newest first. */
+export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {
   const { query } = call
   const parameters = new Parameters(query)
   const page = parameters.page(mostEvents, mostEvents)

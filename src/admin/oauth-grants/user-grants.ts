@@ -2,8 +2,8 @@
 
 import { isId } from '../../base/id.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { type Answer, failures, success } from '../envelope.ts'
-import { answerOf, cutOf } from '../records/kept.ts'
+import { type ApiResponse, failures, success } from '../envelope.ts'
+import { responseOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, UserCall } from '../row.ts'
 import { noGrant } from './client-grants.ts'
@@ -11,7 +11,7 @@ import { grantsOfUser, placeOf } from '../../oauth-grants/walk.ts'
 import { endGrant } from './ending.ts'
 import { viewForUser } from './view.ts'
 
-export async function listUserGrants({ actor, query }: UserCall, api: Api): Promise<Answer> {
+export async function listUserGrants({ actor, query }: UserCall, api: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
@@ -19,11 +19,11 @@ export async function listUserGrants({ actor, query }: UserCall, api: Api): Prom
   const views = new Map(
     await Promise.all(items.map(async grant => [grant.id, await viewOf(grant, api)] as const)),
   )
-  return answerOf(items, page, total, { view: ({ id }) => views.get(id), placeOf })
+  return responseOf(items, page, total, { view: ({ id }) => views.get(id), placeOf })
 }
 
 /** Ends what the user allowed one app to do; that may be the app which asks. */
-export async function deleteUserGrant(call: UserCall, api: Api): Promise<Answer> {
+export async function deleteUserGrant(call: UserCall, api: Api): Promise<ApiResponse> {
   const grant = await findGrant(call, api)
   // As a deed of the user in that account, whichever account the app acts for.
   const isEnded = grant !== null && (await endGrant(grant, { ...call, account: grant.account }, api))

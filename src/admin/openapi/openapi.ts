@@ -2,7 +2,7 @@
 // handed in, since this is a row of it.
 
 import { apiFaults } from '../../errors/api-faults.ts'
-import type { Answer } from '../envelope.ts'
+import type { ApiResponse } from '../envelope.ts'
 import { type HeaderName, headers, parameters } from './headers.ts'
 import { refusalsOf, sharedRefusals } from './refusals.ts'
 import { type Body, type Content, type Operation, type Refusal, tags } from './operation.ts'
@@ -11,8 +11,8 @@ import type { Row } from '../row.ts'
 import { refusal } from './schemas.ts'
 import { schemas } from './named-schemas.ts'
 
-/** Answers with the document of the rows of the API; it is made once. */
-export function openapi(rows: readonly Row[]): Answer {
+/** Responds with the document of the rows of the API; it is made once. */
+export function openapi(rows: readonly Row[]): ApiResponse {
   made ??= JSON.stringify(openapiDocument(rows))
   return { status: 200, headers: { 'content-type': 'application/json' }, body: made }
 }
@@ -126,11 +126,11 @@ function bodyOf({ schema, examples }: Body) {
 }
 
 function responsesOf(operation: Operation, row: Row | null, path: string) {
-  const { answer } = operation
+  const { response: good } = operation
   const replayed: HeaderName[] = row?.headers?.includes('idempotency-key') ? ['idempotency-replayed'] : []
-  const good = response('Done.', answer.content, [...(answer.headers ?? []), ...replayed])
+  const done = response('Done.', good.content, [...(good.headers ?? []), ...replayed])
   const refusals = refusalsOf(operation, row, path).map(one => [one.status, refusalOrRef(one)])
-  return { 200: good, ...Object.fromEntries(refusals) }
+  return { 200: done, ...Object.fromEntries(refusals) }
 }
 
 function refusalOrRef(refusal: Refusal) {

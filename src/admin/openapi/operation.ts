@@ -16,9 +16,9 @@ export interface Operation {
   /** The query parameters, by name. */
   readonly query?: Members
   readonly body?: Body
-  /** What a good request is answered with. */
-  readonly answer: Good
-  /** How else it may be answered, beyond what its row gives of itself. */
+  /** The response to a good request. */
+  readonly response: Good
+  /** The other responses that it may have, beyond what its row gives of itself. */
   readonly refusals?: readonly Refusal[]
 }
 
@@ -78,7 +78,7 @@ export const tags = [
   { name: 'Gateway', description: 'Health, metrics and documentation of the gateway.' },
 ] as const
 
-/** Answers in JSON. */
+/** Responds in JSON. */
 export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
   return { content: { 'application/json': schema }, headers }
 }

@@ -31,14 +31,14 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     id: 'getOpenApi',
     tag,
     summary: 'Show this document',
-    answer: json({ type: 'object', required: ['openapi', 'info', 'paths'] }),
+    response: json({ type: 'object', required: ['openapi', 'info', 'paths'] }),
   },
   'GET /': {
     id: 'getHome',
     tag,
     summary: 'Show the state of the gateway, with links',
     description: 'As a page, or as JSON if Accept prefers it.',
-    answer: {
+    response: {
       content: {
         'application/json': open(
           { status: oneOf(['ready', 'degraded', 'unready']), links: listOf(text) },
@@ -52,7 +52,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     id: 'isAlive',
     tag,
     summary: 'Check that the gateway is alive',
-    answer: json(open({ status: exactly('alive') })),
+    response: json(open({ status: exactly('alive') })),
   },
   'GET /readyz': {
     id: 'isReady',
@@ -60,7 +60,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     summary: 'Check that the gateway is ready for traffic',
     description:
       'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or refuses writes (nothing can be changed).',
-    answer: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
+    response: json(open({ status: oneOf(['ready', 'degraded']) }, { reason: text })),
     refusals: [
       {
         status: 503,
@@ -82,7 +82,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     description:
       '`management.metrics` decides whether a token with the permission `Metrics Read`, of any account, is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
     hasToken: 'maybe',
-    answer: { content: { [metricsContentType]: text } },
+    response: { content: { [metricsContentType]: text } },
     refusals: [unauthorized, forbidden, storeUnreachable, bug],
   },
   'GET /errors': {
@@ -90,18 +90,18 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List the errors of the gateway',
     description: 'In the format that Accept prefers.',
-    answer: inAnyFormat(open({ errors: listOf(documentedError) })),
+    response: inAnyFormat(open({ errors: listOf(documentedError) })),
   },
   'GET /errors/{code}': {
     id: 'getError',
     tag,
     summary: 'Explain an error',
     description: 'In the format that Accept prefers.',
-    answer: inAnyFormat(documentedError),
+    response: inAnyFormat(documentedError),
   },
 }
 
-function inAnyFormat(schema: ReturnType<typeof open>): Operation['answer'] {
+function inAnyFormat(schema: ReturnType<typeof open>): Operation['response'] {
   const { content } = json(schema)
   return {
     content: {

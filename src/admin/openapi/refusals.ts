@@ -99,7 +99,10 @@ function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): 
 
 const stale = refusal('stale', ['etag'])
 const ofIfMatch = [refusals(['invalid'], 'If-Match is not a list of etags.'), stale]
-const ofIdempotencyKey = [refusals(['invalid'], 'Idempotency-Key is invalid.'), refusal('answer_unreadable')]
+const ofIdempotencyKey = [
+  refusals(['invalid'], 'Idempotency-Key is invalid.'),
+  refusal('response_unreadable'),
+]
 const otherBody = refusal('key_used')
 
 /** What none of the handlers has foreseen. */

@@ -4,7 +4,7 @@ import { reaches } from '../../permissions/permit.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import type { Account } from '../../store/records.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { changedMembers } from '../records/audit.ts'
 import { isoTime, pageOfAll, tellAfter } from '../records/kept.ts'
 import { Field } from '../request/field.ts'
@@ -15,8 +15,8 @@ export const accountParameters = ['page', 'per_page', 'direction', 'name'] as co
 
 export const longestName = 100
 
-/** Answers with the accounts in which the token may do something, by creation. */
-export async function listAccounts({ caller, query }: Call, { store }: Api): Promise<Answer> {
+/** Responds with the accounts in which the token may do something, by creation. */
+export async function listAccounts({ caller, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
@@ -28,13 +28,13 @@ export async function listAccounts({ caller, query }: Call, { store }: Api): Pro
   return pageOfAll(descending ? found.toReversed() : found, page, viewAccount)
 }
 
-export async function getAccount({ account }: Call, { store }: Api): Promise<Answer> {
+export async function getAccount({ account }: Call, { store }: Api): Promise<ApiResponse> {
   const kept = await store.accounts.get(account)
   return kept ? success(viewAccount(kept)) : noAccount
 }
 
 /** Replaces what can be set on an account. */
-export async function updateAccount(call: Call, { store, log }: Api): Promise<Answer> {
+export async function updateAccount(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, body } = call
   const settings = readAccount(body, account)
   if (!('name' in settings)) return failures(settings)

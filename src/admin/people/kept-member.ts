@@ -4,7 +4,7 @@ import { isId } from '../../base/id.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import { everybody, type Member, type User } from '../../store/people.ts'
 import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
-import { type Answer, failure, success } from '../envelope.ts'
+import { type ApiResponse, failure, success } from '../envelope.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { drop } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
@@ -28,8 +28,8 @@ export async function userOf({ user }: Member, { store }: Api): Promise<User> {
   return kept.record
 }
 
-/** Answers 409 where a write would leave the account without a super administrator. */
-export async function keepingOneSuper(write: () => Promise<Answer>): Promise<Answer> {
+/** Responds 409 where a write would leave the account without a super administrator. */
+export async function keepingOneSuper(write: () => Promise<ApiResponse>): Promise<ApiResponse> {
   try {
     return await write()
   } catch (cause) {
@@ -41,11 +41,11 @@ export async function keepingOneSuper(write: () => Promise<Answer>): Promise<Ans
 /** Removes the member that is found, unless it is refused for that, with what the user allowed apps to do in the account. */
 export function removeMember(
   find: () => Promise<Versioned<Member> | null>,
-  refuse: (kept: Member) => Answer | null,
+  refuse: (kept: Member) => ApiResponse | null,
   call: Call,
   api: Api,
   missing = noMember,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return keepingOneSuper(async () => {
     for (;;) {
       const kept = await find()

@@ -2,7 +2,7 @@
 
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import type { Member, User } from '../../store/people.ts'
-import { type Answer, failures } from '../envelope.ts'
+import { type ApiResponse, failures } from '../envelope.ts'
 import { pageOf, pageOfAll } from '../records/kept.ts'
 import { type PageQuery, pageParameters, Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
@@ -21,7 +21,7 @@ interface Asked {
   readonly holds: ((member: Member) => boolean) | null
 }
 
-export async function listMembers({ account, query }: Call, { store }: Api): Promise<Answer> {
+export async function listMembers({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const asked = read(query, parameters)
   if (parameters.faults.length > 0) return failures(parameters.faults)

@@ -4,10 +4,10 @@ import { apiFaults, faultAt } from '../../errors/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
 import { permissionsBeyond, roleOf } from '../../permissions/roles.ts'
 import type { Token } from '../../store/records.ts'
-import { type Answer, failure, failures } from '../envelope.ts'
+import { type ApiResponse, failure, failures } from '../envelope.ts'
 
 /** Refuses to give roles that permit something in the account which the token does not; null where it may. */
-export function givingBeyond(roles: readonly string[], caller: Token, account: string): Answer | null {
+export function givingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {
   const faults = roles.flatMap((id, i) => {
     const beyond = permissionsOver([id], caller, account)
     if (beyond.length === 0) return []
@@ -18,7 +18,7 @@ export function givingBeyond(roles: readonly string[], caller: Token, account: s
 }
 
 /** Refuses to touch a member with such roles; null where the token may. */
-export function touchingBeyond(roles: readonly string[], caller: Token, account: string): Answer | null {
+export function touchingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {
   const beyond = permissionsOver(roles, caller, account)
   if (beyond.length === 0) return null
   const rule = `your token does not have ${beyond.join(', ')}, so it cannot change or remove a member who has`

@@ -8,7 +8,7 @@ import { userOfEmail } from '../../people/users.ts'
 import { areSuper } from '../../permissions/roles.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import type { Member, User } from '../../store/people.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { membersSet, tellAudit } from '../records/audit.ts'
 import { add, revise } from '../records/kept.ts'
@@ -21,7 +21,7 @@ import { memberResource, revisionOf, viewMember } from './member-view.ts'
 import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './kept-member.ts'
 
 /** Invites a person; who is not known here becomes a user who can do nothing before the invitation is accepted. */
-export async function createMember(call: Call, api: Api): Promise<Answer> {
+export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'members'], async keep => {
     const { account, caller, body, now } = call
     const { store, log } = api
@@ -34,19 +34,19 @@ export async function createMember(call: Call, api: Api): Promise<Answer> {
     const member = newMember(account, user, read.roles, now)
     const link = newInvitation(member, now)
     const view = { ...viewMember(member, user), invitation_url: linkOf(api, link.value) }
-    const answer = success(view, etagOf(revisionOf(member)))
+    const response = success(view, etagOf(revisionOf(member)))
     const audit = auditOf(call, 'invite', memberResource(member.id), membersSet(body))
     // What an earlier membership left would come to life with this one, had a crash kept it.
     await endGrantsOf({ account, user: user.id }, call, api)
     await store.credentials.put(link.credential)
-    if (await add(store.members, member, { audit, ...keep(answer) }, log)) return answer
+    if (await add(store.members, member, { audit, ...keep(response) }, log)) return response
     await store.credentials.remove('invitation', link.credential.digest)
     return null
   })
 }
 
 /** Makes another link for a person who has not accepted; the old one ends. */
-export async function reinviteMember(call: Call, api: Api): Promise<Answer> {
+export async function reinviteMember(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, now } = call
   const kept = await findMember(call, api)
   if (kept === null) return noMember
@@ -61,13 +61,13 @@ export async function reinviteMember(call: Call, api: Api): Promise<Answer> {
   return success({ invitation_url: linkOf(api, link.value) })
 }
 
-export async function getMember(call: Call, api: Api): Promise<Answer> {
+export async function getMember(call: Call, api: Api): Promise<ApiResponse> {
   const kept = await findMember(call, api)
   return kept ? shown(kept.record, await userOf(kept.record, api)) : noMember
 }
 
 /** Replaces the roles of a member. What they open, to the person and to apps that act for them, is looked up at each use. */
-export async function updateMember(call: Call, api: Api): Promise<Answer> {
+export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, body, now, ifMatch } = call
   const found = await findMember(call, api)
   if (found === null) return noMember
@@ -95,7 +95,7 @@ export async function updateMember(call: Call, api: Api): Promise<Answer> {
 }
 
 /** Removes a member, and what the person allowed apps to do in the account; the user stays. */
-export async function deleteMember(call: Call, api: Api): Promise<Answer> {
+export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
   return removeMember(
     () => findMember(call, api),
     kept => unmet(call.ifMatch, revisionOf(kept)) ?? touchingBeyond(kept.roles, call.caller, call.account),
@@ -108,7 +108,7 @@ function linkOf({ pages }: Api, value: string): string {
   return pages + invitationPath(value)
 }
 
-function shown(member: Member, user: User): Answer {
+function shown(member: Member, user: User): ApiResponse {
   return success(viewMember(member, user), etagOf(revisionOf(member)))
 }
 

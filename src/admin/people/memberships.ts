@@ -7,7 +7,7 @@ import { auditOf } from '../../store/audit-entry.ts'
 import { everybody, type Member } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import type { Versioned } from '../../store/store.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { pageOfAll, revise } from '../records/kept.ts'
 import { Field } from '../request/field.ts'
 import { Parameters } from '../request/query.ts'
@@ -34,7 +34,7 @@ interface Membership {
   readonly account: Account
 }
 
-export async function listMemberships({ actor, query }: UserCall, { store }: Api): Promise<Answer> {
+export async function listMemberships({ actor, query }: UserCall, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
@@ -53,14 +53,14 @@ export async function listMemberships({ actor, query }: UserCall, { store }: Api
   return pageOfAll(descending ? found.reverse() : found, page, viewMembership)
 }
 
-export async function getMembership(call: UserCall, api: Api): Promise<Answer> {
+export async function getMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   const kept = await findMembership(call, api)
   const membership = kept && (await withAccount(kept.record, api.store))
   return membership ? success(viewMembership(membership)) : noMembership
 }
 
 /** Accepts an invitation, or declines it, which removes it. */
-export async function updateMembership(call: UserCall, api: Api): Promise<Answer> {
+export async function updateMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   const status = readStatus(call.body)
   if (typeof status !== 'string') return failures(status)
   const kept = await findMembership(call, api)
@@ -70,7 +70,7 @@ export async function updateMembership(call: UserCall, api: Api): Promise<Answer
 }
 
 /** Leaves an account, or declines its invitation. */
-export async function deleteMembership(call: UserCall, api: Api): Promise<Answer> {
+export async function deleteMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   return removeMember(
     () => findMembership(call, api),
     () => null,
@@ -82,7 +82,7 @@ export async function deleteMembership(call: UserCall, api: Api): Promise<Answer
 
 const noMembership = failure('no_such', 'Membership')
 
-async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<Answer> {
+async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<ApiResponse> {
   const { store, log } = api
   const user = await store.users.get(everybody, member.user)
   if (member.status === 'pending' && !user?.record.identity) return failure('needs_link')
@@ -95,15 +95,15 @@ async function accept(call: UserCall, { member, account }: Membership, api: Api)
   return 'record' in revised ? success(viewMembership({ member: revised.record, account })) : revised
 }
 
-async function decline(call: UserCall, { member, account }: Membership, api: Api): Promise<Answer> {
-  const answer = await removeMember(
+async function decline(call: UserCall, { member, account }: Membership, api: Api): Promise<ApiResponse> {
+  const response = await removeMember(
     () => findMembership(call, api),
     ({ status }) => (status === 'pending' ? null : failure('not_pending')),
     call,
     api,
     noMembership,
   )
-  if (answer.status !== 200) return answer
+  if (response.status !== 200) return response
   return success({ ...viewMembership({ member, account }), status: 'rejected' })
 }
 

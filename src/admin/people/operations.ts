@@ -47,13 +47,13 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       direction: about('By creation; `asc` by default.', oneOf(['asc', 'desc'])),
       name: about('Part of the name, case-insensitive.', text),
     },
-    answer: json(page(named('Account'))),
+    response: json(page(named('Account'))),
   },
   [`GET ${account}`]: {
     id: 'getAccount',
     tag,
     summary: 'Show an account',
-    answer: json(success(named('Account'))),
+    response: json(success(named('Account'))),
   },
   [`PUT ${account}`]: {
     id: 'updateAccount',
@@ -71,7 +71,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    answer: json(success(named('Account'))),
+    response: json(success(named('Account'))),
   },
   [`POST ${members}`]: {
     id: 'createMember',
@@ -79,7 +79,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     summary: 'Invite a person',
     description: `The person is a member once the invitation is accepted. ${reach}`,
     body: { schema: newMember, examples: { 'Somebody for the AI gateways': invitee } },
-    answer: json(success(named('InvitedMember')), ['etag']),
+    response: json(success(named('InvitedMember')), ['etag']),
     refusals: [refusal('member_taken'), beyondToken],
   },
   [`GET ${members}`]: {
@@ -92,21 +92,21 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       direction: about('`asc` by default.', oneOf(['asc', 'desc'])),
       status: oneOf(['accepted', 'pending', 'rejected']),
     },
-    answer: json(page(named('Member'))),
+    response: json(page(named('Member'))),
   },
   [`POST ${member}/invitation`]: {
     id: 'reinviteMember',
     tag,
     summary: 'Create another link for a person who has not accepted',
     description: 'The old link ends.',
-    answer: json(success(open({ invitation_url: invitationUrl }))),
+    response: json(success(open({ invitation_url: invitationUrl }))),
     refusals: [refusal('not_pending'), beyondToken],
   },
   [`GET ${member}`]: {
     id: 'getMember',
     tag,
     summary: 'Show a member',
-    answer: json(success(named('Member')), ['etag']),
+    response: json(success(named('Member')), ['etag']),
   },
   [`PUT ${member}`]: {
     id: 'updateMember',
@@ -117,7 +117,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       schema: changedMember,
       examples: { 'May only look': { roles: [{ id: roleOfName('Administrator Read Only') }] } },
     },
-    answer: json(success(named('Member')), ['etag']),
+    response: json(success(named('Member')), ['etag']),
     refusals: [lastSuper, beyondToken],
   },
   [`DELETE ${member}`]: {
@@ -125,21 +125,21 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Remove a member',
     description: 'What the person allowed apps to do in the account ends at once. The person stays a user.',
-    answer: json(success(open({ id }))),
+    response: json(success(open({ id }))),
     refusals: [lastSuper, beyondToken],
   },
   'GET /client/v4/user': {
     id: 'getUser',
     tag: 'User',
     summary: 'Show the user for whom the token of this request acts',
-    answer: json(success(named('User'))),
+    response: json(success(named('User'))),
   },
   [`GET ${sessions}`]: {
     id: 'listSessions',
     tag: 'User',
     summary: 'List where the user is signed in',
     query: countedPages,
-    answer: json(page(named('Session'))),
+    response: json(page(named('Session'))),
   },
   [`DELETE ${sessions}`]: {
     id: 'deleteSessions',
@@ -147,13 +147,13 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     summary: 'Sign the user out everywhere',
     description:
       'The tokens of all apps that act for the user end too, that of this request included. What the user allowed is remembered.',
-    answer: json(success(open({ id, sessions: about('How many ended.', whole(0)) }))),
+    response: json(success(open({ id, sessions: about('How many ended.', whole(0)) }))),
   },
   [`DELETE ${sessions}/{session_id}`]: {
     id: 'deleteSession',
     tag: 'User',
     summary: 'End a session of the user',
-    answer: json(success(open({ id: sessionId }))),
+    response: json(success(open({ id: sessionId }))),
   },
   [`GET ${memberships}`]: {
     id: 'listMemberships',
@@ -167,13 +167,13 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       name: about('Part of the name of the account, case-insensitive.', text),
       'account.name': about('As `name`.', text),
     },
-    answer: json(page(named('Membership'))),
+    response: json(page(named('Membership'))),
   },
   [`GET ${membership}`]: {
     id: 'getMembership',
     tag: 'User',
     summary: 'Show a membership of the user',
-    answer: json(success(named('Membership'))),
+    response: json(success(named('Membership'))),
   },
   [`PUT ${membership}`]: {
     id: 'updateMembership',
@@ -182,14 +182,14 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     description:
       'Only users who sign in at an OpenID provider, which vouches for their address, can accept here; others use the link of the invitation.',
     body: { schema: decidedMembership, examples: { Declines: { status: 'rejected' } } },
-    answer: json(success(named('Membership'))),
+    response: json(success(named('Membership'))),
     refusals: [refusal('needs_link'), refusal('not_pending')],
   },
   [`DELETE ${membership}`]: {
     id: 'deleteMembership',
     tag: 'User',
     summary: 'Leave an account, or decline its invitation',
-    answer: json(success(open({ id }))),
+    response: json(success(open({ id }))),
     refusals: [lastSuper],
   },
   [`GET ${roles}`]: {
@@ -197,13 +197,13 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List the roles that members can have',
     query: countedPages,
-    answer: json(page(named('Role'))),
+    response: json(page(named('Role'))),
   },
   [`GET ${roles}/{role_id}`]: {
     id: 'getRole',
     tag,
     summary: 'Show a role',
-    answer: json(success(named('Role'))),
+    response: json(success(named('Role'))),
   },
 }
 

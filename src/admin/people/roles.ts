@@ -1,7 +1,7 @@
 // Handlers of the roles that members of an account can have, and how these are shown.
 
 import { roleOf, roles } from '../../permissions/roles.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { pageOfAll } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Call } from '../row.ts'
@@ -10,13 +10,13 @@ type Role = (typeof roles)[number]
 
 export const roleParameters = ['page', 'per_page'] as const
 
-export async function listRoles({ query }: Call): Promise<Answer> {
+export async function listRoles({ query }: Call): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   return parameters.faults.length > 0 ? failures(parameters.faults) : pageOfAll(roles, page, viewRole)
 }
 
-export async function getRole({ params }: Call): Promise<Answer> {
+export async function getRole({ params }: Call): Promise<ApiResponse> {
   const role = roleOf(params.role_id!)
   return role ? success(viewRole(role)) : failure('no_such', 'Role')
 }

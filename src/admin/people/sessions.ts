@@ -4,22 +4,22 @@ import { Sessions, type Session } from '../../people/sessions.ts'
 import { Trail } from '../../people/trail.ts'
 import type { Resource } from '../../store/audit-entry.ts'
 import type { AuditAction } from '../../store/records.ts'
-import { type Answer, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { isoTime, pageOfAll } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, UserCall } from '../row.ts'
 
 export const sessionParameters = ['page', 'per_page'] as const
 
-/** Answers with the sessions of the user, the last used first. */
-export async function listSessions({ actor, query }: UserCall, api: Api): Promise<Answer> {
+/** Responds with the sessions of the user, the last used first. */
+export async function listSessions({ actor, query }: UserCall, api: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
   return pageOfAll(await sessionsOf(api).list(actor.user), page, viewSession)
 }
 
-export async function deleteSession(call: UserCall, api: Api): Promise<Answer> {
+export async function deleteSession(call: UserCall, api: Api): Promise<ApiResponse> {
   const id = call.params.session_id!
   if (!digest.test(id) || !(await sessionsOf(api).endOne(call.actor.user, id))) return noSession
   await (await trailOf(call, api, 'revoke', { resourceKind: 'session', resource: id })).write()
@@ -27,7 +27,7 @@ export async function deleteSession(call: UserCall, api: Api): Promise<Answer> {
 }
 
 /** Signs the user out everywhere, and ends the tokens of their apps, that of this request too; what they allowed is remembered. */
-export async function deleteSessions(call: UserCall, api: Api): Promise<Answer> {
+export async function deleteSessions(call: UserCall, api: Api): Promise<ApiResponse> {
   const { user } = call.actor
   const count = await sessionsOf(api).endEverything(user)
   await (await trailOf(call, api, 'sign_out', { resourceKind: 'user', resource: user })).write()

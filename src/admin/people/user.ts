@@ -2,10 +2,10 @@
 
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { everybody, type User } from '../../store/people.ts'
-import { type Answer, failure, success } from '../envelope.ts'
+import { type ApiResponse, failure, success } from '../envelope.ts'
 import type { Api, UserCall } from '../row.ts'
 
-export async function getUser({ actor }: UserCall, { store }: Api): Promise<Answer> {
+export async function getUser({ actor }: UserCall, { store }: Api): Promise<ApiResponse> {
   const kept = await store.users.get(everybody, actor.user)
   if (kept === null) return failure('no_such', 'User')
   const members = await store.members.ofUser(actor.user)

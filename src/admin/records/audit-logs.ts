@@ -2,16 +2,16 @@
 
 import { commandLine, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
-import { type Answer, failures } from '../envelope.ts'
+import { type ApiResponse, failures } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
-import { answerOf, cutOf, isoTime } from './kept.ts'
+import { responseOf, cutOf, isoTime } from './kept.ts'
 import { pageParameters, Parameters } from '../request/query.ts'
 import { proxyIn } from '../sender.ts'
 
 export const auditParameters = [...pageParameters, 'since', 'before', 'direction'] as const
 
-/** Answers with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
-export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<Answer> {
+/** Responds with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
+export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   const since = parameters.time('since')
@@ -19,7 +19,7 @@ export async function listAuditLogs({ account, query }: Call, { store }: Api): P
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
-  return answerOf(items, page, total, { view, placeOf: entry => entry })
+  return responseOf(items, page, total, { view, placeOf: entry => entry })
 }
 
 /** Shows an entry; only what was done is written down, so the result is always true. */

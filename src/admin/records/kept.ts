@@ -4,11 +4,11 @@ import type { Logger } from '../../log/log.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type Page, type Position, type Records, StoreUnreachable, type Together } from '../../store/store.ts'
 import { tellAudit } from './audit.ts'
-import { type Answer, listInTurns } from '../envelope.ts'
+import { type ApiResponse, listInTurns } from '../envelope.ts'
 import { cursorOf, type PageQuery } from '../request/query.ts'
 
 /** A new record and what is told of it, or why there is none. */
-export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | Answer
+export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | ApiResponse
 
 /** What every write of the API writes with the record. */
 type Told = Together & { readonly audit: AuditEntry }
@@ -25,13 +25,13 @@ interface Listed<T> {
   readonly prepare?: (records: readonly T[]) => Promise<void>
 }
 
-/** Answers with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
+/** Responds with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
 export async function pageOf<T extends { readonly id: string }>(
   records: Records<T>,
   account: string,
   page: PageQuery,
   listed: Listed<T>,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { view, createdAt, holds = null, descending = false } = listed
   const placeOf = (record: T): Position => ({ at: createdAt(record), id: record.id })
   const isPlain = holds === null && !descending
@@ -39,7 +39,7 @@ export async function pageOf<T extends { readonly id: string }>(
     ? await records.list(account, cutOf(page))
     : await sift(records, account, page, { holds, descending, placeOf })
   await listed.prepare?.(items)
-  return answerOf(items, page, total, { view, placeOf })
+  return responseOf(items, page, total, { view, placeOf })
 }
 
 /** Returns where a page begins, and its length with one more, which tells whether there is a next one. */
@@ -47,24 +47,24 @@ export function cutOf({ page, perPage, after }: PageQuery): Page {
   return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
 }
 
-/** Answers with what was cut for a page. */
-export function answerOf<T>(
+/** Responds with what was cut for a page. */
+export function responseOf<T>(
   found: readonly T[],
   { page, perPage }: PageQuery,
   total: number,
   { view, placeOf }: { readonly view: (record: T) => unknown; readonly placeOf: (record: T) => Position },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const items = found.slice(0, perPage)
   const cursor = found.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
   return listInTurns(items, view, { page, perPage, total, cursor })
 }
 
-/** Answers with a page of a list that is at hand as a whole, and has no cursor. */
+/** Responds with a page of a list that is at hand as a whole, and has no cursor. */
 export function pageOfAll<T>(
   items: readonly T[],
   { page, perPage }: PageQuery,
   view: (item: T) => unknown,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const from = (page - 1) * perPage
   return listInTurns(items.slice(from, from + perPage), view, { page, perPage, total: items.length })
 }

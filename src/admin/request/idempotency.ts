@@ -1,12 +1,12 @@
 // Idempotency-Key: a request that is sent again gives the response of the first, for a day.
 
 import { hash } from 'node:crypto'
-import type { KeptAnswer } from '../../store/records.ts'
-import { type Answer, failure } from '../envelope.ts'
+import type { KeptResponse } from '../../store/records.ts'
+import { type ApiResponse, failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 
 /** Makes of a response what is written together with what it tells of; nothing where the request has no key. */
-type Keep = (answer: Answer) => { readonly answer?: KeptAnswer }
+type Keep = (response: ApiResponse) => { readonly response?: KeptResponse }
 
 /** How long a response is kept, in ms. */
 const lifetime = 24 * 60 * 60_000
@@ -19,19 +19,19 @@ export async function once(
   call: Call,
   api: Api,
   request: readonly string[],
-  make: (keep: Keep) => Promise<Answer | null>,
-): Promise<Answer> {
+  make: (keep: Keep) => Promise<ApiResponse | null>,
+): Promise<ApiResponse> {
   const { idempotencyKey, account, caller, bytes, now } = call
   if (idempotencyKey !== null && !printable.test(idempotencyKey)) return malformed
   const key = sha256(JSON.stringify([caller.id, account, ...request, idempotencyKey]))
   const fingerprint = sha256(bytes ?? '')
-  const keep: Keep = answer => {
+  const keep: Keep = response => {
     if (idempotencyKey === null) return {}
-    const sealed = api.secrets.seal(JSON.stringify(answer), key)
-    return { answer: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
+    const sealed = api.secrets.seal(JSON.stringify(response), key)
+    return { response: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
   }
   const find = async () => {
-    const kept = idempotencyKey === null ? null : await api.store.answers.get(account, key)
+    const kept = idempotencyKey === null ? null : await api.store.responses.get(account, key)
     return kept && (kept.fingerprint === fingerprint ? replay(kept, api) : otherBody)
   }
   for (;;) {
@@ -44,10 +44,10 @@ export async function once(
   }
 }
 
-function replay({ sealed, key }: KeptAnswer, { secrets }: Api): Answer {
+function replay({ sealed, key }: KeptResponse, { secrets }: Api): ApiResponse {
   const text = secrets.unseal(sealed, key)
   if (text === null) return unreadable
-  const { status, headers, body } = JSON.parse(text) as Answer
+  const { status, headers, body } = JSON.parse(text) as ApiResponse
   return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body }
 }
 
@@ -63,4 +63,4 @@ const malformed = failure(
   'must be given once, as 1 to 255 printable ASCII characters',
 )
 const otherBody = failure('key_used')
-const unreadable = failure('answer_unreadable')
+const unreadable = failure('response_unreadable')

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { faultAt } from '../../errors/api-faults.ts'
 import { largestErrorPage } from '../../config/custom-errors-config.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import { type Answer, failure, failures } from '../envelope.ts'
+import { type ApiResponse, failure, failures } from '../envelope.ts'
 import { Field } from './field.ts'
 import { repeatedMembers } from './repeated-members.ts'
 
@@ -16,7 +16,7 @@ export interface BodyKind {
   /** The largest one, in bytes. */
   readonly most: number
   /** Returns what a body says, or why it is none. */
-  readonly parse: (text: string) => { value: unknown } | Answer
+  readonly parse: (text: string) => { value: unknown } | ApiResponse
 }
 
 interface Input {
@@ -51,7 +51,7 @@ export async function readInput(
   kind: BodyKind | null,
   contentType: string | null,
   readBytes: (most: number) => Promise<Buffer | null>,
-): Promise<Input | Answer> {
+): Promise<Input | ApiResponse> {
   const bytes = await readBytes((kind ?? jsonBody).most)
   if (kind === null && bytes?.length === 0) return noInput
   const parsed = parseBody(bytes, contentType, kind ?? jsonBody)
@@ -73,7 +73,7 @@ function parseBody(
   body: Buffer | null,
   contentType: string | null,
   { type, isType, most, parse }: BodyKind,
-): { value: unknown } | Answer {
+): { value: unknown } | ApiResponse {
   if (body === null) return failure('too_large', most)
   if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
   try {
@@ -84,7 +84,7 @@ function parseBody(
 }
 
 /** Takes an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
-function expectNothing(value: unknown): Input | Answer {
+function expectNothing(value: unknown): Input | ApiResponse {
   const faults: Fault[] = []
   new Field(value, faults).members([])
   return faults.length > 0 ? failures(faults) : noInput
@@ -93,7 +93,7 @@ function expectNothing(value: unknown): Input | Answer {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const mostRepeated = 100
 
-function parseJson(text: string): { value: unknown } | Answer {
+function parseJson(text: string): { value: unknown } | ApiResponse {
   const value: unknown = JSON.parse(text)
   const repeated = repeatedMembers(text, mostRepeated)
   return repeated.length === 0 ? { value } : failures(repeated.map(repetition))

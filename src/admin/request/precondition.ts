@@ -1,6 +1,6 @@
 // If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen.
 
-import { type Answer, failure, withHeaders } from '../envelope.ts'
+import { type ApiResponse, failure, withHeaders } from '../envelope.ts'
 
 /** What has an entity tag: no two states of it have the same revision, of letters and digits. */
 interface Revision {
@@ -8,12 +8,12 @@ interface Revision {
 }
 
 /** Returns the header with the entity tag of what is there now. */
-export function etagOf({ revision }: Revision): Answer['headers'] {
+export function etagOf({ revision }: Revision): ApiResponse['headers'] {
   return { etag: `"${revision}"` }
 }
 
 /** Refuses a change where If-Match is there and names another tag than there is now (412), or is none (400); null lets it pass. */
-export function unmet(ifMatch: string | null, current: Revision): Answer | null {
+export function unmet(ifMatch: string | null, current: Revision): ApiResponse | null {
   if (ifMatch === null) return null
   const tags = parseIfMatch(ifMatch)
   if (tags === null) return malformed

@@ -31,7 +31,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     id: 'verifyToken',
     tag,
     summary: 'Check the token of this request',
-    answer: json(success(verifiedToken)),
+    response: json(success(verifiedToken)),
   },
   [`GET ${tokens}/permission_groups`]: {
     id: 'listPermissionGroups',
@@ -41,7 +41,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
       name: about('Only the one of this name.', text),
       scope: about('Only those for this kind of resource.', text),
     },
-    answer: json(page(permissionGroup)),
+    response: json(page(permissionGroup)),
   },
   [`POST ${tokens}`]: {
     id: 'createToken',
@@ -49,7 +49,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     summary: 'Create a token',
     description: reach,
     body: { schema: newToken, examples: { 'Time-limited, from some networks': example } },
-    answer: json(success(createdToken)),
+    response: json(success(createdToken)),
   },
   [`GET ${tokens}`]: {
     id: 'listTokens',
@@ -60,13 +60,13 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
       direction: about('By creation; `asc` by default.', oneOf(['asc', 'desc'])),
       include_expired: about('`false` by default.', oneOf(['false', 'true'])),
     },
-    answer: json(page(named('Token'))),
+    response: json(page(named('Token'))),
   },
   [`GET ${token}`]: {
     id: 'getToken',
     tag,
     summary: 'Show a token, without its value',
-    answer: json(success(named('Token'))),
+    response: json(success(named('Token'))),
   },
   [`PUT ${token}`]: {
     id: 'updateToken',
@@ -74,20 +74,20 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     summary: 'Change a token',
     description: `The body replaces all settings. ${reach}`,
     body: { schema: changedToken, examples: { Disabled: { ...example, status: 'disabled' } } },
-    answer: json(success(named('Token'))),
+    response: json(success(named('Token'))),
   },
   [`DELETE ${token}`]: {
     id: 'deleteToken',
     tag,
     summary: 'Delete a token',
     description: 'It ends at once.',
-    answer: json(success(open({ id }))),
+    response: json(success(open({ id }))),
   },
   [`PUT ${token}/value`]: {
     id: 'rollToken',
     tag,
     summary: 'Give a token a new value',
     description: 'The old value ends at once.',
-    answer: json(success(value)),
+    response: json(success(value)),
   },
 }

@@ -10,7 +10,7 @@ import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
 import { mintToken } from '../../tokens/token.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
-import { type Answer, failure, failures, list, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, pageOf, type Revised, revise } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
@@ -18,7 +18,7 @@ import { readNewToken, readToken } from './body.ts'
 import { powersBeyond, reachBeyond } from './reach.ts'
 import { statusOf, viewLimits, viewToken } from './view.ts'
 
-export async function createToken(call: Call, { store, log }: Api): Promise<Answer> {
+export async function createToken(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, caller, body, now } = call
   const read = readNewToken(body, account, now)
   if (!('name' in read)) return failures(read)
@@ -30,7 +30,7 @@ export async function createToken(call: Call, { store, log }: Api): Promise<Answ
   return success({ ...viewToken(token, now), value })
 }
 
-export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<Answer> {
+export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
@@ -44,13 +44,13 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
   })
 }
 
-export async function getToken({ account, params, now }: Call, { store }: Api): Promise<Answer> {
+export async function getToken({ account, params, now }: Call, { store }: Api): Promise<ApiResponse> {
   const id = params.token_id!
   const kept = isId(id) ? await store.tokens.get(account, id) : null
   return kept ? success(viewToken(kept.record, now)) : noToken
 }
 
-export async function updateToken(call: Call, api: Api): Promise<Answer> {
+export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, params, body, now } = call
   const read = readToken(body, account, params.token_id!)
   if (!('name' in read)) return failures(read)
@@ -66,7 +66,7 @@ export async function updateToken(call: Call, api: Api): Promise<Answer> {
   return 'record' in revised ? success(viewToken(revised.record, now)) : revised
 }
 
-export async function deleteToken(call: Call, { store, log }: Api): Promise<Answer> {
+export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, caller, params } = call
   const id = params.token_id!
   const kept = isId(id) ? await store.tokens.get(account, id) : null
@@ -78,7 +78,7 @@ export async function deleteToken(call: Call, { store, log }: Api): Promise<Answ
 }
 
 /** Replaces the value of a token; the old one ends at once. */
-export async function rollToken(call: Call, api: Api): Promise<Answer> {
+export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
   const { value, digest } = mintToken()
   const revised = await reviseToken(
     call,
@@ -93,11 +93,11 @@ export async function rollToken(call: Call, api: Api): Promise<Answer> {
 }
 
 /** Confirms that the token which asks is good: the guard has seen to that. */
-export async function verifyToken({ caller, now }: Call): Promise<Answer> {
+export async function verifyToken({ caller, now }: Call): Promise<ApiResponse> {
   return success({ id: caller.id, status: statusOf(caller, now), ...viewLimits(caller) })
 }
 
-export async function listPermissionGroups({ account, caller, query }: Call): Promise<Answer> {
+export async function listPermissionGroups({ account, caller, query }: Call): Promise<ApiResponse> {
   const [name, scope] = [query.get('name'), query.get('scope')]
   const groups = permissionGroups
     .filter(
@@ -130,7 +130,7 @@ function settingsOf(token: Token, now: number) {
 }
 
 /** Refuses to touch a token that is kept; no member of a body is to blame. */
-function untouchable(excess: readonly Fault[]): Answer | null {
+function untouchable(excess: readonly Fault[]): ApiResponse | null {
   if (excess.length === 0) return null
   return failures(
     excess.map(fault => ({ ...fault, pointer: null })),

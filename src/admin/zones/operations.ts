@@ -72,13 +72,13 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'List the error pages that are set',
     description: 'Pages from the configuration file are not included.',
-    answer: json(page(named('ErrorPage'))),
+    response: json(page(named('ErrorPage'))),
   },
   [`GET ${errorPage}`]: {
     id: 'getErrorPage',
     tag,
     summary: 'Show an error page with its HTML',
-    answer: json(success(errorPageWithHtml)),
+    response: json(success(errorPageWithHtml)),
   },
   [`PUT ${errorPage}`]: {
     id: 'setErrorPage',
@@ -89,13 +89,13 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
       schema: html,
       examples: { 'With a box': '<!doctype html><title>Sorry</title>::SVC_ERROR_1000S_BOX::' },
     },
-    answer: json(success(named('ErrorPage'))),
+    response: json(success(named('ErrorPage'))),
   },
   [`DELETE ${errorPage}`]: {
     id: 'deleteErrorPage',
     tag,
     summary: 'Delete an error page',
-    answer: json(success(goneErrorPage)),
+    response: json(success(goneErrorPage)),
   },
   [`POST ${zone}/error_preview`]: {
     id: 'previewError',
@@ -110,7 +110,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
         'With a draft page': { code: 1020, page: { type: 'waf_block', html: '<p>No.</p>' } },
       },
     },
-    answer: json(success(preview)),
+    response: json(success(preview)),
   },
   ...ruleOperations(`${zone}/access_rules`, {
     tag: 'Access rules',
@@ -129,7 +129,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     id: 'listOrigins',
     tag: 'Origins',
     summary: 'Show the pools of origins and their state',
-    answer: json(success(listOf(named('Pool')))),
+    response: json(success(listOf(named('Pool')))),
   },
 }
 
@@ -146,14 +146,14 @@ function ruleOperations(
       summary: `List the ${word}s that are set, in order`,
       description:
         'In one response. Rules from the configuration file are not included: they come after these.',
-      answer: all,
+      response: all,
     },
     [`POST ${path}`]: {
       id: `create${code}`,
       tag,
       summary: `Create an ${word}`,
       body: created!,
-      answer: one,
+      response: one,
       refusals: [owned, full],
     },
     [`PUT ${path}/order`]: {
@@ -161,7 +161,7 @@ function ruleOperations(
       tag,
       summary: `Reorder the ${word}s`,
       body: { schema: order, examples: { 'A single rule': { ids: ['0123456789abcdef0123456789abcdef'] } } },
-      answer: all,
+      response: all,
     },
     [`PUT ${path}/{rule_id}`]: {
       id: `update${code}`,
@@ -169,13 +169,13 @@ function ruleOperations(
       summary: `Replace an ${word}`,
       description: 'It keeps its id and position.',
       body: changed!,
-      answer: one,
+      response: one,
     },
     [`DELETE ${path}/{rule_id}`]: {
       id: `delete${code}`,
       tag,
       summary: `Delete an ${word}`,
-      answer: json(success(open({ id })), ['etag']),
+      response: json(success(open({ id })), ['etag']),
     },
   }
 }

@@ -9,7 +9,7 @@ import type { AuditEntry } from '../../store/records.ts'
 import type { Records, Store } from '../../store/store.ts'
 import { type RuleList, zoneOwner } from '../../store/zone-lists.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
-import { type Answer, failure, failures, listInTurns, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, listInTurns, success } from '../envelope.ts'
 import { Field } from '../request/field.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { type Revised, upsert } from '../records/kept.ts'
@@ -32,7 +32,7 @@ interface RuleKind<Rule extends object> {
 type Kept<Rule> = Rule & { readonly id: string }
 
 /** A list as it is to be, and what is told of that, or the response in place of it. */
-type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | Answer
+type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | ApiResponse
 
 export class ZoneRules<Rule extends object> {
   readonly #kind: RuleKind<Rule>
@@ -41,14 +41,14 @@ export class ZoneRules<Rule extends object> {
     this.#kind = kind
   }
 
-  async list({ zone }: ZoneCall, { store }: Api): Promise<Answer> {
+  async list({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
     const kept = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
     // They may be large together: to read them is one step, to tell them apart another.
     await nextTurn()
     return this.#showAll(kept?.record.rules ?? [])
   }
 
-  async create(call: ZoneCall, api: Api): Promise<Answer> {
+  async create(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const { rule, id, position } = this.#kind.read(new Field(call.body, faults), api.zones)
     if (id.value !== undefined) id.refuse('is set by the server', 'owned')
@@ -65,7 +65,7 @@ export class ZoneRules<Rule extends object> {
   }
 
   /** Puts a rule in the place of another, under its id. */
-  async replace(call: ZoneCall, api: Api): Promise<Answer> {
+  async replace(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ruleId = call.params.rule_id!
     const { view, read } = this.#kind
@@ -85,7 +85,7 @@ export class ZoneRules<Rule extends object> {
     return 'status' in rules ? rules : success(view(next), tagOf(rules))
   }
 
-  async remove(call: ZoneCall, api: Api): Promise<Answer> {
+  async remove(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const ruleId = call.params.rule_id!
     const audit = auditOf(call, 'delete', this.#resource(call, ruleId))
     const rules = await this.#revise(call, api, rules => {
@@ -96,7 +96,7 @@ export class ZoneRules<Rule extends object> {
   }
 
   /** Puts all rules in the order in which the body has their ids. */
-  async reorder(call: ZoneCall, api: Api): Promise<Answer> {
+  async reorder(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ids = readOrder(call.body, faults)
     if (faults.length > 0) return failures(faults)
@@ -115,7 +115,7 @@ export class ZoneRules<Rule extends object> {
     { zone, now, ifMatch }: ZoneCall,
     { store, log }: Api,
     change: (rules: readonly Kept<Rule>[]) => Change<Rule>,
-  ): Promise<readonly Kept<Rule>[] | Answer> {
+  ): Promise<readonly Kept<Rule>[] | ApiResponse> {
     const name = { account: zoneOwner, id: zone.name }
     const make = (kept: RuleList<Kept<Rule>> | null): Revised<RuleList<Kept<Rule>>> => {
       const list = kept ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
@@ -133,7 +133,7 @@ export class ZoneRules<Rule extends object> {
     return rules.reduce((sum, rule) => sum + this.#kind.work(rule), 0)
   }
 
-  async #showAll(rules: readonly Kept<Rule>[]): Promise<Answer> {
+  async #showAll(rules: readonly Kept<Rule>[]): Promise<ApiResponse> {
     const window = { page: 1, perPage: mostRules, total: rules.length }
     const tag = tagOf(rules)
     await nextTurn()
@@ -150,7 +150,7 @@ const noRule = failure('no_such', 'Rule')
 
 const full = failure('too_many_rules', mostRules)
 
-function tagOf(rules: readonly object[]): Answer['headers'] {
+function tagOf(rules: readonly object[]): ApiResponse['headers'] {
   return etagOf(revisionOf(rules))
 }
 

@@ -2,7 +2,7 @@
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue.ts'
-import type { Answer } from '../compose.ts'
+import type { ErrorResponse } from '../compose.ts'
 import type { CustomContent } from './custom-content.ts'
 import { headersOf, phraseOf, reasonOf } from '../response-head.ts'
 import type { Occasion } from '../problem.ts'
@@ -14,7 +14,7 @@ export function composeCustom(
   refusal: Refusal,
   occasion: Occasion,
   facts: Facts,
-): Answer {
+): ErrorResponse {
   const usual = errorRows[refusal.error].status
   const status = content.status ?? usual
   const body = content.fill(refusal, occasion, facts)

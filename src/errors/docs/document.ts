@@ -1,13 +1,13 @@
 // The catalogue as documentation for operators, to which the type URI of an error leads.
 
-import type { Answer } from '../compose.ts'
+import type { ErrorResponse } from '../compose.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../negotiate.ts'
 import { safetyHeaders } from '../safety-headers.ts'
 
 /** Documents one error in the format that is accepted; null for an unknown code. */
-export function documentError(code: string, accept: string | null): Answer | null {
+export function documentError(code: string, accept: string | null): ErrorResponse | null {
   const entry = entryByCode.get(code)
   if (!entry) return null
   return answer(accept, errorPolicy, {
@@ -18,7 +18,7 @@ export function documentError(code: string, accept: string | null): Answer | nul
 }
 
 /** Documents all errors as a list. */
-export function documentIndex(accept: string | null): Answer {
+export function documentIndex(accept: string | null): ErrorResponse {
   return answer(accept, indexPolicy, {
     json: () => ({ errors: entries }),
     markdown: () => markdownIndex,
@@ -67,7 +67,7 @@ interface Renderings {
   readonly html: () => string
 }
 
-function answer(accept: string | null, policy: string, renderings: Renderings): Answer {
+function answer(accept: string | null, policy: string, renderings: Renderings): ErrorResponse {
   const [type, body] = write(negotiate(accept), renderings)
   const headers = [
     'Content-Type',

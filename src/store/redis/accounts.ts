@@ -15,7 +15,7 @@ const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 /** KEYS: version, changes, accounts, those of what goes with it. ARGV: those of that, channel, id, json that was read and that is to be. Gives -1 where another one is there by now. */
 const updateOne = lua`${stampLua}${togetherLua(3)}
 local channel, id, old, json = unpack(ARGV, ${String(togetherCount + 1)})
-if answered() then return 0 end
+if responded() then return 0 end
 if redis.call('HGET', KEYS[3], id) ~= old then return -1 end
 redis.call('HSET', KEYS[3], id, json)
 tell(channel, stamp(), 'account', id, id)

@@ -139,7 +139,7 @@ function scriptsOf(marking: string): RecordScripts {
   const head = stampLua + marking + putLua + togetherLua(recordKeyCount) + planLua
   return {
     insert: lua`${head}
-if answered() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(marks, field) then return 0 end
+if responded() or redis.call('HEXISTS', KEYS[4], field) == 1 or owned(marks, field) then return 0 end
 redis.call('ZADD', KEYS[5], last, id)
 put(channel, kind, KEYS[4], account, id, marks, json)
 plan(field, due)
@@ -147,7 +147,7 @@ accompany()
 return 1`,
     replace: lua`${head}
 local old = redis.call('HGET', KEYS[4], field)
-if not old or answered() or owned(marks, field) then return 0 end
+if not old or responded() or owned(marks, field) then return 0 end
 local oldVersion, birth, oldMarks = string.match(old, '^(%d+) (%d+) (%S+) ')
 if oldVersion ~= last then return 0 end
 if isLast(oldMarks, marks) then return -1 end
@@ -158,7 +158,7 @@ accompany()
 return 1`,
     remove: lua`${head}
 local old = redis.call('HGET', KEYS[4], field)
-if not old or answered() then return 0 end
+if not old or responded() then return 0 end
 local oldVersion, birth, oldMarks = string.match(old, '^(%d+) (%d+) (%S+) ')
 if last ~= '' and oldVersion ~= last then return 0 end
 if isLast(oldMarks, '') then return -1 end

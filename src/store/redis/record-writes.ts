@@ -1,7 +1,7 @@
-// What is written in one step with a record, an audit entry and an answer: the keys, the arguments and the Lua of that.
+// What is written in one step with a record, an audit entry and a response: the keys, the arguments and the Lua of that.
 
 import type { Clock } from '../../base/clock.ts'
-import type { AuditEntry, KeptAnswer } from '../records.ts'
+import type { AuditEntry, KeptResponse } from '../records.ts'
 import type { Together } from '../store.ts'
 import type { Argument } from './server/connect.ts'
 import { keys } from './keys.ts'
@@ -11,17 +11,17 @@ import { shiftOf } from './server/clock.ts'
 export const togetherCount = 7
 
 /** Returns the keys, in the order in which the scripts take them. */
-export function togetherKeys(account: string, { audit, answer }: Together): readonly string[] {
-  // A key of an answer that never is, where there is none.
-  const { account: asked, key } = answer ?? { account, key: '' }
-  return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.answer(asked, key)]
+export function togetherKeys(account: string, { audit, response }: Together): readonly string[] {
+  // A key of a response that never is, where there is none.
+  const { account: asked, key } = response ?? { account, key: '' }
+  return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.response(asked, key)]
 }
 
-/** Returns id, time, json and actor of the audit entry; now, the answer as it is kept, and when the server may drop that. Empty where there is none. */
-export function togetherArguments({ audit, answer }: Together, clock: Clock): readonly Argument[] {
+/** Returns id, time, json and actor of the audit entry; now, the response as it is kept, and when the server may drop that. Empty where there is none. */
+export function togetherArguments({ audit, response }: Together, clock: Clock): readonly Argument[] {
   return [
     ...(audit ? auditArguments(audit) : ['', '', '', '']),
-    ...(answer ? answerArguments(answer, clock) : ['', '', '']),
+    ...(response ? responseArguments(response, clock) : ['', '', '']),
   ]
 }
 
@@ -50,26 +50,26 @@ local function audit(times, entries, actors, own, id, at, json, actor)
 end
 `
 
-/** Checks whether the key of the answer is taken, and writes both; ARGV from the first are those of above, and KEYS from the one after those of the script. */
+/** Checks whether the key of the response is taken, and writes both; ARGV from the first are those of above, and KEYS from the one after those of the script. */
 export function togetherLua(keysBefore: number): string {
-  const [times, entries, actors, own, answer] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
+  const [times, entries, actors, own, response] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
   return `${auditLua}
-local function answered()
-  local kept = ARGV[6] ~= '' and redis.call('GET', ${answer})
+local function responded()
+  local kept = ARGV[6] ~= '' and redis.call('GET', ${response})
   return kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])
 end
 
 local function accompany()
   if ARGV[1] ~= '' then audit(${times}, ${entries}, ${actors}, ${own}, unpack(ARGV, 1, 4)) end
   if ARGV[6] ~= '' then
-    redis.call('SET', ${answer}, ARGV[6])
-    redis.call('PEXPIREAT', ${answer}, ARGV[7])
+    redis.call('SET', ${response}, ARGV[6])
+    redis.call('PEXPIREAT', ${response}, ARGV[7])
   end
 end
 `
 }
 
-function answerArguments(answer: KeptAnswer, clock: Clock): readonly Argument[] {
-  const { expiresAt } = answer
-  return [clock.now(), `${expiresAt} ${JSON.stringify(answer)}`, expiresAt - shiftOf(clock)]
+function responseArguments(response: KeptResponse, clock: Clock): readonly Argument[] {
+  const { expiresAt } = response
+  return [clock.now(), `${expiresAt} ${JSON.stringify(response)}`, expiresAt - shiftOf(clock)]
 }

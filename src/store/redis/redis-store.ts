@@ -7,7 +7,7 @@ import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
-import { RedisAnswers } from './answers.ts'
+import { RedisResponses } from './responses.ts'
 import { RedisAudit } from './audit.ts'
 import { RedisAuthorizationEvents } from './authorization-events.ts'
 import { RedisChanges } from './changes.ts'
@@ -61,7 +61,7 @@ export class RedisStore implements Store {
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
-  readonly answers: RedisAnswers
+  readonly responses: RedisResponses
   readonly audit: RedisAudit
   readonly logs: RedisLogs
   readonly counters: RedisCounters
@@ -136,7 +136,7 @@ export class RedisStore implements Store {
     )
     // Read where bulk is, since a page may have 1.5 MB.
     this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), logs, this.#writes, clock)
-    this.answers = new RedisAnswers(records, this.#writes, clock)
+    this.responses = new RedisResponses(records, this.#writes, clock)
     this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)

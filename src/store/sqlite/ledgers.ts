@@ -1,29 +1,29 @@
-// What is written with records, in their transactions: that they changed, who changed them, and what was answered.
+// What is written with records, in their transactions: that they changed, who changed them, and the responses to repeat.
 
 import type { Together } from '../store.ts'
-import type { SqliteAnswers } from './answers.ts'
+import type { SqliteResponses } from './responses.ts'
 import type { SqliteAudit } from './audit.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Database } from './database/database.ts'
 
 export interface Ledgers {
   readonly changes: SqliteChanges
-  readonly answers: SqliteAnswers
+  readonly responses: SqliteResponses
   readonly audit: SqliteAudit
 }
 
-/** Runs work in a transaction, and writes there what goes with it: nothing of both when the key of the answer is taken, or the work gives false. */
+/** Runs work in a transaction, and writes there what goes with it: nothing of both when the key of the response is taken, or the work gives false. */
 export async function writeTogether(
   db: Database,
-  { changes, answers, audit: log }: Ledgers,
+  { changes, responses, audit: log }: Ledgers,
   work: () => boolean,
-  { audit, answer }: Together = {},
+  { audit, response }: Together = {},
 ): Promise<boolean> {
   const isDone = await db.write(() => {
-    answers.sweepWithin()
-    if (answer && answers.hasWithin(answer)) return false
+    responses.sweepWithin()
+    if (response && responses.hasWithin(response)) return false
     if (!work()) return false
-    if (answer) answers.insertWithin(answer)
+    if (response) responses.insertWithin(response)
     if (audit) log.appendWithin(audit)
     return true
   })

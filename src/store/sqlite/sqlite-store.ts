@@ -8,7 +8,7 @@ import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
-import { SqliteAnswers } from './answers.ts'
+import { SqliteResponses } from './responses.ts'
 import { SqliteAudit } from './audit.ts'
 import { SqliteAuthorizationEvents } from './authorization-events.ts'
 import { JoinedChanges, SqliteChanges } from './changes.ts'
@@ -64,7 +64,7 @@ export class SqliteStore implements Store {
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
-  readonly answers: SqliteAnswers
+  readonly responses: SqliteResponses
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
@@ -97,9 +97,9 @@ export class SqliteStore implements Store {
     ]
     this.#changes = changes
     this.changes = new JoinedChanges([changes, ofCredentials])
-    this.answers = new SqliteAnswers(records, clock)
+    this.responses = new SqliteResponses(records, clock)
     this.audit = new SqliteAudit(records)
-    const ledgers: Ledgers = { changes, answers: this.answers, audit: this.audit }
+    const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
     this.accounts = new SqliteAccounts(records, ledgers)
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
     this.tokens = new SqliteTokens(records, ledgers)

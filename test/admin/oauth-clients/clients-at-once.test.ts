@@ -92,7 +92,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     else assert.deepEqual([changed.status, deleted.status], [404, 200])
   })
 
-  test(`${name}: 20 creations at once under one key make one client and give one answer`, async t => {
+  test(`${name}: 20 creations at once under one key make one client and give one response`, async t => {
     const { ask, kept, audited } = await startWithClient(t, await urlOf(t))
     const headers = { 'idempotency-key': 'the one' }
     const replies = await times(20, () => ask('POST', path, { body: bodyOfClient(), headers }))

@@ -64,8 +64,8 @@ test('If-Match is checked before the change is made', async t => {
     [`"${client.revision + 1}"`, 412],
     ['7', 400],
   ] as const) {
-    const answer = await reviseClient(callFor(client.id, { ifMatch }), api, refuse)
-    assert.equal('status' in answer && answer.status, status)
+    const response = await reviseClient(callFor(client.id, { ifMatch }), api, refuse)
+    assert.equal('status' in response && response.status, status)
   }
   assert.deepEqual([await record(), lines], [client, []])
   const good = await reviseClient(callFor(client.id, { ifMatch: `"${client.revision}"` }), api, renamed)
@@ -74,14 +74,14 @@ test('If-Match is checked before the change is made', async t => {
 
 test('a response instead of a change is returned, and nothing is stored', async t => {
   const { api, client, record, lines } = await startWithClient(t)
-  const answer = success('no change')
-  assert.equal(await reviseClient(callFor(client.id), api, () => answer), answer)
+  const response = success('no change')
+  assert.equal(await reviseClient(callFor(client.id), api, () => response), response)
   assert.deepEqual([await record(), lines], [client, []])
 })
 
 test('a missing client is 404, whatever the change', async t => {
   const { api } = await startWithClient(t)
   const refuse = () => assert.fail('the change was asked')
-  const answer = await reviseClient(callFor('0'.repeat(32), { ifMatch: '"1"' }), api, refuse)
-  assert.deepEqual([answer, noClient.status], [noClient, 404])
+  const response = await reviseClient(callFor('0'.repeat(32), { ifMatch: '"1"' }), api, refuse)
+  assert.deepEqual([response, noClient.status], [noClient, 404])
 })

@@ -37,8 +37,8 @@ test('a token that writes a lot drops only its own entries, and that is recorded
   assert.equal((await make('quiet', quiet.value)).status, 200)
   for (let i = 0; i < 25; i++) assert.equal((await make(`busy-${i}`, busy.value)).status, 200)
   await keeper.trim()
-  const answer = await trail()
-  const entries = answer.result as {
+  const response = await trail()
+  const entries = response.result as {
     readonly actor: { readonly id: string }
     readonly resource: { readonly id: string }
   }[]
@@ -55,14 +55,14 @@ test('a token that writes a lot drops only its own entries, and that is recorded
     interface: 'System',
     resource: { id: busy.token.id, type: 'audit_entries' },
   })
-  const { dropped } = (answer.result.at(-1) as { metadata: { dropped: Record<string, string | number> } })
+  const { dropped } = (response.result.at(-1) as { metadata: { dropped: Record<string, string | number> } })
     .metadata
   assert.deepEqual(
     [dropped.count, Date.parse(String(dropped.from)), Date.parse(String(dropped.to))],
     [15, Date.parse(from), Date.parse(to)],
   )
   const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
-  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, answer), '')
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, response), '')
   assert.ok(lines.some(({ msg, resource }) => msg === 'audit entries dropped' && resource === busy.token.id))
 })
 

@@ -45,11 +45,11 @@ test('entries have the shape of the published client', async t => {
 test('changes by a command of the operator are recorded as such, without an address', async t => {
   const { ask, kept } = await startApi(t)
   await kept.audit.append(auditEntry({ account, actor: commandLine.id, address: '' }))
-  const answer = (await ask('GET', '/audit_logs')).json
-  const [{ actor, interface: way }] = answer.result
+  const response = (await ask('GET', '/audit_logs')).json
+  const [{ actor, interface: way }] = response.result
   assert.deepEqual([actor, way], [{ id: 'command line', type: 'admin' }, 'CLI'])
   const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
-  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, answer), '')
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, response), '')
 })
 
 test('they come by page, the newest first unless asked otherwise, and only those of the account', async t => {

@@ -82,7 +82,7 @@ test('every write of tokens, gateways, logs and clients is one entry and one log
   const { result, result_info } = (await ask('GET', '/audit_logs?direction=asc&per_page=100')).json
   assert.equal(result_info.total_count, told.length)
   assert.deepEqual(
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+    // biome-ignore lint/suspicious/noExplicitAny: a response of the API
     result.map((entry: any) => [
       entry.resource.type,
       entry.action.type,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { auditOf } from '../../../src/store/audit-entry.ts'
-import { type Answer, failure } from '../../../src/admin/envelope.ts'
+import { type ApiResponse, failure } from '../../../src/admin/envelope.ts'
 import type { Call } from '../../../src/admin/row.ts'
 import { add, drop, isoTime, pageOf, put, revise, upsert } from '../../../src/admin/records/kept.ts'
 import { Parameters } from '../../../src/admin/request/query.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
-import { keptAnswer, oauthClient } from '../../store/contract-specimens.ts'
+import { keptResponse, oauthClient } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 
@@ -41,8 +41,8 @@ const byCreation = {
   view: ({ name }: OAuthClient) => name,
 }
 
-/** Reads an answer that lists names. */
-const listIn = ({ body, rest = [] }: Answer) =>
+/** Reads a response that lists names. */
+const listIn = ({ body, rest = [] }: ApiResponse) =>
   JSON.parse([body, ...rest].join('')) as {
     readonly result: readonly string[]
     readonly result_info: { readonly total_count: number; readonly cursor?: string }
@@ -99,9 +99,9 @@ test('a list that is large comes in parts, and is whole', async t => {
   const { records } = await start(t, 3)
   const view = ({ name }: OAuthClient) => name.repeat(50_000)
   const page = { page: 1, perPage: 9, after: null }
-  const answer = await pageOf(records, account, page, { ...byCreation, view })
-  assert.equal(answer.rest?.length, 3)
-  const { result } = listIn(answer)
+  const response = await pageOf(records, account, page, { ...byCreation, view })
+  assert.equal(response.rest?.length, 3)
+  const { result } = listIn(response)
   assert.deepEqual(
     result.map(text => [text.length, text.slice(0, 2)]),
     [0, 1, 2].map(i => [100_000, `n${i}`]),
@@ -131,13 +131,13 @@ test('nothing is written when the key of the response is taken', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [kept] = clients as [OAuthClient]
   const { version } = (await records.get(account, kept.id))!
-  const answer = keptAnswer({ account, expiresAt: Date.UTC(2100, 0, 1) })
+  const response = keptResponse({ account, expiresAt: Date.UTC(2100, 0, 1) })
   const first = oauthClient({ account })
-  assert.equal(await add(records, first, { audit: auditFor(first), answer }, log), true)
+  assert.equal(await add(records, first, { audit: auditFor(first), response }, log), true)
   const second = oauthClient({ account })
-  assert.equal(await add(records, second, { audit: auditFor(second), answer }, log), false)
+  assert.equal(await add(records, second, { audit: auditFor(second), response }, log), false)
   assert.equal(
-    await put(records, { ...kept, name: 'x' }, version, { audit: auditFor(kept), answer }, log),
+    await put(records, { ...kept, name: 'x' }, version, { audit: auditFor(kept), response }, log),
     false,
   )
   assert.deepEqual([await records.get(account, second.id), await told()], [null, 1])
@@ -185,8 +185,8 @@ test('concurrent changes are all kept', async t => {
 test('nothing is changed where the record is missing, or where the change returns a response of its own', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [{ id }] = clients as [OAuthClient]
-  const answer = failure('no_secrets')
-  assert.equal(await revise(records, account, id, () => answer, log), answer)
+  const response = failure('no_secrets')
+  assert.equal(await revise(records, account, id, () => response, log), response)
   const unasked = () => assert.fail('the change was asked')
   assert.equal(await revise(records, account, '0'.repeat(32), unasked, log), null)
   assert.equal(await told(), 0)

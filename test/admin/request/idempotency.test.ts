@@ -88,11 +88,11 @@ test('a request whose duplicate finishes between its checks gets the response of
   const { json } = await create('one')
   const rotate = () =>
     ask('POST', `${path}/${json.result.client_id}/rotate_secret`, { headers: { 'idempotency-key': 'x' } })
-  const { answers } = kept
-  const get = answers.get.bind(answers)
+  const { responses } = kept
+  const get = responses.get.bind(responses)
   const twin = Promise.withResolvers<unknown>()
-  answers.get = async (...about) => {
-    answers.get = get
+  responses.get = async (...about) => {
+    responses.get = get
     const before = await get(...about)
     twin.resolve((await rotate()).json)
     return before
@@ -106,7 +106,7 @@ test('the stored response is encrypted', async t => {
   const sealed: string[] = []
   const insert = kept.oauthClients.insert.bind(kept.oauthClients)
   kept.oauthClients.insert = (record, together) => {
-    sealed.push(JSON.stringify(together?.answer))
+    sealed.push(JSON.stringify(together?.response))
     return insert(record, together)
   }
   const { result } = (await create('one')).json

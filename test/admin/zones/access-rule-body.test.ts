@@ -6,7 +6,7 @@ import { Field } from '../../../src/admin/request/field.ts'
 import { parseNetwork } from '../../../src/base/address/address.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
 
-/** A value of each kind of condition as answers show it. */
+/** A value of each kind of condition as responses show it. */
 const shown = {
   ip: ['192.0.2.1', '2001:db8::/32'],
   list: 'partners',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { errorContentTypes } from '../../../src/config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
-import { type Answer, compose } from '../../../src/errors/compose.ts'
+import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomContent } from '../../../src/errors/custom/custom-content.ts'
 import { type Facts, refuse } from '../../../src/errors/refusal.ts'
@@ -12,12 +12,12 @@ import { factsFor } from '../../help/custom-errors.ts'
 const names = Object.keys(errorRows) as ErrorName[]
 const occasion = { ray: '8f3c1e0a9b7d2c46', zone: 'site.test', accept: null, time: 1_790_000_000_000 }
 
-function composed(content: CustomContent, error: ErrorName, facts?: Facts): Answer {
+function composed(content: CustomContent, error: ErrorName, facts?: Facts): ErrorResponse {
   return composeCustom(content, refuse(error, facts), occasion, factsFor(error))
 }
 
 /** Lists the fields but those that tell of the content itself. */
-function fieldsOf({ headers }: Answer): string[] {
+function fieldsOf({ headers }: ErrorResponse): string[] {
   const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}`] : []))
   return lines.filter(line => !/^Content-(Type|Length|Security-Policy):/.test(line))
 }

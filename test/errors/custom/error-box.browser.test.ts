@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
-import type { Answer } from '../../../src/errors/compose.ts'
+import type { ErrorResponse } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomContent } from '../../../src/errors/custom/custom-content.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
@@ -29,7 +29,7 @@ const loud = `<!doctype html><meta charset="utf-8"><meta name="viewport" content
 section{display:flex;float:right;opacity:.1} p,h2{border:9px solid red}</style>
 <body dir="rtl"><h1>Loud</h1>${boxes}</body>`
 
-function pageOf(html: string, name: ErrorName): Answer {
+function pageOf(html: string, name: ErrorName): ErrorResponse {
   const occasion = {
     ray: '8f3c1e0a9b7d2c46',
     zone: 'site.test',

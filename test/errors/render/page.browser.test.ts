@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { home } from '../../../src/admin/home.ts'
 import type { Operator } from '../../../src/config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
-import { type Answer, compose } from '../../../src/errors/compose.ts'
+import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { documentError, documentIndex } from '../../../src/errors/docs/document.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
 import { launchBrowser, openPage, type Served } from '../../help/browser.ts'
@@ -21,7 +21,7 @@ after(() => browser?.close())
 const ray = '8f3c1e0a9b7d2c46'
 const time = Date.UTC(2026, 4, 6, 7, 8, 9)
 
-function pageOf(name: ErrorName, zone = 'www.example.com', operator: Operator | null = null): Answer {
+function pageOf(name: ErrorName, zone = 'www.example.com', operator: Operator | null = null): ErrorResponse {
   return compose(
     refuse(name),
     { ray, zone, accept: 'text/html', time },

@@ -14,7 +14,7 @@ import {
   clientSecret,
   credential,
   hex,
-  keptAnswer,
+  keptResponse,
   oauthClient,
   verification,
 } from '../contract-specimens.ts'
@@ -23,10 +23,10 @@ import { openRedis } from './open.ts'
 const lease = 60_000
 const many = 10_000
 
-/** Writes that were acknowledged: by the id of a client how it was last, and the keys of the answers. */
+/** Writes that were acknowledged: by the id of a client how it was last, and the keys of the responses. */
 interface Acknowledged {
   readonly clients: Map<string, OAuthClient>
-  readonly answers: string[]
+  readonly responses: string[]
   /** Codes that were consumed, and tokens that were kept for them. */
   readonly codes: Credential[]
   readonly tokens: Credential[]
@@ -37,9 +37,9 @@ test('clients, their secrets, codes and tokens, what is told of them and who is 
   const clock = new ContractClock()
   const store = await openRedis(t, server.url, 2_000, clock)
   const account = hex(16)
-  const acknowledged: Acknowledged = { clients: new Map(), answers: [], codes: [], tokens: [] }
+  const acknowledged: Acknowledged = { clients: new Map(), responses: [], codes: [], tokens: [] }
   const ends = Promise.allSettled(Array.from({ length: 8 }, () => writeOn(store, account, acknowledged)))
-  await until(() => acknowledged.answers.length > 300)
+  await until(() => acknowledged.responses.length > 300)
   await server.kill()
   for (const outcome of await ends) {
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnreachable)
@@ -55,7 +55,7 @@ test('clients, their secrets, codes and tokens, what is told of them and who is 
     if (kept.revision === client.revision) assert.deepEqual(kept, client)
     else assert.deepEqual(kept.secrets.slice(1), client.secrets, 'rotated, and killed before that was said')
   }
-  for (const key of acknowledged.answers) assert.ok(await store.answers.get(account, key))
+  for (const key of acknowledged.responses) assert.ok(await store.responses.get(account, key))
   const audit = await store.audit.list(account, auditQuery({ limit: many }))
   assert.deepEqual(
     audit.items.map(({ action, resource }) => `${action} ${resource}`).toSorted(),
@@ -74,24 +74,24 @@ test('clients, their secrets, codes and tokens, what is told of them and who is 
 /** Creates clients without end, rotates the secret of each, and now and then claims some. */
 async function writeOn(store: RedisStore, account: string, acknowledged: Acknowledged) {
   const { oauthClients } = store
-  const { clients, answers } = acknowledged
+  const { clients, responses } = acknowledged
   for (;;) {
     const due = verification({ nextCheckAt: Date.now() + 50 })
     const client = oauthClient({ account, secrets: [clientSecret()], verification: due })
     const together = (action: AuditAction) => ({
       audit: auditEntry({ account, resource: client.id, action }),
-      answer: keptAnswer({ account }),
+      response: keptResponse({ account }),
     })
     const [created, changed] = [together('create'), together('rotate_secret')]
     assert.ok(await oauthClients.insert(client, created))
     clients.set(client.id, client)
-    answers.push(created.answer.key)
+    responses.push(created.response.key)
     await oauthClients.claimDue(3, lease)
     const { version } = (await oauthClients.get(account, client.id))!
     const next = { ...client, secrets: [clientSecret(), ...client.secrets], revision: 2 }
     assert.ok(await oauthClients.replace(next, version, changed))
     clients.set(client.id, next)
-    answers.push(changed.answer.key)
+    responses.push(changed.response.key)
     await exchangeCode(store, acknowledged)
   }
 }

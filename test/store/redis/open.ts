@@ -17,7 +17,7 @@ import {
   firstStart,
   gateway,
   identity,
-  keptAnswer,
+  keptResponse,
   logEntries,
   logQuery,
   member,
@@ -90,7 +90,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'oauthClients.find': store => store.oauthClients.find('0'),
   'oauthClients.list': store => store.oauthClients.list(owner, page),
   'oauthClients.insert': store =>
-    store.oauthClients.insert(oauthClient(), { audit: auditEntry(), answer: keptAnswer() }),
+    store.oauthClients.insert(oauthClient(), { audit: auditEntry(), response: keptResponse() }),
   'oauthClients.replace': store => store.oauthClients.replace(oauthClient(), 1),
   'oauthClients.remove': store => store.oauthClients.remove(owner, '0', { audit: auditEntry() }),
   'oauthClients.claimDue': store => store.oauthClients.claimDue(10, 60_000),
@@ -102,7 +102,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'errorPages.list': store => store.errorPages.list(zoneOwner, page),
   'errorPages.insert': store => store.errorPages.insert(errorPage()),
   'errorPages.remove': store => store.errorPages.remove(zoneOwner, 'shop.example/500_errors'),
-  'answers.get': store => store.answers.get(owner, '0'),
+  'responses.get': store => store.responses.get(owner, '0'),
   'counters.spend': store =>
     store.counters.spend({
       key: '0',

@@ -14,7 +14,7 @@ import {
   firstStart,
   gateway,
   identity,
-  keptAnswer,
+  keptResponse,
   logEntries,
   logQuery,
   member,
@@ -37,7 +37,10 @@ const logged = gateway()
 const entries = logEntries(logged, 4)
 const append = (store: Store, some = entries, most = 3) =>
   store.logs.append(logged.account, logged.id, batchOf(some), { most, strategy: 'DELETE_OLDEST' })
-const beside = { audit: auditEntry({ account: due.account }), answer: keptAnswer({ account: due.account }) }
+const beside = {
+  audit: auditEntry({ account: due.account }),
+  response: keptResponse({ account: due.account }),
+}
 const told = auditEntry({ account: due.account, actor: 'gatehouse' })
 const first = firstStart()
 const owner = account()

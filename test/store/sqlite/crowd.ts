@@ -7,7 +7,7 @@ export interface Crowded {
   readonly written: number
   /** The messages of writes that failed. */
   readonly failures: readonly string[]
-  /** Ms from the question to the answer: half of the writes took no longer, 99 of 100, all. */
+  /** Ms from the question to the response: half of the writes took no longer, 99 of 100, all. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly most: number }
 }
 

@@ -65,7 +65,7 @@ test('nothing that was acknowledged is lost when all who write are killed', asyn
   }
 })
 
-test('records, audit entries and answers agree when all who write are killed', async t => {
+test('records, audit entries and responses agree when all who write are killed', async t => {
   const { account, store, said } = await killAll(t)
   const { items: clients } = await store.oauthClients.list(account, { offset: 0, limit: 1000 })
   const { items: entries } = await store.audit.list(account, auditQuery({ limit: 1000 }))
@@ -73,7 +73,7 @@ test('records, audit entries and answers agree when all who write are killed', a
   for (const { id, revision } of clients) assert.equal(perClient.get(id)?.length, revision, id)
   const left = new Set(clients.map(({ id }) => id))
   for (const [id, { length }] of perClient) if (!left.has(id)) assert.equal(length, 4, id)
-  for (const { id } of entries) assert.ok(await store.answers.get(account, id), id)
+  for (const { id } of entries) assert.ok(await store.responses.get(account, id), id)
   assert.ok(said.every(([kind, id]) => kind !== 'client' || perClient.has(id)))
   assert.ok(clients.length > 2)
 })

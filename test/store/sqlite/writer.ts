@@ -7,7 +7,7 @@ import {
   credential,
   gateway,
   hex,
-  keptAnswer,
+  keptResponse,
   logEntries,
   member,
   oauthClient,
@@ -59,7 +59,7 @@ async function exchangeCode(): Promise<void> {
   console.log(`ended ${access.digest}`)
 }
 
-/** Writes a client three times, or removes it in the end; its revision is how many audit entries and answers it has. */
+/** Writes a client three times, or removes it in the end; its revision is how many audit entries and responses it has. */
 async function changeClient(isRemoved: boolean): Promise<void> {
   const client = oauthClient({ account })
   const { id } = client
@@ -76,8 +76,8 @@ async function changeClient(isRemoved: boolean): Promise<void> {
   console.log(`removed ${id}`)
 }
 
-/** What is written with a client; the answer has the key of the audit entry, so that a test finds it. */
+/** What is written with a client; the response has the key of the audit entry, so that a test finds it. */
 function beside(resource: string) {
   const audit = auditEntry({ account, resource, at: Date.now() })
-  return { audit, answer: keptAnswer({ account, key: audit.id }) }
+  return { audit, response: keptResponse({ account, key: audit.id }) }
 }

@@ -1,5 +1,5 @@
 // What the Sentinels of one primary say together: which server it is, and which replicas they could make the primary instead. One Sentinel
-// alone may be cut off with a primary that the others have replaced, so nothing holds without the answers of most of them.
+// alone may be cut off with a primary that the others have replaced, so nothing holds without the replies of most of them.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
@@ -14,13 +14,13 @@ import {
   subscribeToSentinel,
 } from './connect.ts'
 import { tooLate } from './failure.ts'
-import { type Answer, answerOf, replicasIn } from './sentinel-answer.ts'
+import { type SentinelReply, replyOf, replicasIn } from './sentinel-reply.ts'
 
 /** Ms between two looks. */
 const period = 500
-/** For how long an answer holds, in ms. */
-const answerLife = 2_500
-const answerTimeout = 1_000
+/** For how long an reply holds, in ms. */
+const replyLife = 2_500
+const replyTimeout = 1_000
 
 /** What most Sentinels agree on. */
 export interface View {
@@ -37,8 +37,8 @@ interface Voice {
   readonly host: Host
   readonly client: Client
   readonly switches: Subscription
-  answer: Answer | null
-  /** Monotonic ms at which the answer was asked for. */
+  reply: SentinelReply | null
+  /** Monotonic ms at which the reply was asked for. */
   askedAt: number
 }
 
@@ -73,10 +73,10 @@ export class Sentinels implements Guide {
     return this.view?.primary ?? null
   }
 
-  /** Returns in a sentence how many Sentinels answer. */
+  /** Returns in a sentence how many Sentinels reply. */
   get census(): string {
-    const answers = this.#fresh()
-    return `${answers.length} of ${this.#count(answers)} Sentinels name a primary ${this.#dialling.address.name}`
+    const replies = this.#fresh()
+    return `${replies.length} of ${this.#count(replies)} Sentinels name a primary ${this.#dialling.address.name}`
   }
 
   async found(): Promise<Host> {
@@ -108,7 +108,7 @@ export class Sentinels implements Guide {
     client.onLoss(ignore)
     client.onReady(() => this.look())
     const switches = subscribeToSentinel(dialling, host, '+switch-master', () => this.look())
-    const voice = { host, client, switches, answer: null, askedAt: 0 }
+    const voice = { host, client, switches, reply: null, askedAt: 0 }
     this.#voices.set(`${host.host}:${host.port}`, voice)
   }
 
@@ -134,21 +134,21 @@ export class Sentinels implements Guide {
       ['SENTINEL', 'SENTINELS', name],
     ] as const
     try {
-      voice.answer = answerOf(await inTime(client.sendAll(commands), answerTimeout, tooLate))
+      voice.reply = replyOf(await inTime(client.sendAll(commands), replyTimeout, tooLate))
       voice.askedAt = askedAt
     } catch {
       // A connection that hangs is of no use to anybody.
       client.redial()
     }
     if (this.#isClosed) return
-    this.#meet(voice.answer)
+    this.#meet(voice.reply)
     this.#conclude()
   }
 
   /** Asks those, too, of whom a Sentinel knows, from now on. */
-  #meet(answer: Answer | null): void {
-    const known = new Set([...this.#voices.values()].map(({ answer }) => answer?.id))
-    for (const { id, host } of answer?.others ?? []) {
+  #meet(reply: SentinelReply | null): void {
+    const known = new Set([...this.#voices.values()].map(({ reply }) => reply?.id))
+    for (const { id, host } of reply?.others ?? []) {
       if (!known.has(id) && !this.#voices.has(`${host.host}:${host.port}`)) this.#add(host)
     }
   }
@@ -160,7 +160,7 @@ export class Sentinels implements Guide {
     if (fresh.length === 0) return
     const known = [
       ...hosts,
-      ...fresh.flatMap(voice => [voice.host, ...voice.answer!.others.map(({ host }) => host)]),
+      ...fresh.flatMap(voice => [voice.host, ...voice.reply!.others.map(({ host }) => host)]),
     ]
     for (const [name, voice] of this.#voices) {
       if (known.some(host => isSame(host, voice.host))) continue
@@ -186,27 +186,27 @@ export class Sentinels implements Guide {
 
   #agree(fresh: readonly Voice[]): readonly [View | null, until: number] {
     const most = Math.floor(this.#count(fresh) / 2) + 1
-    const distinct = new Map(fresh.map(voice => [voice.answer!.id, voice]))
+    const distinct = new Map(fresh.map(voice => [voice.reply!.id, voice]))
     if (distinct.size < most) return [null, 0]
     const times = [...distinct.values()].map(({ askedAt }) => askedAt).sort((a, b) => b - a)
-    const answers = fresh.map(({ answer }) => answer!)
-    const epoch = Math.max(...answers.map(answer => answer.epoch))
-    const newest = answers.filter(answer => answer.epoch === epoch)
+    const replies = fresh.map(({ reply }) => reply!)
+    const epoch = Math.max(...replies.map(reply => reply.epoch))
+    const newest = replies.filter(reply => reply.epoch === epoch)
     const { primary } = newest[0]!
-    return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + answerLife]
+    return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + replyLife]
   }
 
   /** Counts those of the URL at least: one that has lost its memory knows of no others. */
   #count(fresh: readonly Voice[]): number {
     return Math.max(
       this.#dialling.address.hosts.length,
-      ...fresh.map(({ answer }) => answer!.others.length + 1),
+      ...fresh.map(({ reply }) => reply!.others.length + 1),
     )
   }
 
   #fresh(): readonly Voice[] {
-    const oldest = this.#clock.monotonic() - answerLife
-    return [...this.#voices.values()].filter(({ answer, askedAt }) => answer !== null && askedAt > oldest)
+    const oldest = this.#clock.monotonic() - replyLife
+    return [...this.#voices.values()].filter(({ reply, askedAt }) => reply !== null && askedAt > oldest)
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import { StoreUnreachable } from '../../../../src/store/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
-import { keptAnswer, oauthClient, token } from '../../contract-specimens.ts'
+import { keptResponse, oauthClient, token } from '../../contract-specimens.ts'
 import { openRedis } from '../open.ts'
 
 const safest: Settings = {
@@ -150,13 +150,13 @@ test('a response that no replica has is not returned again before one has it', a
   await replicates(primary)
   const store = await openRedis(t, primary.url, 3_000)
   const client = oauthClient()
-  const answer = keptAnswer({ account: client.account })
+  const response = keptResponse({ account: client.account })
   replica.stop()
-  await assert.rejects(store.oauthClients.insert(client, { answer }), StoreUnreachable)
-  await assert.rejects(store.answers.get(answer.account, answer.key), StoreUnreachable)
+  await assert.rejects(store.oauthClients.insert(client, { response }), StoreUnreachable)
+  await assert.rejects(store.responses.get(response.account, response.key), StoreUnreachable)
   await assert.rejects(store.confirm(), StoreUnreachable)
   replica.cont()
-  assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
+  assert.deepEqual(await store.responses.get(response.account, response.key), response)
   await store.confirm()
 })
 

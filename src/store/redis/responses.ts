@@ -1,13 +1,13 @@
 // Stored responses to requests with an Idempotency-Key in Redis: one key each, which expires.
 
 import type { Clock } from '../../base/clock.ts'
-import type { KeptAnswer } from '../records.ts'
-import type { KeptAnswers } from '../store.ts'
+import type { KeptResponse } from '../records.ts'
+import type { KeptResponses } from '../store.ts'
 import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 
-export class RedisAnswers implements KeptAnswers {
+export class RedisResponses implements KeptResponses {
   readonly #connection: Connection
   readonly #writes: DurableWrites
   readonly #clock: Clock
@@ -18,13 +18,13 @@ export class RedisAnswers implements KeptAnswers {
     this.#clock = clock
   }
 
-  async get(account: string, key: string): Promise<KeptAnswer | null> {
-    const found = (await this.#connection.run(['GET', keys.answer(account, key)])) as string | null
+  async get(account: string, key: string): Promise<KeptResponse | null> {
+    const found = (await this.#connection.run(['GET', keys.response(account, key)])) as string | null
     if (found === null) return null
     // A caller that gets it takes the request for done; its write may be unconfirmed.
     await this.#writes.confirm()
-    const answer: KeptAnswer = JSON.parse(found.slice(found.indexOf(' ') + 1))
+    const response: KeptResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
     // The server has a clock of its own, and drops it by that.
-    return answer.expiresAt > this.#clock.now() ? answer : null
+    return response.expiresAt > this.#clock.now() ? response : null
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Host } from './address.ts'
 
-export interface Answer {
+export interface SentinelReply {
   /** The id of the Sentinel. */
   readonly id: string
   readonly primary: Host
@@ -28,7 +28,7 @@ interface Electorate {
 type Fields = Readonly<Record<string, string>>
 
 /** Reads what SENTINEL MYID, MASTER, REPLICAS and SENTINELS answered; null when one of them failed. */
-export function answerOf(replies: readonly unknown[]): Answer | null {
+export function replyOf(replies: readonly unknown[]): SentinelReply | null {
   if (replies.length < 4 || replies.some(reply => reply instanceof Error)) return null
   const [id, master, replicas, others] = replies as [string, unknown, unknown[], unknown[]]
   const primary = fieldsOf(master)
@@ -46,9 +46,9 @@ export function answerOf(replies: readonly unknown[]): Answer | null {
  * Returns the replicas that could become the primary, each with its names: any Sentinel may be the one that chooses, so each must agree that a replica
  * can't, and `most` must have said so.
  */
-export function replicasIn(answers: readonly Answer[], most: number): Electorate {
-  const groups = same(answers.flatMap(answer => answer.replicas))
-  const isNeeded = (group: readonly Replica[]) => answers.length < most || group.some(one => one.isElectable)
+export function replicasIn(replies: readonly SentinelReply[], most: number): Electorate {
+  const groups = same(replies.flatMap(reply => reply.replicas))
+  const isNeeded = (group: readonly Replica[]) => replies.length < most || group.some(one => one.isElectable)
   const electable = groups.filter(isNeeded).map(group => [...new Set(group.map(({ name }) => name))])
   return { electable, spared: groups.length - electable.length }
 }

@@ -1,14 +1,14 @@
 // Stored responses, one row each. Expired ones are deleted when records are written.
 
 import type { Clock } from '../../base/clock.ts'
-import type { KeptAnswer } from '../records.ts'
-import type { KeptAnswers } from '../store.ts'
+import type { KeptResponse } from '../records.ts'
+import type { KeptResponses } from '../store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
 /** The most that one write removes, so that none is long. */
 const broom = 20
 
-export class SqliteAnswers implements KeptAnswers {
+export class SqliteResponses implements KeptResponses {
   readonly #db: Database
   readonly #clock: Clock
   readonly #get: Statement
@@ -28,7 +28,7 @@ export class SqliteAnswers implements KeptAnswers {
     )
   }
 
-  get(account: string, key: string): Promise<KeptAnswer | null> {
+  get(account: string, key: string): Promise<KeptResponse | null> {
     return this.#db.read(() => {
       const row = this.#get.get(account, key, this.#clock.now())
       return row ? fromRow(row) : null
@@ -36,12 +36,12 @@ export class SqliteAnswers implements KeptAnswers {
   }
 
   /** Whether the key of a response is taken; within a transaction. */
-  hasWithin({ account, key }: KeptAnswer): boolean {
+  hasWithin({ account, key }: KeptResponse): boolean {
     return this.#get.get(account, key, this.#clock.now()) !== undefined
   }
 
   /** Stores a response whose key is not taken; within a transaction. */
-  insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptAnswer): void {
+  insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptResponse): void {
     this.#put(account, key, fingerprint, sealed, expiresAt)
   }
 
@@ -51,7 +51,7 @@ export class SqliteAnswers implements KeptAnswers {
   }
 }
 
-function fromRow(row: Row): KeptAnswer {
+function fromRow(row: Row): KeptResponse {
   return {
     account: String(row.account),
     key: String(row.name),

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startRedis } from '../../help/redis.ts'
 import { ContractClock } from '../contract-clock.ts'
-import { keptAnswer, oauthClient } from '../contract-specimens.ts'
+import { keptResponse, oauthClient } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 
 const day = 86_400_000
 
-test('an answer goes by itself when it expires, by the clock that it was written with', async t => {
+test('a response goes by itself when it expires, by the clock that it was written with', async t => {
   const server = await startRedis(t)
   const clock = new ContractClock()
   const store = await openRedis(t, server.url, 2_000, clock)
   for (const days of [0, 30, -60]) {
     clock.advance(days * day)
-    const answer = keptAnswer({ expiresAt: clock.now() + day })
-    await store.oauthClients.insert(oauthClient({ account: answer.account }), { answer })
-    const left = Number(await server.ask('PTTL', `{gatehouse}:answer:${answer.account}/${answer.key}`))
+    const response = keptResponse({ expiresAt: clock.now() + day })
+    await store.oauthClients.insert(oauthClient({ account: response.account }), { response })
+    const left = Number(await server.ask('PTTL', `{gatehouse}:answer:${response.account}/${response.key}`))
     assert.ok(left > day - 60_000 && left <= day + 60_000, `${left} ms are left`)
-    assert.deepEqual(await store.answers.get(answer.account, answer.key), answer)
+    assert.deepEqual(await store.responses.get(response.account, response.key), response)
   }
 })
 
-test('a write without an answer leaves none behind', async t => {
+test('a write without a response leaves none behind', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url, 2_000)
   await store.oauthClients.insert(oauthClient())
