@@ -53,6 +53,13 @@ interface Consent {
   /** Where the person may choose; none where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly AskedScope[]
+  /** The consent that covers all of it, where the person gave one before. */
+  readonly remembered: Remembered | null
+}
+
+interface Remembered {
+  readonly account: string
+  readonly declined: readonly string[]
 }
 
 interface AskedScope {
@@ -219,7 +226,14 @@ export class Interactions {
         return { id, name, description, category, isOptional }
       })
     const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
-    if (reaching.length === 0) return { kind: 'consent', client, person, redirectUri, accounts: [], scopes }
+    const consent = {
+      ...({ kind: 'consent', client, person, redirectUri, scopes } as const),
+      remembered: await this.#consents.covering(client, person.user, {
+        scopes: scopes.map(({ id }) => id),
+        resource: resourceOf(kept),
+      }),
+    }
+    if (reaching.length === 0) return { ...consent, accounts: [] }
     const required = reaching.map(({ id }) => id).filter(id => !client.optionalScopes.includes(id))
     const able = await this.#accountsOf(person, required)
     if (able.length === 0) return refused('no account')
@@ -227,7 +241,7 @@ export class Interactions {
     const open = able.filter(account => user !== undefined && !lacksSecondFactor(user, account))
     if (open.length === 0) return refused('no second factor')
     const accounts = open.map(({ id, name }) => ({ id, name }))
-    return { kind: 'consent', client, person, redirectUri, accounts, scopes }
+    return { ...consent, accounts }
   }
 
   /** Lists the accounts where the roles of a person reach all of the scopes. */

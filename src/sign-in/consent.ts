@@ -8,6 +8,7 @@ import {
   consentPage,
   leavePage,
   optionalPrefix,
+  type Remembered,
   refusedPage,
   type ShownApp,
   type ShownScope,
@@ -44,6 +45,7 @@ type Asking =
       readonly redirectUri: string
       readonly accounts: readonly { readonly id: string; readonly name: string }[]
       readonly scopes: readonly ShownScope[]
+      readonly remembered: Remembered | null
     }
 
 type Decision =
@@ -112,6 +114,7 @@ function pageFor(ask: Ask, asking: Asking, retry: Retry = {}): Page | PageRespon
         ...shownOf(ask, asking),
         accounts: asking.accounts,
         scopes: asking.scopes,
+        remembered: asking.remembered,
       })
   }
 }

@@ -95,6 +95,11 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'basic and post are one method',
       },
       {
+        text: 'if (consented === undefined && isPublic(record) && isShared(String(params.redirect_uri))) {',
+        becomes: 'if (false) {',
+        breaks: 'a program that poses as an app gets a code by itself',
+      },
+      {
         text: "if (verdict.kind === 'right') return true",
         becomes: 'return true',
         breaks: 'any secret is right',

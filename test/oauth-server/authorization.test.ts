@@ -215,6 +215,37 @@ test('consent is remembered until scopes grow, and asked for again where the app
     await pageOf(browser, ask(app.client, { scope: 'openid', prompt }))
 })
 
+test('a public client that any program on the device can pose as is confirmed each time, however much was allowed before', async t => {
+  const site = await startSite(t)
+  const shared = ['com.example.app:/cb', 'http://127.0.0.1/cb', 'http://localhost:1/cb']
+  const redirectUris = [callback, ...shared]
+  const { account, app, browser } = await visit(site, { redirectUris, tokenEndpointAuthMethod: 'none' })
+  const code_challenge = { code_challenge: pkce().challenge, code_challenge_method: 'S256' }
+  const path = (client: OAuthClient, redirect_uri: string, more = {}) =>
+    ask(client, { ...code_challenge, redirect_uri, ...more })
+  await authorize(site, browser, path(app.client, callback))
+  assert.ok((await answerOf(browser, path(app.client, callback))).code)
+  for (const uri of [...shared, 'http://127.0.0.1:5000/cb']) {
+    const uid = await pageOf(browser, path(app.client, uri))
+    const asking = await site.face.interactions.load(uid, browser.request)
+    assert.ok(asking.kind === 'consent')
+    assert.equal(asking.remembered?.account, account, uri)
+    const decision = { kind: 'allow', account, optional: [] } as const
+    const finished = await site.face.interactions.finish(uid, browser.request, decision)
+    assert.ok(finished.kind === 'resume')
+    const back = (await browser.get(finished.location)).headers.get('location')!
+    assert.ok(back.startsWith(uri) && new URL(back).searchParams.has('code'), back)
+    const silent = await browser.get(path(app.client, uri, { prompt: 'none' }))
+    const refused = new URL(silent.headers.get('location')!).searchParams
+    assert.equal(refused.get('error'), 'consent_required')
+    assert.match(refused.get('error_description')!, /^the person must confirm: /)
+  }
+  const own = await register(site, account, { redirectUris })
+  await authorize(site, browser, ask(own.client))
+  const sent = await browser.get(ask(own.client, { redirect_uri: shared[1]! }))
+  assert.match(sent.headers.get('location')!, /^http:\/\/127\.0\.0\.1\/cb\?code=/, 'it has a secret')
+})
+
 test('an optional scope that is unticked is left out, and not asked for again', async t => {
   const site = await startSite(t)
   const { app, browser } = await visit(site, { optionalScopes: ['user.read'] })

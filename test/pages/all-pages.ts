@@ -110,6 +110,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
         isOptional: true,
       },
     ],
+    remembered: null,
     self: next,
   }
   const person = {
@@ -189,6 +190,11 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       redirectUri: 'com.example.app:/callback',
       accounts: [],
       trouble: 'Choose an account.',
+    }),
+    'consent, to be confirmed': consentPage({
+      ...consent,
+      redirectUri: 'com.example.app:/callback',
+      remembered: { account: 'b'.repeat(32), declined: ['ai_gateway.read'] },
     }),
     'refused to a stranger': refusedPage({ ...refused, reason: 'not a member' }),
     leaving: { ...leavePage('/oauth2/auth/abc'), leadsTo: '#' },

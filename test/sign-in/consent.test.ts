@@ -46,6 +46,7 @@ const consent = {
     { id: 'b'.repeat(32), name: 'Sandbox' },
   ],
   scopes: oauthScopes.slice(0, 5).map((scope, i) => ({ ...scope, isOptional: i >= 3 })),
+  remembered: null,
 } as const satisfies Asking
 
 async function arrive(t: Parameters<typeof Site.open>[0], asking: Asking) {
@@ -112,6 +113,19 @@ test('an app of the device is opened by the redirect after the form, which the p
   assert.match(page.headers.get('content-security-policy')!, /form-action 'self' com\.example\.app:;/)
   const sent = await page.submit(path, { decision: 'allow' })
   assert.deepEqual([sent.status, sent.location], [303, '/oauth2/auth/abc'])
+})
+
+test('a page that asks once more shows what was decided before, and on the device why it asks', async t => {
+  const [, , , first, second] = consent.scopes
+  const remembered = { account: consent.accounts[1].id, declined: [second!.id] }
+  const { interactions, visitor } = await arrive(t, { ...consent, remembered })
+  const page = await visitor.get(path)
+  assert.match(page.text, /You have allowed this before\. Published by/)
+  assert.match(page.body, new RegExp(`value="${remembered.account}" required checked>`))
+  assert.match(page.body, new RegExp(`name="optional.${first!.id}" [^>]* checked`))
+  assert.doesNotMatch(page.body, new RegExp(`name="optional.${second!.id}" [^>]* checked`))
+  interactions.asking = { ...consent, remembered, redirectUri: 'com.example.app:/cb' }
+  assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
 })
 
 test('who is not signed in, or not lately enough, is sent to do so and comes back', async t => {

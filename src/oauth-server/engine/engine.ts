@@ -21,7 +21,7 @@ import { Consents } from './consents.ts'
 import { cookieNames } from '../cookies.ts'
 import { paths } from '../paths.ts'
 import { prompts } from './prompts.ts'
-import { redirectMatches } from './redirect.ts'
+import { isShared, redirectMatches } from './redirect.ts'
 import { type EngineFailure, shown } from './reasons.ts'
 import { factsOf, type RequestFacts } from './request-facts.ts'
 import { faultOfScopes, scopesOf } from './request-rules.ts'
@@ -198,7 +198,7 @@ class Decisions {
       },
       findAccount: (context: Context, sub: string) => this.#guarded(() => this.#findAccount(context, sub)),
       interactions: {
-        policy: prompts(interactionPolicy, needsConsent),
+        policy: prompts(interactionPolicy, { consent: needsConsent, confirmation: needsConfirmation }),
         url: async (_: Context, { uid }: { uid: string }) => consentPath(uid),
       },
       issueRefreshToken: async (
@@ -352,6 +352,11 @@ class Decisions {
         ? await this.#consents.covering(record, user, asked)
         : ((await this.#parts.store.oauthGrants.get(consented.account, consented.grant))?.record ?? null)
     if (grant === null || grant.user !== user || grant.client !== record.id) return undefined
+    // Whoever begins a request in the name of a public client gets its code by such a URI (RFC 8252 section 8.6).
+    if (consented === undefined && isPublic(record) && isShared(String(params.redirect_uri))) {
+      facts.mustConfirm = true
+      return undefined
+    }
     facts.user = user
     facts.account = grant.account
     facts.isGranted = true
@@ -400,7 +405,16 @@ function newGrant(context: Context, grant: OAuthGrant, client: OAuthClient): obj
 }
 
 function needsConsent({ req }: Context): boolean {
-  return !factsOf(req).isGranted
+  const { isGranted, mustConfirm } = factsOf(req)
+  return !isGranted && !mustConfirm
+}
+
+function needsConfirmation({ req }: Context): boolean {
+  return factsOf(req).mustConfirm
+}
+
+function isPublic({ tokenEndpointAuthMethod }: OAuthClient): boolean {
+  return tokenEndpointAuthMethod === 'none'
 }
 
 async function isOwn(_: Context, { clientId }: { clientId: string }, token: { clientId?: string }) {

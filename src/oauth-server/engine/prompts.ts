@@ -4,15 +4,23 @@ import type { Context, EngineModule } from './engine-types.ts'
 
 type Policy = EngineModule['interactionPolicy']
 
-/** Makes the prompts in the order in which they are asked; `needsConsent` decides on the last. */
-export function prompts(
-  { Prompt, Check, base }: Policy,
-  needsConsent: (context: Context) => boolean,
-): readonly object[] {
-  const consent = new Check('not_granted', 'consent is missing', 'consent_required', needsConsent)
+interface Needs {
+  readonly consent: (context: Context) => boolean
+  readonly confirmation: (context: Context) => boolean
+}
+
+/** Makes the prompts in the order in which they are asked; `needs` decide on the last. */
+export function prompts({ Prompt, Check, base }: Policy, needs: Needs): readonly object[] {
+  const consent = new Check('not_granted', 'consent is missing', 'consent_required', needs.consent)
+  const confirmation = new Check(
+    'not_confirmed',
+    'the person must confirm: the client is public, and other programs on the device can use its redirect_uri',
+    'consent_required',
+    needs.confirmation,
+  )
   return [
     base().get('login')!,
     new Prompt({ name: 'select_account', requestable: true }),
-    new Prompt({ name: 'consent', requestable: true }, consent),
+    new Prompt({ name: 'consent', requestable: true }, consent, confirmation),
   ]
 }

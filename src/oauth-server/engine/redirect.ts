@@ -9,6 +9,11 @@ export function redirectMatches(uri: string, registered: readonly string[]): boo
   return bare !== null && registered.some(one => withoutPort(one) === bare)
 }
 
+/** Whether other programs on the device of a person can receive what goes to a URI: ports of loopback addresses and schemes of apps are anybody's (RFC 8252 sections 8.1 and 8.3). */
+export function isShared(uri: string): boolean {
+  return URL.parse(uri)?.protocol !== 'https:'
+}
+
 /** Takes the port out of the URI of a loopback address; null for any other. */
 function withoutPort(uri: string): string | null {
   const [found, host, port] = loopback.exec(uri) ?? []

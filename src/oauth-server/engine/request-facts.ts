@@ -39,6 +39,8 @@ export class RequestFacts {
   reason: string | null = null
   /** Whether a consent covers the request. */
   isGranted = false
+  /** Whether one would, if the person confirmed it. */
+  mustConfirm = false
   /** Whether the client has shown too many wrong secrets lately: nothing more is noted of those. */
   isThrottled = false
   /** What the engine threw. */

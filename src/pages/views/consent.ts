@@ -27,6 +27,13 @@ export interface ShownApp {
   readonly termsUri: string | null
 }
 
+/** What a person decided about the same request before. */
+export interface Remembered {
+  readonly account: string
+  /** Optional scopes that they unticked. */
+  readonly declined: readonly string[]
+}
+
 export interface ConsentView extends Retry {
   readonly token: string
   readonly action: string
@@ -37,6 +44,7 @@ export interface ConsentView extends Retry {
   /** Where the person could choose; empty where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
+  readonly remembered: Remembered | null
   /** Where to come back after signing in as somebody else. */
   readonly self: string
 }
@@ -50,7 +58,7 @@ export function consentPage(view: ConsentView): Page {
       view,
       `Allow ${app.name}?`,
       html`${heading(app, html`<b>${told(app.name)}</b> asks to act for you`)}
-${trouble(view)}<div class="card">
+${rememberedNote(view)}${trouble(view)}<div class="card">
 ${facts([
   ['Published by', publisher(app)],
   ['You', html`${told(view.email)} <a href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`],
@@ -66,7 +74,7 @@ ${form(
 ${[...grouped].map(
   ([category, members]) => html`<div class="group"><h3>${heads[category] ?? category}</h3>
 <ul class="options">
-${members.map(scopeRow)}</ul></div>
+${members.map((scope, at) => scopeRow(scope, at, view.remembered))}</ul></div>
 `,
 )}</div>
 <div class="choice"><button class="plain" name="decision" value="deny">Deny</button><button class="plain" name="decision" value="allow">Allow</button></div>`,
@@ -77,6 +85,16 @@ ${members.map(scopeRow)}</ul></div>
     formScheme: appSchemeOf(view.redirectUri),
     hasPictures: app.logo !== null,
   }
+}
+
+/** Explains why a person is asked about what they have allowed already. */
+function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
+  if (remembered === null) return null
+  const isOfWeb = redirectUri.startsWith('https:')
+  const warning =
+    ' Allow it again only if you have just started this in the app itself: another program on your device could ask in its name.'
+  return html`<p class="lead">You have allowed this before.${!isOfWeb && warning}</p>
+`
 }
 
 /** What the categories of scopes are headed with; others as they are named. */
@@ -127,7 +145,7 @@ function destination(uri: string): Html {
   return html`<b>${url.host}</b>`
 }
 
-function accountChoice({ accounts }: ConsentView): HtmlValue {
+function accountChoice({ accounts, remembered }: ConsentView): HtmlValue {
   if (accounts.length === 0) return null
   const [only] = accounts
   if (accounts.length === 1)
@@ -136,7 +154,7 @@ function accountChoice({ accounts }: ConsentView): HtmlValue {
 <ul class="options">
 ${accounts.map(
   ({ id, name }, i) =>
-    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required><div><label for="account-${i}">${told(name)}</label></div></li>
+    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required${id === remembered?.account && html` checked`}><div><label for="account-${i}">${told(name)}</label></div></li>
 `,
 )}</ul></fieldset></div>
 `
@@ -159,14 +177,15 @@ const identityWords: Readonly<Record<string, readonly [name: string, description
   'user_access.write': ['End your sessions and apps', 'Sign you out, and end what apps may do for you.'],
 }
 
-function scopeRow(scope: ShownScope, at: number): Html {
+function scopeRow(scope: ShownScope, at: number, remembered: Remembered | null): Html {
   const { id, isOptional } = scope
   const [name, description] = identityWords[id] ?? [scope.name, scope.description]
   if (!isOptional)
     return html`<li class="option">${sign('check')}<div><b>${name}</b><p>${description}</p></div></li>
 `
   const key = `scope-${id}-${at}`
-  return html`<li class="option"><input type="checkbox" name="${optionalPrefix}${id}" id="${key}" value="yes" checked aria-describedby="${key}-what"><div><label for="${key}">${name} <span class="tag">Optional</span></label><p id="${key}-what">${description}</p></div></li>
+  const isTicked = remembered === null || !remembered.declined.includes(id)
+  return html`<li class="option"><input type="checkbox" name="${optionalPrefix}${id}" id="${key}" value="yes"${isTicked && html` checked`} aria-describedby="${key}-what"><div><label for="${key}">${name} <span class="tag">Optional</span></label><p id="${key}-what">${description}</p></div></li>
 `
 }
 
