@@ -1,5 +1,6 @@
 // The Redis of the bench: one server in memory, started when the first contestant asks for it.
-import { freePort, launch, type Running } from './launch.ts'
+import { freePort } from '../../test/help/free-port.ts'
+import { launch, type Running } from './launch.ts'
 
 /** More than any bench starts contestants; database 0 is for those who share. */
 const DATABASES = 1024

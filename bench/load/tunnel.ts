@@ -2,7 +2,8 @@
 // turn in every round.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { freePort, launch } from './launch.ts'
+import { freePort } from '../../test/help/free-port.ts'
+import { launch } from './launch.ts'
 import { ROOT } from './installed.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { cpuTime } from './proc.ts'

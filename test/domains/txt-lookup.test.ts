@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
 import { type DnsServer, type Failure, startDns, type Txt } from '../help/dns.ts'
+import { deadOrigin } from '../help/origin.ts'
 
 const host = 'app.svc.test'
 const text = `svc_oauth_client_publisher=${'0123456789abcdef'.repeat(2)}`
@@ -118,12 +119,7 @@ test('a server that sends nonsense, or is unreachable, causes no exception', asy
   server.on('message', (_, { port }) => server.send('nonsense', port, '127.0.0.1'))
   server.bind(0, '127.0.0.1')
   await once(server, 'listening')
-  const gone = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(gone, 'listening')
-  const ports = [server.address().port, gone.address().port]
-  gone.close()
-  await once(gone, 'close')
-  for (const port of ports) {
+  for (const port of [server.address().port, deadOrigin().port]) {
     const resolver = `127.0.0.1:${port}`
     const lookup = new TxtLookup({ resolvers: [resolver], timeout: 600 })
     const { outcome } = await lookup.ask(host, text, now)

@@ -20,6 +20,7 @@ import {
   type Way,
   ways,
 } from '../../src/errors/origin-failure.ts'
+import { deadOrigin } from '../help/origin.ts'
 
 const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
   resolve: {
@@ -201,7 +202,7 @@ test('what says more of a failure than its error', () => {
 })
 
 test('a port where nobody listens is an origin that is down', async t => {
-  const port = await portOf(t, createServer(), { closed: true })
+  const { port } = deadOrigin()
   assert.equal(
     originFailure('connect', classify(await failureOf(t, connect(port, '127.0.0.1')))),
     'origin_down',
@@ -275,11 +276,10 @@ function failureOf(t: TestContext, socket: Socket): Promise<NodeJS.ErrnoExceptio
   return new Promise(resolve => socket.once('error', resolve))
 }
 
-async function portOf(t: TestContext, server: Server, { closed = false } = {}): Promise<number> {
+async function portOf(t: TestContext, server: Server): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  if (closed) server.close()
-  else t.after(() => void server.close())
+  t.after(() => void server.close())
   return port
 }
 

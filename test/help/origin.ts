@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { TestContext } from 'node:test'
+import { systemPorts } from './free-port.ts'
 import { Ended, type Message, Wire } from './raw.ts'
 
 /** What an origin does with one connection; `nth` counts them from 0. */
@@ -42,8 +43,13 @@ export class Origin {
     return this.wires[nth]!
   }
 
-  /** Stops listening, and hangs up. */
-  async goDown(): Promise<void> {
+  /** Stops listening, and hangs up: where it was there is nobody, so its port must be one that nobody else gets. */
+  goDown(): Promise<void> {
+    assert.ok(this.port < systemPorts, 'an origin that goes down has a free port of its own')
+    return this.close()
+  }
+
+  async close(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
     for (const { socket } of this.wires) socket.destroy()
@@ -56,7 +62,7 @@ export class Origin {
   }
 }
 
-/** Starts an origin that follows a script on each connection, on a free port unless one is given. */
+/** Starts an origin that follows a script on each connection, on a port that the system chooses unless one is given. */
 export async function startOrigin(
   t: TestContext,
   script: Script,

@@ -19,9 +19,10 @@ export class Provider {
   /** Settles when a caller has left before its answer was whole. */
   readonly left = Promise.withResolvers<void>()
   readonly #server: Server
-  #port = 0
+  #port: number
 
-  constructor(reply: Reply) {
+  constructor(reply: Reply, port = 0) {
+    this.#port = port
     this.#server = createServer((request, response) => void this.#serve(request, response, reply))
   }
 
@@ -36,13 +37,12 @@ export class Provider {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** Hangs up and listens no more; gives where it was. */
-  async stop(): Promise<string> {
+  /** Hangs up and listens no more. */
+  async stop(): Promise<void> {
     const closed = once(this.#server, 'close')
     this.#server.close()
     this.#server.closeAllConnections()
     await closed
-    return this.url
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {
@@ -59,9 +59,9 @@ export class Provider {
   }
 }
 
-/** Starts a provider that answers as told. */
-export async function startProvider(t: TestContext, reply: Reply): Promise<Provider> {
-  const provider = new Provider(reply)
+/** Starts a provider that answers as told, on a port that the system chooses unless one is given. */
+export async function startProvider(t: TestContext, reply: Reply, port = 0): Promise<Provider> {
+  const provider = new Provider(reply, port)
   await provider.start()
   t.after(() => provider.stop().catch(() => {}))
   return provider

@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { freePort, type RedisServer, startRedis } from './redis.ts'
+import { freePort } from './free-port.ts'
+import { type RedisServer, startRedis } from './redis.ts'
 import { until } from './until.ts'
 
 /** How clients speak; nodes speak from 127.0.1.1 on. */

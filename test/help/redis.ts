@@ -1,13 +1,13 @@
-// Redis servers of a test's own: each on free ports, in a folder that goes with it. REDIS_SERVER names another binary.
+// Redis servers of a test's own: each on ports that stay its own, in a folder that goes with it. REDIS_SERVER names another binary.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { Redis } from 'ioredis'
+import { freePort } from './free-port.ts'
 import { quickFolder } from './quick-folder.ts'
 import { until } from './until.ts'
 
@@ -22,8 +22,6 @@ export interface RedisSettings {
   /** What `ask` shows. */
   readonly password?: string | undefined
 }
-
-const namedPorts = new Set<number>()
 
 export class RedisServer {
   readonly port: number
@@ -161,18 +159,6 @@ export async function startSentinel(t: TestContext): Promise<SentinelSet> {
 export async function replicates(primary: RedisServer): Promise<void> {
   await primary.ask('SET', 'replicated', 1)
   await until(async () => (await primary.ask('WAIT', 1, 1_000)) === 1)
-}
-
-/** Finds a port on which nothing listens, and that it has named nobody before. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  if (namedPorts.has(port)) return freePort()
-  namedPorts.add(port)
-  return port
 }
 
 async function startClusterNode(t: TestContext): Promise<RedisServer> {

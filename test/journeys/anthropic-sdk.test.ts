@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { type AiEdge, completion, startAi } from '../help/ai.ts'
+import { freePort } from '../help/free-port.ts'
 import { secondsUntil } from '../help/clock.ts'
 import { type Provider, type Reply, say, startProvider, stream } from '../help/provider.ts'
 
@@ -16,8 +17,8 @@ interface Setting {
   readonly native: Anthropic
 }
 
-async function start(t: TestContext, reply: Reply): Promise<Setting> {
-  const provider = await startProvider(t, reply)
+async function start(t: TestContext, reply: Reply, port = 0): Promise<Setting> {
+  const provider = await startProvider(t, reply, port)
   const ai = await startAi(t, { anthropic: { url: provider.url, keys: ['ant-ours'] }, openai: provider.url })
   const edge = `http://127.0.0.1:${ai.edge.port}`
   const native = new Anthropic({
@@ -224,7 +225,7 @@ test('a provider that dies in mid-stream is an error, not a short message', asyn
 })
 
 test('a retryable failure of the gateway is retried after its Retry-After, and no sooner', async t => {
-  const { client, provider } = await start(t, (_, response) => say(response, message))
+  const { client, provider } = await start(t, (_, response) => say(response, message), await freePort())
   await provider.stop()
   const answers: Response[] = []
   const { promise: first, resolve } = Promise.withResolvers<void>()

@@ -11,6 +11,7 @@ import * as openid from 'openid-client'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
 import { launchBrowser } from '../help/browser.ts'
+import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
@@ -530,12 +531,3 @@ for (const [api, { at, path, method, body, scope }] of Object.entries(calls))
     const { access_token } = await oauth.processAuthorizationCodeResponse(server, client, response)
     assert.equal((await call(access_token)).status, 200)
   })
-
-/** Finds a port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
@@ -16,10 +15,10 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, matchesGlob } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { freePort } from '../help/free-port.ts'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
@@ -73,14 +72,6 @@ const healthCheck = JSON.parse(/CMD (\[.*\])/.exec(all(image, 'HEALTHCHECK')[0]!
 const environment = Object.fromEntries(
   all(image, 'ENV').flatMap(line => line.split(' ').map(pair => pair.split('='))),
 ) as Record<'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA', string>
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 /** Builds what the image holds in a folder, which it returns: the instructions one after the other, from a checkout that nobody else may read. */
 function build(t: TestContext): string {

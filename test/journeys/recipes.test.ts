@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { blocksOf, readPage, section } from '../help/docs.ts'
+import { freePort } from '../help/free-port.ts'
 import { startGateway } from '../help/gateway.ts'
 import { mmdb } from '../help/mmdb.ts'
-import { ok, type Origin, startResponder } from '../help/origin.ts'
+import { deadOrigin, ok, type Origin, startResponder } from '../help/origin.ts'
 import { connectTo } from '../help/raw.ts'
 
 /** Returns the configuration under the heading of a recipe. */
@@ -21,7 +22,7 @@ function recipe(heading: string, page: string): string {
 async function follow(
   t: TestContext,
   heading: string,
-  origins: readonly Origin[],
+  origins: readonly Pick<Origin, 'port'>[],
   page = 'docs/rules-and-limits.md',
 ) {
   const yaml = recipe(heading, page)
@@ -48,9 +49,7 @@ function writeCountries(t: TestContext): string {
 }
 
 test('JSON for agents, a page for people', async t => {
-  const origin = await startResponder(t, ok())
-  await origin.goDown()
-  const ask = await follow(t, 'JSON for agents, a page for people', [origin])
+  const ask = await follow(t, 'JSON for agents, a page for people', [deadOrigin()])
   const [agent, person] = [await ask('Accept: application/json'), await ask('Accept: text/html')]
   assert.deepEqual(JSON.parse(agent.text), { error: 'unavailable', ray_id: agent.field('svc-ray') })
   assert.match(person.text, new RegExp(`<.*Error 521.*${person.field('svc-ray')}`, 's'))
@@ -91,7 +90,7 @@ for (const [heading, page] of [
   })
 
 test('two origins, one dies', async t => {
-  const origins = [await startResponder(t, ok('a')), await startResponder(t, ok('b'))]
+  const origins = [await startResponder(t, ok('a'), await freePort()), await startResponder(t, ok('b'))]
   const ask = await follow(t, 'Two origins, one dies', origins)
   const seen = new Set<string>()
   while (seen.size < 2) seen.add((await ask()).text)

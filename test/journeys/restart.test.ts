@@ -12,18 +12,10 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { takeOver } from '../../src/process/gateway/handover.ts'
 import { gatehouse } from '../help/command.ts'
+import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
-
-/** Returns ports of loopback that were free a moment ago. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map(server => once(server, 'listening')))
-  const ports = servers.map(server => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map(server => once(server.close(), 'close')))
-  return ports
-}
 
 /** Prepares gateways of one configuration, whose origin streams at `/stream` until told to end. */
 async function prepare(t: TestContext, workers: number) {
@@ -37,7 +29,7 @@ async function prepare(t: TestContext, workers: number) {
       response.end('end')
     })
   })
-  const [edge, admin] = await freePorts(2)
+  const [edge, admin] = await Promise.all([freePort(), freePort()])
   const more = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
   const file = writeConfig(t, siteConfig(origin, more))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }

@@ -289,7 +289,7 @@ for (const [connections, members] of [
       await Promise.all(clients.map(plans => runClient(edge, plans)))
       await assertNothingLeft(edge, origins)
       edge.plane.destroy()
-      for (const origin of origins) await origin.goDown()
+      for (const origin of origins) await origin.close()
     }
     const clients = fc.array(client, { minLength: 2, maxLength: 10 })
     await fc.assert(fc.asyncProperty(clients, run), { numRuns: RUNS, interruptAfterTimeLimit: RUNS * 600 })

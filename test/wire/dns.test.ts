@@ -12,6 +12,7 @@ import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { codeOf, type Edge, type EdgeSettings, startEdge } from '../help/edge.ts'
+import { freePort } from '../help/free-port.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
 import { turnsUntil } from '../help/until.ts'
@@ -40,7 +41,7 @@ async function start(t: TestContext, port: number, settings: EdgeSettings = {}):
 async function startAt(t: TestContext, hosts: readonly string[], ...fields: string[]): Promise<Origin[]> {
   const origins: Origin[] = []
   for (const host of hosts) {
-    const port = origins[0]?.port ?? 0
+    const port = origins[0]?.port ?? (await freePort())
     origins.push(await startResponder(t, ok(host, ...fields), port, host))
   }
   return origins
@@ -170,7 +171,7 @@ test('when a name gets other addresses its idle connections close, and busy ones
 
 test('a connection that opens only after its name has moved serves the waiting request, and no other', async t => {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
-  const old = await startTls(t, 'old', { host: '127.0.0.1', port: 0 }, opened)
+  const old = await startTls(t, 'old', { host: '127.0.0.1', port: await freePort() }, opened)
   await startTls(t, 'new', { host: '127.0.0.2', port: old.port }, Promise.resolve())
   const dns = await startDns(t)
   const [clock, lookup] = [new ManualClock(), new NameLookup({ servers: [dns.address] })]

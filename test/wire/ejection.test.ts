@@ -7,8 +7,9 @@ import { checkKey } from '../../src/edge/origin/health-checker.ts'
 import { poolState } from '../../src/edge/origin/pools.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
+import { freePort } from '../help/free-port.ts'
 import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
-import { post, request } from '../help/raw.ts'
+import { post, request, type Wire } from '../help/raw.ts'
 import { turnsUntil, until } from '../help/until.ts'
 
 const get = request('GET /', 'Accept: application/json')
@@ -18,12 +19,13 @@ const retries = { most: 0, budget: 0 }
 /** Starts an origin that resets what it is asked while `isIll`, and else answers with its name. */
 async function startPatient(t: TestContext, name: string) {
   const patient = { isIll: false, asked: 0, origin: null as unknown as Origin }
-  patient.origin = await startResponder(t, (_, wire) => {
+  const respond = (_: unknown, wire: Wire) => {
     patient.asked++
     if (!patient.isIll) return ok(name)
     wire.reset()
     return undefined
-  })
+  }
+  patient.origin = await startResponder(t, respond, await freePort())
   return patient
 }
 

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import type { RouteConfig } from '../../src/config/config.ts'
 import { type Edge, type EdgeSettings, recordOf, startEdge, zoneTo } from '../help/edge.ts'
-import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 
 const ask = request('GET /', 'Accept: application/json')
@@ -135,9 +135,7 @@ for (const [what, bytes] of Object.entries(misframed)) {
 }
 
 test('an origin that refuses the connection is 521', async t => {
-  const origin = await startOrigin(t, () => {})
-  await origin.goDown()
-  await assertFails(await startEdge(t, [origin.url]), 521)
+  await assertFails(await startEdge(t, [deadOrigin().url]), 521)
 })
 
 test('an origin that never accepts is 522', async t => {

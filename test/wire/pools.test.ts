@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { codeOf, edgeConfig, startEdge, zoneTo } from '../help/edge.ts'
+import { freePort } from '../help/free-port.ts'
 import { deadOrigin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 
 const json = 'Accept: application/json'
 
-const startNamed = (t: TestContext, name: string) =>
-  startResponder(t, ({ text }) => ok(`${name} ${text}`.trim()))
+const startNamed = async (t: TestContext, name: string) =>
+  startResponder(t, ({ text }) => ok(`${name} ${text}`.trim()), await freePort())
 
 test('the members of a pool take turns', async t => {
   const members = await Promise.all(['a', 'b', 'c'].map(name => startNamed(t, name)))
@@ -150,12 +151,11 @@ test('an origin that comes back serves again', async t => {
 })
 
 test('many requests that wait for a dead origin all fail, and all are served when it is back', async t => {
-  const dead = await startOrigin(t, () => {})
-  await dead.goDown()
-  const edge = await startEdge(t, [dead.url])
+  const port = await freePort()
+  const edge = await startEdge(t, [`http://127.0.0.1:${port}`])
   const crowd = () => Promise.all(Array.from({ length: 30 }, () => edge.ask(request('GET /', json))))
   for (let i = 0; i < 2; i++) assert.deepEqual([...new Set((await crowd()).map(codeOf))], [521])
-  await startResponder(t, ok('alive'), dead.port)
+  await startResponder(t, ok('alive'), port)
   assert.deepEqual([...new Set((await crowd()).map(({ text }) => text))], ['alive'])
 })
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import type { TransportConfig } from '../../src/config/pool-config.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
-import { type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { type Message, request } from '../help/raw.ts'
 import { turnsUntil } from '../help/until.ts'
 
@@ -225,9 +225,7 @@ test('a WebSocket holds its connection until it ends', async t => {
 })
 
 test('an origin that is down fails queued requests with 521, not with 1200', async t => {
-  const origin = await startOrigin(t, () => {})
-  await origin.goDown()
-  const edge = await startEdge(t, [origin.url], limited(2, 3))
+  const edge = await startEdge(t, [deadOrigin().url], limited(2, 3))
   for (let i = 0; i < 2; i++) {
     const crowd = await Promise.all(Array.from({ length: 5 }, () => edge.ask(ask)))
     assert.deepEqual([...new Set(crowd.map(codeOf))], [521])

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { type Door, PROVIDER_DOOR } from '../call.ts'
 import { packageVersion, ROOT } from '../installed.ts'
-import { emptyFolder, freePort, keep, type Running } from '../launch.ts'
+import { freePort } from '../../../test/help/free-port.ts'
+import { emptyFolder, keep, type Running } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
 const ACCOUNT = /\b[0-9a-f]{32}\b/

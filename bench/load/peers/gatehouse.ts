@@ -1,7 +1,8 @@
 // Gatehouse as a contestant of the bench, and on both sides of bench/compare.ts.
 import { join } from 'node:path'
 import { packageVersion, ROOT } from '../installed.ts'
-import { emptyFolder, freePort, keep } from '../launch.ts'
+import { freePort } from '../../../test/help/free-port.ts'
+import { emptyFolder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 
 /** Makes a peer of the Gatehouse in a source tree, started as its user would start it, with more settings if given. */

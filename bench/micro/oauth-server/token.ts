@@ -11,7 +11,7 @@ import type { TestContext } from 'node:test'
 import { digestOf } from '../../../src/tokens/token.ts'
 import { codeOf, visit } from '../../../test/oauth-server/app.ts'
 import { callback, startSite } from '../../../test/oauth-server/site.ts'
-import { freePort } from '../../load/launch.ts'
+import { freePort } from '../../../test/help/free-port.ts'
 import { cpuTime } from '../../load/proc.ts'
 
 /** Apps that wait for a response at once. */

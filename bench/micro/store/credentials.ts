@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Credential, CredentialKind } from '../../../src/store/credential.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { freePort } from '../../load/launch.ts'
+import { freePort } from '../../../test/help/free-port.ts'
 
 /** Calls at once: as many as apps wait for while a commit is on its way to the disk. */
 const atOnce = 64

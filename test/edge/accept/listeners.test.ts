@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { Listeners } from '../../../src/edge/accept/listeners.ts'
+import { freePort } from '../../help/free-port.ts'
 
 const free = { host: '127.0.0.1', port: 0 }
 
@@ -44,17 +45,16 @@ test('every endpoint is bound, with the port that the system chose', async t => 
 test('where one endpoint is taken, none stays bound', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
-  const vacant = createServer().listen(0, '127.0.0.1')
-  await Promise.all([once(other, 'listening'), once(vacant, 'listening')])
-  const [taken, first] = [other, vacant].map(server => (server.address() as { port: number }).port)
-  await new Promise(resolve => vacant.close(resolve))
+  await once(other, 'listening')
+  const { port: taken } = other.address() as AddressInfo
+  const first = await freePort()
   const { listeners } = start(t)
   const endpoints = [
-    { host: '127.0.0.1', port: first! },
-    { host: '127.0.0.1', port: taken! },
+    { host: '127.0.0.1', port: first },
+    { host: '127.0.0.1', port: taken },
   ]
   await assert.rejects(listeners.bind(endpoints, { reusePort: false }), { code: 'EADDRINUSE' })
-  assert.equal(await outcomeOf(first!), 'ECONNREFUSED')
+  assert.equal(await outcomeOf(first), 'ECONNREFUSED')
 })
 
 test('a client that is connecting while the listeners close is accepted first', async t => {

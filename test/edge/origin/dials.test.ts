@@ -10,6 +10,7 @@ import { Handshakes } from '../../../src/edge/origin/handshakes.ts'
 import { AddressGuard } from '../../../src/edge/resolver/address-guard.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
+import { freePort } from '../../help/free-port.ts'
 import { startOrigin } from '../../help/origin.ts'
 import { until } from '../../help/until.ts'
 
@@ -46,7 +47,7 @@ function start(t: TestContext, port: number, hasDescriptor = true) {
 }
 
 test('while an origin is down one dial at a time speaks for all who wait, from the second failure on', async t => {
-  const peer = await startOrigin(t, wire => wire.ending)
+  const peer = await startOrigin(t, wire => wire.ending, await freePort())
   const { dials, dial } = start(t, peer.port)
   assert.equal(dials.worth(3), 3)
   assert.equal(await dial(), null)

@@ -20,7 +20,7 @@ import { selfSigned } from '../../../src/process/demo/self-signed.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { startDns } from '../../help/dns.ts'
 import { edgeConfig } from '../../help/edge.ts'
-import { ok, startOrigin, startResponder } from '../../help/origin.ts'
+import { deadOrigin, ok, startOrigin, startResponder } from '../../help/origin.ts'
 
 const often: CheckConfig = {
   path: '/health?deep',
@@ -188,14 +188,7 @@ for (const [status, isGood] of [
 
 const failures: Record<string, [code: string, start: (t: TestContext) => Promise<{ readonly url: string }>]> =
   {
-    'does not listen': [
-      'ECONNREFUSED',
-      async t => {
-        const origin = await startOrigin(t, () => {})
-        await origin.goDown()
-        return origin
-      },
-    ],
+    'does not listen': ['ECONNREFUSED', async () => deadOrigin()],
     'does not answer': ['GH_RESPONSE_TIMEOUT', t => startOrigin(t, wire => wire.ending)],
     'hangs up': ['ECONNRESET', t => startOrigin(t, wire => wire.request())],
     'speaks no HTTP': ['HPE_INVALID_CONSTANT', t => startOrigin(t, wire => wire.send('SSH-2.0-x\r\n\r\n'))],

@@ -13,7 +13,7 @@ import type { Waiter } from '../../../src/edge/origin/connection-queue.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { forbidMisuse } from '../../help/misuse.ts'
-import { startOrigin } from '../../help/origin.ts'
+import { deadOrigin, startOrigin } from '../../help/origin.ts'
 import { until } from '../../help/until.ts'
 
 const timeouts: Timeouts = { connect: 5_000, handshake: 3_000, response: 0, write: 0, idle: 0, total: 0 }
@@ -103,9 +103,7 @@ test('a request with a connection or queued for one is outstanding, an idle conn
 })
 
 test('a refused request is not outstanding', async t => {
-  const peer = await startOrigin(t, () => {})
-  await peer.goDown()
-  const { origin } = originAt(t, peer.url)
+  const { origin } = originAt(t, deadOrigin().url)
   const asker = new Asker()
   origin.acquire(asker, { fresh: false })
   assert.equal(origin.outstanding, 1)
@@ -242,9 +240,7 @@ test('a connection that opens when no request waits any more is not new to the o
 })
 
 test('a request that leaves while others are refused gets no callback', async t => {
-  const peer = await startOrigin(t, () => {})
-  await peer.goDown()
-  const { origin } = originAt(t, peer.url)
+  const { origin } = originAt(t, deadOrigin().url)
   const herald = new Asker()
   origin.acquire(herald, { fresh: false })
   assert.equal(await herald.outcome, 'ECONNREFUSED')

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ApiUnreachable, ApiClient, ApiRefusal } from '../../../../src/process/commands/client/api-client.ts'
-import { freePort } from '../../../help/redis.ts'
+import { freePort } from '../../../help/free-port.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
 const token = 'svct_SECRET'

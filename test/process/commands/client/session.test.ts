@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../../../help/command.ts'
 import { writeConfig } from '../../../help/gateway.ts'
-import { freePort } from '../../../help/redis.ts'
+import { freePort } from '../../../help/free-port.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
 const id = 'fedcba9876543210fedcba9876543210'
