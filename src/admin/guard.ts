@@ -3,7 +3,6 @@
 
 import { isId } from '../base/id.ts'
 import { systemClock } from '../base/clock.ts'
-import type { ZoneConfig } from '../config/config.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
@@ -24,6 +23,7 @@ import {
   type ZoneRow,
 } from './row.ts'
 import { addressOf } from './sender.ts'
+import { ownerOf } from './zones/owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null }
@@ -171,7 +171,7 @@ async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise
   const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
   const zone = api.zones.find(request.params.zone!)
-  const account = await ownerOf(zone, api.store)
+  const account = zone && (await ownerOf(zone, api.store.accounts))
   if (zone === null || account === null || !permits(caller, row.permission, account)) {
     if (permits(caller, row.permission, caller.account)) return noZone
     api.refusals?.note('forbidden', row, requester, caller)
@@ -221,11 +221,6 @@ function mayAsk(caller: Token, permission: Permission | null, account: string): 
 
 async function exists(account: string, { accounts }: Store): Promise<boolean> {
   return isId(account) && (await accounts.get(account)) !== null
-}
-
-/** Returns the account whose tokens may change a zone: the oldest, unless the configuration says another. */
-async function ownerOf(zone: ZoneConfig | null, { accounts }: Store): Promise<string | null> {
-  return zone?.account ?? (await accounts.list())[0]?.id ?? null
 }
 
 const unauthorized = failure('unauthorized')

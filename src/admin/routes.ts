@@ -63,6 +63,7 @@ import {
   updateToken,
   verifyToken,
 } from './tokens/tokens.ts'
+import { listZones, zoneParameters } from './zones/zone-list.ts'
 import { zoneRows } from './zones/zone-routes.ts'
 
 /** What the handlers know of the gateway. */
@@ -280,6 +281,13 @@ export const plainRows: readonly PlainRow[] = [
     permission: null,
     query: accountParameters,
     handle: listAccounts,
+  },
+  {
+    method: 'GET',
+    path: '/client/v4/zones',
+    permission: null,
+    query: zoneParameters,
+    handle: listZones,
   },
 ]
 

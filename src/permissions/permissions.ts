@@ -138,4 +138,22 @@ export const permissions = [
       'See, invite and remove members, and give them roles that allow no more than the one in use.',
     scopes,
   },
+  {
+    id: '1add6f28f2b5d6e5cd3c0869b847cb25',
+    scope: 'zones.read',
+    name: 'Zones Read',
+    category: 'rules_and_configuration',
+    description:
+      'See the zones of the account, their hosts, routes, settings and limits, and who is near a limit.',
+    scopes,
+  },
+  {
+    id: '9337f451013dfb343164ba4ad7a43062',
+    scope: 'analytics.read',
+    name: 'Analytics Read',
+    category: 'analytics',
+    description:
+      'See which errors happened in the zones and AI gateways of the account, and at which requests.',
+    scopes,
+  },
 ] as const satisfies readonly PermissionRow[]

@@ -80,7 +80,7 @@ test('a token that lacks the permission is 403 on every row of a zone, whether t
       assert.equal(status, 403, `${method} ${path}`)
       assert.match(
         json.errors[0].message,
-        /^Forbidden: this requires the permission (Custom Errors|Access Rules|Origins) (Read|Write) on this account$/,
+        /^Forbidden: this requires the permission (Custom Errors|Access Rules|Origins|Zones|Analytics) (Read|Write) on this account$/,
       )
     }
 })

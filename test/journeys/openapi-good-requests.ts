@@ -87,6 +87,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   reorderAccessRules: keptRule('access'),
   updateAccessRule: madeRule('AccessRule'),
   deleteAccessRule: madeRule('AccessRule'),
+  listZones: none,
+  getZone: none,
   listOrigins: none,
   listOAuthScopes: none,
   getOpenApi: none,

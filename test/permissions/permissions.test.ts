@@ -41,6 +41,8 @@ test('ids and scopes are what they always were, since tokens and clients are kep
       '0ad1c68d6f0e4a86b5f9c3ab4f6f2f1e metrics.read',
       '7eac6eca39003088621deac4e788a602 members.read',
       '8fc432326a5504d86e5840c9be7d7e29 members.write',
+      '1add6f28f2b5d6e5cd3c0869b847cb25 zones.read',
+      '9337f451013dfb343164ba4ad7a43062 analytics.read',
     ],
   )
 })

@@ -49,6 +49,8 @@ const allowed: Readonly<Record<string, readonly Permission[]>> = {
     'Origins Read',
     'Metrics Read',
     'Members Read',
+    'Zones Read',
+    'Analytics Read',
   ],
 }
 

@@ -9,6 +9,7 @@ import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
+import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
 
@@ -37,6 +38,7 @@ export const schemas = {
   ErrorRule: errorRule,
   ErrorPage: errorPage,
   AccessRule: accessRule,
+  Zone: zone,
   Pool: pool,
   AuditEntry: auditEntry,
   ResultInfo: open(

@@ -73,6 +73,10 @@ export const tags = [
     description: 'The content that a zone serves instead of the standard errors: rules first, then pages.',
   },
   { name: 'Access rules', description: 'Who may access a zone: the first matching rule decides.' },
+  {
+    name: 'Zones',
+    description: 'The sites that the gateway serves, as they are configured, and what happens in them.',
+  },
   { name: 'Origins', description: 'Where requests of a zone go, and the state of these origins.' },
   { name: 'Audit logs', description: 'Who changed what, when and from where.' },
   { name: 'Gateway', description: 'Health, metrics and documentation of the gateway.' },

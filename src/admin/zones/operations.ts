@@ -1,7 +1,8 @@
 // The operations of zones, for the document of the API.
 
 import { json, type Operation, refusal, refusals, type Tag } from '../openapi/operation.ts'
-import { id, listOf, named, open, page, success } from '../openapi/schemas.ts'
+import { pageQuery } from '../openapi/query-schemas.ts'
+import { about, id, listOf, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
 import { changedAccessRule, newAccessRule } from './access-rule-schemas.ts'
 import {
   changedErrorRule,
@@ -54,6 +55,27 @@ const owned = refusal('owned')
 const full = refusals(['too_many_rules'], `There are ${mostRules} rules already.`)
 
 export const zoneOperations: Readonly<Record<string, Operation>> = {
+  'GET /client/v4/zones': {
+    id: 'listZones',
+    tag: 'Zones',
+    summary: 'List zones, with hosts, routes and settings',
+    description:
+      'By name: those of all accounts in which the token has the permission `Zones Read`, as the configuration in effect has them.',
+    query: {
+      page: pageQuery.page!,
+      per_page: pageQuery.per_page!,
+      direction: about('`asc` by default.', oneOf(['asc', 'desc'])),
+      name: about('Those whose name contains this, in any case of letters.', text),
+      'account.id': about('Those of this account.', id),
+    },
+    response: json(page(named('Zone'))),
+  },
+  [`GET ${zone}`]: {
+    id: 'getZone',
+    tag: 'Zones',
+    summary: 'Show a zone, with hosts, routes and settings',
+    response: json(success(named('Zone'))),
+  },
   ...ruleOperations(`${zone}/error_rules`, {
     tag,
     code: 'ErrorRule',

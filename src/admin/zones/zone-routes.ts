@@ -11,6 +11,7 @@ import { errorRuleWork, readErrorRule, viewErrorRule } from '../custom-errors/ru
 import { htmlBody, jsonBody, largeJsonBody } from '../request/input.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from '../row.ts'
+import { getZone } from './zone-list.ts'
 import { ZoneRules } from './zone-rules.ts'
 
 const zone = '/client/v4/zones/{zone}'
@@ -37,6 +38,8 @@ const accessRules = new ZoneRules<AccessRule>({
 
 /** The management API of zones. */
 export const zoneRows: readonly ZoneRow[] = [
+  { method: 'GET', path: zone, permission: 'Zones Read', handle: getZone },
+
   ...rowsOf(`${zone}/error_rules`, errorRules, 'Custom Errors Read', 'Custom Errors Write'),
 
   { method: 'GET', path: pages, permission: 'Custom Errors Read', handle: listErrorPages },

@@ -5,6 +5,7 @@ import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 
 /** The zones of the configuration, as it is now. */
 export interface Zones {
+  all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
   /** The lists of addresses that rules may name. */
   readonly lists: () => readonly string[]

@@ -19,6 +19,7 @@ interface ZoneFactsParts {
 export function zoneFacts({ config, documentation, records, plane }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
+    all: () => config.zones,
     find,
     lists: () => config.lists.map(({ name }) => name),
     hasGeo: () => config.geo.databases.length > 0,

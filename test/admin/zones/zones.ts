@@ -22,6 +22,7 @@ export function testZones() {
     pools: [pool] as readonly PoolState[],
   }
   const zones: Zones = {
+    all: () => given.configs,
     find: name => given.configs.find(zone => zone.name === name) ?? null,
     lists: () => given.lists,
     hasGeo: () => given.hasGeo,

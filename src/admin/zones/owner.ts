@@ -1,0 +1,17 @@
+// Whose a zone is.
+
+import type { ZoneConfig } from '../../config/config.ts'
+import type { Accounts } from '../../store/store.ts'
+
+/** Returns the account whose tokens may see and change a zone: the oldest, unless the configuration says another; null where there is none. */
+export async function ownerOf(
+  { account }: Pick<ZoneConfig, 'account'>,
+  accounts: Accounts,
+): Promise<string | null> {
+  return account ?? (await oldestOf(accounts))
+}
+
+/** Returns the oldest account, to which all belongs that the configuration gives to nobody; null where there is none. */
+async function oldestOf(accounts: Accounts): Promise<string | null> {
+  return (await accounts.list())[0]?.id ?? null
+}

@@ -1,0 +1,101 @@
+// The handlers that show zones as the configuration has them.
+
+import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/config.ts'
+import type { RewriteConfig } from '../../config/rewrite-config.ts'
+import type { Account } from '../../store/records.ts'
+import { permits } from '../../permissions/permit.ts'
+import { type ApiResponse, failures, success } from '../envelope.ts'
+import { pageOfAll } from '../records/kept.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, Call, ZoneCall } from '../row.ts'
+
+export const zoneParameters = ['page', 'per_page', 'direction', 'name', 'account.id'] as const
+
+type Owned = readonly [zone: ZoneConfig, owner: Account]
+
+/** Responds with the zones of all accounts in which the token may see them, by name. */
+export async function listZones({ caller, query }: Call, { store, zones }: Api): Promise<ApiResponse> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const name = query.get('name')?.toLowerCase() ?? ''
+  const account = query.get('account.id')
+  const accounts = await store.accounts.list()
+  const byId = new Map(accounts.map(one => [one.id, one]))
+  const found = zones.all().flatMap((zone): readonly Owned[] => {
+    const owner = zone.account === null ? accounts[0] : byId.get(zone.account)
+    if (owner === undefined || !permits(caller, 'Zones Read', owner.id)) return []
+    if (account !== null && owner.id !== account) return []
+    return zone.name.toLowerCase().includes(name) ? [[zone, owner]] : []
+  })
+  const sorted = found.toSorted(([one], [other]) => (one.name < other.name ? -1 : 1))
+  return pageOfAll(descending ? sorted.toReversed() : sorted, page, viewOwned)
+}
+
+export async function getZone({ zone, account }: ZoneCall, { store }: Api): Promise<ApiResponse> {
+  const owner = await store.accounts.get(account)
+  return success(viewZone(zone, { id: account, name: owner?.name ?? '' }))
+}
+
+function viewOwned([zone, owner]: Owned) {
+  return viewZone(zone, owner)
+}
+
+/** Shows a zone; times are in ms. */
+function viewZone(zone: ZoneConfig, { id, name }: Pick<Account, 'id' | 'name'>) {
+  const { access, quota, errors, rateLimits } = zone
+  const pools = new Set(zone.routes.flatMap(({ pool }) => pool ?? []))
+  return {
+    id: zone.name,
+    name: zone.name,
+    account: { id, name },
+    status: zone.paused ? 'paused' : 'active',
+    paused: zone.paused,
+    hosts: zone.hosts,
+    is_default: zone.isDefault,
+    routes: zone.routes.map(viewRoute),
+    pools: [...pools].map(viewPool),
+    access: { file_rules: access.rules.length, default: access.otherwise, ban: access.ban },
+    rate_limits: rateLimits.map(({ name }) => name),
+    quota,
+    errors: { file_rules: errors.rules.length, file_pages: Object.keys(errors.pages) },
+  }
+}
+
+function viewRoute({ path, pool, host, bodyLimit, redirects, timeouts, rewrite, ...route }: RouteConfig) {
+  return {
+    path,
+    pool: pool?.name ?? null,
+    is_authorization_server: route.isOfIssuer === true,
+    host: typeof host === 'string' ? host : host.name,
+    body_limit: bodyLimit,
+    redirects,
+    timeouts,
+    rate_limits: route.rateLimits.map(({ name }) => name),
+    rewrite: rewrite && viewRewrite(rewrite),
+  }
+}
+
+/** Shows which headers are rewritten, not to what: that may be a secret of the origin. */
+function viewRewrite({ path, requestHeaders, responseHeaders }: RewriteConfig) {
+  const namesOf = (headers: RewriteConfig['requestHeaders']) => headers.map(({ name }) => name)
+  return {
+    path,
+    request_headers: namesOf(requestHeaders),
+    response_headers: namesOf(responseHeaders),
+  }
+}
+
+function viewPool({ name, origins, balance, retries, ejection, check, slowStart }: PoolConfig) {
+  return {
+    name,
+    origins: origins.length,
+    balance: balance.by,
+    balance_header: balance.by === 'hash' ? balance.header : null,
+    retries,
+    ejection,
+    check,
+    slow_start: slowStart,
+  }
+}
