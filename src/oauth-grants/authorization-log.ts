@@ -1,4 +1,4 @@
-// Keeps what happens at the authorization server for each client, written behind the requests: failures one by one, successes as far as they differ.
+// Keeps what happens at the authorization server for each client, written behind the requests, as far as they differ.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { newId } from '../base/id.ts'
@@ -16,7 +16,7 @@ export type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
 
 /** Ms that an event waits for others. */
 const patience = 250
-/** Of one client that are written at once, and of all that wait. */
+/** Of one client that are written at once, and of all that wait; as many that are unproven, so that they keep nothing else out. */
 const mostOfClient = 50
 const most = 2_000
 /** In characters. */
@@ -27,7 +27,7 @@ export class AuthorizationLog {
   readonly #log: Logger
   readonly #clock: Clock
   #waiting = new Map<string, AuthorizationEvent[]>()
-  #count = 0
+  readonly #counts = { proven: 0, unproven: 0 }
   #dropped = 0
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
@@ -39,17 +39,19 @@ export class AuthorizationLog {
     this.#clock = clock
   }
 
-  /** Takes an event to keep; never throws, and waits for nothing. Of the same success several times in a moment, the last is kept. */
+  /** Takes an event to keep; never throws, and waits for nothing. Of the same several times in a moment, the last is kept. */
   note(happening: Happening): void {
     const reason = happening.reason?.slice(0, longestReason) ?? null
     const event = { ...happening, reason, id: newId(), at: this.#clock.now() }
-    let events = this.#waiting.get(event.client)
-    if (events === undefined) this.#waiting.set(event.client, (events = []))
-    const same = events.findIndex(one => isSameSuccess(one, event))
+    const kind = event.isUnproven ? 'unproven' : 'proven'
+    const part = `${event.client} ${kind}`
+    let events = this.#waiting.get(part)
+    if (events === undefined) this.#waiting.set(part, (events = []))
+    const same = events.findIndex(one => isSame(one, event))
     if (same >= 0) events.splice(same, 1, event)
-    else if (events.length < mostOfClient && this.#count < most) {
+    else if (events.length < mostOfClient && this.#counts[kind] < most) {
       events.push(event)
-      this.#count++
+      this.#counts[kind]++
     } else this.#dropped++
     this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
   }
@@ -65,7 +67,7 @@ export class AuthorizationLog {
     this.#timer = null
     const events = [...this.#waiting.values()].flat()
     this.#waiting = new Map()
-    this.#count = 0
+    this.#counts.proven = this.#counts.unproven = 0
     if (events.length > 0) this.#writing = this.#writing.then(() => this.#write(events))
   }
 
@@ -83,7 +85,7 @@ export class AuthorizationLog {
   }
 }
 
-function isSameSuccess(one: AuthorizationEvent, other: AuthorizationEvent): boolean {
-  if (one.result !== 'success' || other.result !== 'success') return false
-  return one.step === other.step && one.user === other.user && one.account === other.account
+function isSame(one: AuthorizationEvent, other: AuthorizationEvent): boolean {
+  if (one.result !== other.result || one.step !== other.step || one.error !== other.error) return false
+  return one.user === other.user && one.account === other.account && one.reason === other.reason
 }

@@ -182,6 +182,7 @@ export class Interactions {
       account: null,
       address: '',
       ray: '',
+      isUnproven: true,
     })
   }
 

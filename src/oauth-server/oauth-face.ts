@@ -320,6 +320,7 @@ export class OAuthFace {
         account: null,
         address: sender.address ?? sender.peer,
         ray: sender.ray,
+        isUnproven: !isProven,
       })
     if (asked.location === null || isConfirmed) return send(response, signedOutPage(asked.location))
     response.writeHead(303, { location: asked.location }).end()

@@ -148,6 +148,7 @@ function noteOutcome(context: Context, facts: RequestFacts, note: SettleParts['n
     account: facts.account,
     address: sender.address ?? sender.peer,
     ray: sender.ray,
+    isUnproven: !facts.isAuthenticated && facts.account === null,
   })
 }
 

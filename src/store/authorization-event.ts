@@ -21,6 +21,8 @@ export interface AuthorizationEvent {
   /** The address of who asked, and the ray id of the request; empty where there is none. */
   readonly address: string
   readonly ray: string
+  /** Whether anybody could have caused it who knows the client's id: the client did not authenticate, and no consent is known. Such events push out no others. */
+  readonly isUnproven: boolean
 }
 
 export type AuthorizationStep =
@@ -33,8 +35,9 @@ export type AuthorizationStep =
   | 'userinfo'
   | 'logout'
 
-/** How many events of a client are kept, and each for how long, in ms. */
+/** How many events of a client are kept, of those that are unproven beside, and each for how long, in ms. */
 export const mostEvents = 200
+export const mostUnproven = 100
 export const eventLife = 30 * 86_400_000
 
 const mostText = 8 * 1024

@@ -171,6 +171,7 @@ async function clientsEvent(api: Api): Promise<Ask> {
     account: client.account,
     address: '192.0.2.1',
     ray: '0'.repeat(16),
+    isUnproven: false,
   })
   return { params: { client_id: client.id } }
 }

@@ -100,7 +100,7 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'a program that poses as an app gets a code by itself',
       },
       {
-        text: "if (verdict.kind === 'right') return true",
+        text: "if (verdict.kind === 'right') return (facts.isAuthenticated = true)",
         becomes: 'return true',
         breaks: 'any secret is right',
       },

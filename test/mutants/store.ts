@@ -238,7 +238,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/sqlite/sqlite-store'],
     changes: [
       {
-        text: 'this.#trim(client, number - mostEvents)',
+        text: 'this.#trim(part, number - (isUnproven ? mostUnproven : mostEvents))',
         becomes: '',
         breaks: 'the events of a client grow without end',
       },

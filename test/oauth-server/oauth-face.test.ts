@@ -17,7 +17,8 @@ import {
   userinfo,
   visit,
 } from './app.ts'
-import { authorizationPath, callback, makeUser, pkce, startSite } from './site.ts'
+import type { AuthorizationEvent } from '../../src/store/authorization-event.ts'
+import { authorizationPath, Browser, callback, makeUser, pkce, register, startSite } from './site.ts'
 
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
   SQLite: async () => 'sqlite::memory:',
@@ -182,4 +183,36 @@ test('the owner of a client reads why an authorization failed, with both sides',
   for (const event of events) assert.deepEqual([event.client, event.address], [app.client.id, '127.0.0.1'])
   const text = JSON.stringify(events) + site.lines.join('')
   for (const secret of [app.secret!, code, verifier]) assert.equal(text.includes(secret), false)
+})
+
+test('what anyone can send is noted apart from what an app and its people do', async t => {
+  const site = await startSite(t)
+  const { app, account, browser } = await visit(site)
+  const open = await register(site, account, { tokenEndpointAuthMethod: 'none' })
+  const { verifier, challenge } = pkce()
+  const withPkce = { code_challenge: challenge, code_challenge_method: 'S256' }
+  const stranger = new Browser(site.issuer)
+  for (const { client } of [app, open])
+    for (let i = 0; i < 30; i++)
+      await stranger.get(authorizationPath(client, { redirect_uri: `https://app.example/${i}` }))
+  await browser.get(authorizationPath(app.client, { scope: 'nothing.read' }))
+  await exchange(site, { ...app, secret: 'svcs_wrong' }, 'x')
+  await exchange(site, app, 'x')
+  await exchange(site, open, 'x', { code_verifier: verifier })
+  const code = await codeOf(site, browser, open.client, withPkce)
+  await exchange(site, open, code, { code_verifier: pkce().verifier })
+  await tokensOf(site, browser, app)
+  const isUnproven = (event: AuthorizationEvent) => event.isUnproven
+  const events = [await eventsOf(site, app.client), await eventsOf(site, open.client)]
+  assert.deepEqual(
+    events.map(some => some.filter(isUnproven).length),
+    [32, 31],
+  )
+  const known = events.map(some => some.filter(event => !isUnproven(event)).map(({ reason }) => reason))
+  const codeUnknown =
+    'the code is unknown: it was issued more than a minute ago, or not here, or cut off on the way'
+  assert.deepEqual(known, [
+    [null, null, codeUnknown],
+    ['the PKCE code_verifier does not match the code_challenge', null],
+  ])
 })

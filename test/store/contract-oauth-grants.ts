@@ -135,7 +135,7 @@ export function oauthGrantsContract(name: string, place: Place): void {
     const { client, clientAccount } = authorizationEvent()
     const base = Date.now()
     const events = Array.from({ length: 230 }, (_, i) =>
-      authorizationEvent({ client, clientAccount, at: base - i }),
+      authorizationEvent({ client, clientAccount, at: base + i }),
     )
     const stranger = authorizationEvent({ clientAccount })
     await authorizationEvents.append(stranger)
@@ -154,6 +154,21 @@ export function oauthGrantsContract(name: string, place: Place): void {
     assert.deepEqual(await authorizationEvents.list(clientAccount, stranger.client), [stranger])
     await authorizationEvents.append(events[0]!)
     assert.deepEqual(await authorizationEvents.list(clientAccount, client), [events[0]])
+  })
+
+  test(`${name}: events that anyone can cause push out none but their own kind`, async t => {
+    const { authorizationEvents } = await (await place(t))()
+    const { client, clientAccount } = authorizationEvent()
+    const base = Date.now()
+    const make = (i: number, isUnproven: boolean) =>
+      authorizationEvent({ client, clientAccount, at: base + i, isUnproven })
+    const known = [make(0, false), make(300, false)] as const
+    const garbage = Array.from({ length: 130 }, (_, i) => make(i + 1, true))
+    for (const event of [known[0], ...garbage, known[1]]) await authorizationEvents.append(event)
+    const kept = await authorizationEvents.list(clientAccount, client)
+    assert.deepEqual(kept, [known[1], ...garbage.slice(30).toReversed(), known[0]])
+    await authorizationEvents.removeOf(client)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [])
   })
 
   test(`${name}: of events that come at once none is lost, and one that is too large is refused`, async t => {

@@ -190,6 +190,7 @@ export function authorizationEvent(more: Partial<AuthorizationEvent> = {}): Auth
     account: null,
     address: '2001:db8::7',
     ray: hex(8),
+    isUnproven: false,
     ...more,
   }
 }

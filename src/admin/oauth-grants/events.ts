@@ -1,6 +1,10 @@
 // The handler of what happened at the authorization server for an OAuth client: why its users fail to connect.
 
-import type { AuthorizationEvent } from '../../store/authorization-event.ts'
+import {
+  type AuthorizationEvent,
+  mostEvents as mostProven,
+  mostUnproven,
+} from '../../store/authorization-event.ts'
 import { type ApiResponse, failures } from '../envelope.ts'
 import { findClient, noClient } from '../oauth-clients/kept-client.ts'
 import { isoTime, pageOfAll } from '../records/kept.ts'
@@ -11,7 +15,7 @@ import type { Api, Call } from '../row.ts'
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
 /** The most that a client keeps. */
-export const mostEvents = 200
+export const mostEvents = mostProven + mostUnproven
 
 /** Responds with the last events of a client, the newest first. */
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {

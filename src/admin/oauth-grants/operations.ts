@@ -3,6 +3,7 @@
 import { json, type Operation } from '../openapi/operation.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
 import { about, id, named, oneOf, open, page, success, whole } from '../openapi/schemas.ts'
+import { mostEvents as mostProven, mostUnproven } from '../../store/authorization-event.ts'
 import { mostEvents } from './events.ts'
 
 const tag = 'OAuth grants'
@@ -56,7 +57,7 @@ export const grantOperations: Readonly<Record<string, Operation>> = {
     id: 'listAuthorizationEvents',
     tag,
     summary: 'List what happened when users connected an OAuth client',
-    description: `The last ${mostEvents} of the client, for 30 days, the newest first; failures with their exact reason.`,
+    description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${mostUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
     query: {
       ...countedPages,
       per_page: about(`${mostEvents} by default.`, whole(1, mostEvents)),

@@ -183,6 +183,12 @@ class CredentialAdapter extends NoAdapter {
     if (context !== undefined) factsOf(context.req).reason = reason
   }
 
+  #noteOwners({ user, data }: Credential): void {
+    const facts = factsOf(this.#parts.context()!.req)
+    facts.user ??= user
+    facts.account ??= (data as { readonly account: string }).account
+  }
+
   #isLikely(id: string): boolean {
     if (this.#kind === 'access_token') return isWellFormed(id, 'svco_')
     if (this.#kind === 'refresh_token') return isWellFormed(id, 'svcr_')
@@ -235,11 +241,13 @@ class CredentialAdapter extends NoAdapter {
     if (credential.client !== null) payload.clientId = credential.client
     const reference = referenceOf(credential)
     if (reference !== null) payload.grantId = reference
+    // Another client's code tells this one nothing of whom it was for.
+    const isOwn = context !== undefined && factsOf(context.req).client?.id === credential.client
+    if (isOwn && reference !== null) this.#noteOwners(credential)
     if (this.#isReplay(credential)) {
       payload.consumed = Math.floor(credential.consumedAt! / 1000)
       // Another client's attempt ends nothing.
-      if (context !== undefined && factsOf(context.req).client?.id === credential.client)
-        this.#note(this.#replayReason(credential))
+      if (isOwn) this.#note(this.#replayReason(credential))
     }
     return payload
   }

@@ -374,7 +374,7 @@ class Decisions {
       throw new errors.InvalidClientAuth({ detail: facts.reason })
     }
     const verdict = await this.#parts.secrets.judge(client, value)
-    if (verdict.kind === 'right') return true
+    if (verdict.kind === 'right') return (facts.isAuthenticated = true)
     if (verdict.kind === 'wrong') {
       facts.reason = verdict.reason
       return false

@@ -32,6 +32,8 @@ export class RequestFacts {
   /** The code or refresh token that they are issued for. */
   spent: Credential | null = null
   client: OAuthClient | null = null
+  /** Whether the client has shown its secret. */
+  isAuthenticated = false
   /** The user and the account of the grant that the request is about. */
   user: string | null = null
   account: string | null = null

@@ -1,7 +1,13 @@
-// Authorization events in Redis: a list for each client, which ends with the last of them.
+// Authorization events in Redis: a list for each client, and one of those that are unproven, which ends with the last of them.
 
 import type { Clock } from '../../base/clock.ts'
-import { type AuthorizationEvent, eventJson, eventLife, mostEvents } from '../authorization-event.ts'
+import {
+  type AuthorizationEvent,
+  eventJson,
+  eventLife,
+  mostEvents,
+  mostUnproven,
+} from '../authorization-event.ts'
 import type { AuthorizationEvents } from '../store.ts'
 import { keys } from './keys.ts'
 import { shiftOf } from './server/clock.ts'
@@ -16,8 +22,8 @@ redis.call('LTRIM', KEYS[1], 0, ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 1`
 
-/** KEYS: events. */
-const removeAll = lua`return redis.call('DEL', KEYS[1])`
+/** KEYS: events, unproven ones. */
+const removeAll = lua`return redis.call('DEL', KEYS[1], KEYS[2])`
 
 export class RedisAuthorizationEvents implements AuthorizationEvents {
   readonly #connection: Connection
@@ -32,23 +38,32 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
 
   async append(event: AuthorizationEvent): Promise<void> {
     const json = eventJson(event)
+    const { client, isUnproven } = event
     const endsAt = Math.ceil(this.#clock.now()) + eventLife - shiftOf(this.#clock)
     await this.#writes.run(
       appendOne,
-      [keys.authorizationEvents(event.client)],
-      [json, mostEvents - 1, endsAt],
+      [isUnproven ? keys.unprovenEvents(client) : keys.authorizationEvents(client)],
+      [json, (isUnproven ? mostUnproven : mostEvents) - 1, endsAt],
     )
   }
 
   async list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]> {
-    const found = await this.#connection.run(['LRANGE', keys.authorizationEvents(client), 0, -1])
+    const found = await Promise.all(
+      partsOf(client).map(key => this.#connection.run(['LRANGE', key, 0, -1]) as Promise<string[]>),
+    )
     const oldest = this.#clock.now() - eventLife
-    return (found as string[])
+    return found
+      .flat()
       .map(text => JSON.parse(text) as AuthorizationEvent)
       .filter(event => event.clientAccount === clientAccount && event.at > oldest)
+      .sort((one, other) => other.at - one.at)
   }
 
   async removeOf(client: string): Promise<void> {
-    await this.#writes.run(removeAll, [keys.authorizationEvents(client)], [])
+    await this.#writes.run(removeAll, partsOf(client), [])
   }
+}
+
+function partsOf(client: string): readonly string[] {
+  return [keys.authorizationEvents(client), keys.unprovenEvents(client)]
 }

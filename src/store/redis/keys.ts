@@ -27,6 +27,8 @@ export const keys = {
   credentialsOf: (owner: string, id: string) => `{gatehouse}:of_${owner}:${id}`,
   /** The last authorization events of a client, the one that came last first; it expires with that. */
   authorizationEvents: (client: string) => `{gatehouse}:authorization_events:${client}`,
+  /** As those, of the events that are unproven. */
+  unprovenEvents: (client: string) => `{gatehouse}:unproven_events:${client}`,
   /** One response, and until when it holds; it expires. */
   response: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
   /** The ids of an account's audit entries by time. */

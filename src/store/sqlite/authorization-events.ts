@@ -1,7 +1,13 @@
-// Authorization events, a row each, numbered by client as they came. Those whose time is over go when others come.
+// Authorization events, a row each, numbered by client as they came, the unproven ones apart. Those whose time is over go when others come.
 
 import type { Clock } from '../../base/clock.ts'
-import { type AuthorizationEvent, eventJson, eventLife, mostEvents } from '../authorization-event.ts'
+import {
+  type AuthorizationEvent,
+  eventJson,
+  eventLife,
+  mostEvents,
+  mostUnproven,
+} from '../authorization-event.ts'
 import type { AuthorizationEvents } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
@@ -23,7 +29,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
     this.#db = db
     this.#clock = clock
     this.#list = db.prepare(
-      'SELECT record FROM authorization_events WHERE client = ? AND at > ? ORDER BY number DESC',
+      'SELECT record FROM authorization_events WHERE client IN (?, ?) AND at > ? ORDER BY at DESC, number DESC',
     )
     this.#last = db.prepare('SELECT max(number) AS number FROM authorization_events WHERE client = ?')
     this.#insert = db.command(
@@ -34,32 +40,38 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
       `DELETE FROM authorization_events WHERE (client, number) IN
          (SELECT client, number FROM authorization_events WHERE at <= ? ORDER BY at LIMIT ${broom})`,
     )
-    this.#remove = db.command('DELETE FROM authorization_events WHERE client = ?')
+    this.#remove = db.command('DELETE FROM authorization_events WHERE client IN (?, ?)')
   }
 
   async append(event: AuthorizationEvent): Promise<void> {
     const json = eventJson(event)
-    const { client, at } = event
+    const { client, at, isUnproven } = event
+    const part = isUnproven ? unprovenOf(client) : client
     await this.#db.write(() => {
       this.#sweep(this.#oldest)
-      const number = Number(this.#last.get(client)?.number ?? 0) + 1
-      this.#insert(client, number, at, json)
-      this.#trim(client, number - mostEvents)
+      const number = Number(this.#last.get(part)?.number ?? 0) + 1
+      this.#insert(part, number, at, json)
+      this.#trim(part, number - (isUnproven ? mostUnproven : mostEvents))
     })
   }
 
   async list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]> {
-    const rows = await this.#db.read(() => this.#list.all(client, this.#oldest))
+    const rows = await this.#db.read(() => this.#list.all(client, unprovenOf(client), this.#oldest))
     return rows
       .map(row => fromRow<AuthorizationEvent>(row))
       .filter(event => event.clientAccount === clientAccount)
   }
 
   async removeOf(client: string): Promise<void> {
-    await this.#db.write(() => this.#remove(client))
+    await this.#db.write(() => this.#remove(client, unprovenOf(client)))
   }
 
   get #oldest(): number {
     return this.#clock.now() - eventLife
   }
+}
+
+/** Returns what the unproven events of a client are kept under. */
+function unprovenOf(client: string): string {
+  return `${client}/unproven`
 }

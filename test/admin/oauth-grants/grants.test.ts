@@ -165,7 +165,15 @@ test('a client that is deleted takes its grants, credentials and events with it'
     step: 'token',
     result: 'success',
   } as const
-  const rest = { error: null, reason: null, user: null, account: null, address: '', ray: '' }
+  const rest = {
+    error: null,
+    reason: null,
+    user: null,
+    account: null,
+    address: '',
+    ray: '',
+    isUnproven: false,
+  }
   await kept.authorizationEvents.append({ id: '1'.repeat(32), ...event, ...rest })
   await ask('DELETE', `/oauth_clients/${client.id}`)
   assert.equal(await isGood(value), false)
@@ -256,7 +264,7 @@ test('events of a client are shown to its owner, the newest first', async t => {
   const at = clock.now()
   const { client } = await keep()
   const happened = { client: client.id, clientAccount: account, user: null, account: null }
-  const nobody = { ...happened, error: null, reason: null, address: '', ray: '' }
+  const nobody = { ...happened, error: null, reason: null, address: '', ray: '', isUnproven: false }
   await kept.authorizationEvents.append({
     ...nobody,
     id: '1'.repeat(32),

@@ -534,7 +534,15 @@ test('the token can come from stdin; for one without permission the missing perm
 test('events show what happened to users, and why it failed', async t => {
   const { client, create, kept, clock } = await start(t)
   const { id } = await create()
-  const event = { client: id, clientAccount: account, user: null, account: null, address: '', ray: '' }
+  const event = {
+    client: id,
+    clientAccount: account,
+    user: null,
+    account: null,
+    address: '',
+    ray: '',
+    isUnproven: false,
+  }
   const failure = { result: 'failure', error: 'invalid_grant', reason: 'PKCE verifier\u001b[2J' } as const
   const success = { result: 'success', error: null, reason: null } as const
   const at = clock.now()
