@@ -12,6 +12,10 @@ export interface CheckResult {
   /** Since when it is up or down. */
   readonly since: number
   readonly nextCheckAt: number
+  /** When the last check began. */
+  readonly lastCheckAt: number
+  /** How long the last check took, in ms. */
+  readonly lastDuration: number
   readonly lastStatus: number | null
   readonly lastError: string | null
 }
@@ -24,12 +28,17 @@ const firstShare = 0.1
 
 export class MemberHealth {
   check: CheckResult | null = null
+  /** How often it was ejected. */
+  ejections = 0
   readonly #circuit: Circuit | null
   readonly #slowStart: number
   readonly #clock: Clock
   readonly #ejected: () => void
   /** Monotonic ms at which it came back, while it takes up its share again; -1 otherwise. */
   #backSince = -1
+  /** When it was ejected last, and when it came back last, or was made; ms since the epoch. */
+  #ejectedAt = 0
+  #backAt: number
   /** Whether nothing at all is the matter, so that nobody has to look closer. */
   #isFine = true
 
@@ -38,6 +47,7 @@ export class MemberHealth {
     this.#circuit = settings.ejection === null ? null : new Circuit(settings.ejection)
     this.#slowStart = settings.slowStart
     this.#clock = clock
+    this.#backAt = clock.now()
     this.#ejected = ejected
   }
 
@@ -50,6 +60,19 @@ export class MemberHealth {
     if (this.check?.isUp === false) return 'down'
     const state = this.#circuit?.stateAt(this.#clock.monotonic()) ?? 'closed'
     return state === 'closed' ? 'healthy' : state === 'open' ? 'ejected' : 'trial'
+  }
+
+  /** When it came to this state, in ms since the epoch. */
+  get since(): number {
+    if (this.check?.isUp === false) return this.check.since
+    switch (this.state) {
+      case 'ejected':
+        return this.#ejectedAt
+      case 'trial':
+        return this.ejectedUntil!
+      default:
+        return this.#backAt
+    }
   }
 
   /** Failures in a row. */
@@ -90,6 +113,8 @@ export class MemberHealth {
   failed(request: object): void {
     if (!this.#circuit?.failed(request, this.#clock.monotonic())) return
     this.#isFine = false
+    this.ejections++
+    this.#ejectedAt = this.#clock.now()
     this.#ejected()
   }
 
@@ -116,6 +141,7 @@ export class MemberHealth {
 
   #comeBack(): void {
     const now = this.#clock.monotonic()
+    this.#backAt = this.#clock.now()
     this.#backSince = this.#slowStart === 0 ? -1 : now
     // Whether anything else is the matter is found when its share is asked for.
     this.#isFine = false

@@ -7,6 +7,10 @@ export interface MemberState {
   readonly url: string
   readonly weight: number
   readonly state: HealthState
+  /** RFC 3339: when it came to this state. */
+  readonly since: string
+  /** How often it was ejected. */
+  readonly ejections: number
   readonly consecutive_failures: number
   /** RFC 3339; null while it is not ejected. */
   readonly ejected_until: string | null
@@ -22,11 +26,13 @@ export function memberState(
   url: string,
   { weight, health, outstanding, share }: Member<Reached>,
 ): MemberState {
-  const { state, failures, ejectedUntil, check } = health
+  const { state, since, ejections, failures, ejectedUntil, check } = health
   return {
     url,
     weight,
     state,
+    since: new Date(since).toISOString(),
+    ejections,
     consecutive_failures: failures,
     ejected_until: ejectedUntil === null ? null : new Date(ejectedUntil).toISOString(),
     check: check && checkState(check),
@@ -39,15 +45,28 @@ interface CheckState {
   readonly is_up: boolean
   readonly since: string
   readonly next_check_at: string
+  readonly last_check_at: string
+  /** Ms. */
+  readonly last_duration: number
   readonly last_status: number | null
   readonly last_error: string | null
 }
 
-function checkState({ isUp, since, nextCheckAt, lastStatus, lastError }: CheckResult): CheckState {
+function checkState({
+  isUp,
+  since,
+  nextCheckAt,
+  lastCheckAt,
+  lastDuration,
+  lastStatus,
+  lastError,
+}: CheckResult): CheckState {
   return {
     is_up: isUp,
     since: new Date(since).toISOString(),
     next_check_at: new Date(nextCheckAt).toISOString(),
+    last_check_at: new Date(lastCheckAt).toISOString(),
+    last_duration: lastDuration,
     last_status: lastStatus,
     last_error: lastError,
   }

@@ -31,6 +31,8 @@ const checkAt = (clock: ManualClock, isUp: boolean, next = 5_000) => ({
   isUp,
   since: clock.now(),
   nextCheckAt: clock.now() + next,
+  lastCheckAt: clock.now(),
+  lastDuration: 1,
   lastStatus: isUp ? 200 : 503,
   lastError: null,
 })
@@ -221,4 +223,25 @@ test('the wait is for the next trial, or for the next check while it is down', (
   equal(health.msUntilHope, 10_000)
   health.takeCheck(checkAt(clock, false, 30_000))
   equal(health.msUntilHope, 30_000)
+})
+
+test('it says since when it is as it is, and how often it was ejected', () => {
+  const { clock, health, fail, trial } = start()
+  const born = clock.now()
+  deepEqual([health.state, health.since, health.ejections], ['healthy', born, 0])
+  clock.advance(1_000)
+  fail(3)
+  deepEqual([health.state, health.since, health.ejections], ['ejected', born + 1_000, 1])
+  clock.advance(12_000)
+  deepEqual([health.state, health.since], ['trial', born + 11_000])
+  trial('failed')
+  deepEqual([health.state, health.since, health.ejections], ['ejected', born + 13_000, 2])
+  clock.advance(20_000)
+  trial('answered')
+  deepEqual([health.state, health.since, health.ejections], ['healthy', born + 33_000, 2])
+  clock.advance(1_000)
+  health.takeCheck({ ...checkAt(clock, false), since: born + 7 })
+  deepEqual([health.state, health.since], ['down', born + 7])
+  health.takeCheck(checkAt(clock, true))
+  deepEqual([health.state, health.since], ['healthy', born + 34_000])
 })

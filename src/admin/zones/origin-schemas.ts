@@ -7,6 +7,8 @@ const check = open({
   is_up: flag,
   since: time,
   next_check_at: time,
+  last_check_at: about('When the last check began.', time),
+  last_duration: about('How long it took, in ms.', { ...number, minimum: 0 }),
   last_status: orNull(whole(100, 999)),
   last_error: orNull(text),
 })
@@ -23,9 +25,13 @@ const origin = open({
     '`down` by active checks, `ejected` after failures, in `trial` while one request decides.',
     oneOf(originStates),
   ),
+  since: about('When it came to this state.', time),
+  ejections: about('How often it was ejected, since the gateway started or got to know it.', whole(0)),
   consecutive_failures: whole(0),
   ejected_until: orNull(time),
-  outstanding: about('Requests queued for it.', whole(0)),
+  outstanding: about('Requests under way at it, or that wait for a connection.', whole(0)),
+  connections: about('Open connections to it, also of other pools.', whole(0)),
+  queued: about('Requests that wait because it may have no more connections.', whole(0)),
   check: about('The result of the last active check.', orNull(check)),
 })
 

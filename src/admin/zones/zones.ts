@@ -37,11 +37,19 @@ export interface OriginState {
   readonly share: number
   /** `down` by active checks, `ejected` for its failures, in `trial` when one request may end that. */
   readonly state: (typeof originStates)[number]
+  /** When it came to this state. */
+  readonly since: string
+  /** How often it was ejected, since the processes of the gateway know it. */
+  readonly ejections: number
   /** Failed requests in a row. */
   readonly consecutive_failures: number
   readonly ejected_until: string | null
   /** Requests that it has not answered yet, or that wait for a connection. */
   readonly outstanding: number
+  /** Open connections to it, also of other pools. */
+  readonly connections: number
+  /** Requests that wait for a connection because it may have no more. */
+  readonly queued: number
   readonly check: OriginCheck | null
 }
 
@@ -50,6 +58,9 @@ interface OriginCheck {
   readonly is_up: boolean
   readonly since: string
   readonly next_check_at: string
+  readonly last_check_at: string
+  /** Ms. */
+  readonly last_duration: number
   readonly last_status: number | null
   readonly last_error: string | null
 }

@@ -176,8 +176,9 @@ class Target {
   async #checkOnce(): Promise<void> {
     const { clock, told } = this.#options
     const { signal } = this.#stopped
-    const begun = clock.monotonic()
+    const [lastCheckAt, begun] = [clock.now(), clock.monotonic()]
     const outcome = await checkHealth(this.checked, this.#means, signal)
+    const lastDuration = clock.monotonic() - begun
     if (signal.aborted) return
     const interval = this.checked.check.interval * (1 - jitter + 2 * jitter * Math.random())
     const delay = Math.max(0, begun + interval - clock.monotonic())
@@ -187,6 +188,8 @@ class Target {
       isUp: this.#isUp,
       since: this.#since,
       nextCheckAt: clock.now() + delay,
+      lastCheckAt,
+      lastDuration,
       lastStatus: 'status' in outcome ? outcome.status : null,
       lastError: 'error' in outcome ? outcome.error : null,
     }

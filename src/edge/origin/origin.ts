@@ -78,6 +78,11 @@ export class Origin implements Dialer, ConnectionOwner {
     return this.#uploads.waiting + this.#waiting.size + this.#open.size - this.#idle.size - this.#resting.size
   }
 
+  /** Counts the open connections. */
+  get connections(): number {
+    return this.#open.size
+  }
+
   /** Counts those who wait although no connection is dialled for them. */
   get queueLength(): number {
     if (this.#most === Number.POSITIVE_INFINITY) return 0

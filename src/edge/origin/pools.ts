@@ -17,7 +17,15 @@ export type EdgePool = Pool<Origin>
 /** How one pool is doing in this process, as the management API shows it. */
 export interface PoolState {
   readonly pool: string
-  readonly origins: readonly MemberState[]
+  readonly origins: readonly OriginInProcess[]
+}
+
+/** How a member of a pool is doing in this process. */
+export interface OriginInProcess extends MemberState {
+  /** Open connections to it, whatever pools it is in. */
+  readonly connections: number
+  /** Requests that wait for a connection because it may have no more. */
+  readonly queued: number
 }
 
 /** Makes the pools of one snapshot: one for each configuration of a pool, however many routes lead to it. */
@@ -136,5 +144,10 @@ const ledgers = new WeakMap<Origin, Map<string, PoolLedger>>()
 
 /** Describes the members of a pool. */
 export function poolState({ name, members }: EdgePool): PoolState {
-  return { pool: name, origins: members.map(member => memberState(member.target.config.url, member)) }
+  return { pool: name, origins: members.map(originState) }
+}
+
+function originState(member: EdgeMember): OriginInProcess {
+  const { config, connections, queueLength: queued } = member.target
+  return { ...memberState(config.url, member), connections, queued }
 }

@@ -2,8 +2,7 @@
 
 import type { OriginState, PoolState } from '../../admin/zones/zones.ts'
 import type { ZoneConfig } from '../../config/config.ts'
-import type { PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
-import type { MemberState } from '../../pools/member-state.ts'
+import type { OriginInProcess, PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
 
 /** Returns the states of a zone's pools in the order of its routes. */
 export function poolStatesOf(
@@ -27,17 +26,28 @@ function joined(pools: readonly PoolInProcess[]): readonly OriginState[] {
 }
 
 /** Combines two views of one origin; both processes get the same check results. */
-function join(a: MemberState, b: MemberState): MemberState {
+function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   const worse = severity[b.state] > severity[a.state] ? b : a
   return {
     ...worse,
+    since: sinceOf(a, b),
+    ejections: a.ejections + b.ejections,
     consecutive_failures: Math.max(a.consecutive_failures, b.consecutive_failures),
     outstanding: a.outstanding + b.outstanding,
+    connections: a.connections + b.connections,
+    queued: a.queued + b.queued,
   }
+}
+
+/** Returns since when any process has had the worse of two states: it is healthy since the last one says so. */
+function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
+  if (a.state !== b.state) return severity[b.state] > severity[a.state] ? b.since : a.since
+  const [first, last] = [a.since, b.since].toSorted()
+  return (a.state === 'healthy' ? last : first)!
 }
 
 const severity = { healthy: 0, trial: 1, ejected: 2, down: 3 } as const
 
-function stateOf({ slow_start, ...member }: MemberState): OriginState {
+function stateOf({ slow_start, ...member }: OriginInProcess): OriginState {
   return { ...member, share: member.state === 'healthy' ? (slow_start ?? 1) : 0 }
 }

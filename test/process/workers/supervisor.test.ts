@@ -128,7 +128,15 @@ test('check results from before a configuration was replaced are sent to no work
   const checked = edgeConfig([origin], { zone: { isDefault: true }, pool: { check } })
   await supervisor.reload(checked)
   const [key] = checkKeys(checked)
-  const found = { isUp: false, since: 0, nextCheckAt: 0, lastStatus: 500, lastError: null }
+  const found = {
+    isUp: false,
+    since: 0,
+    nextCheckAt: 0,
+    lastCheckAt: 0,
+    lastDuration: 0,
+    lastStatus: 500,
+    lastError: null,
+  }
   const states = async () => (await supervisor.pools()).map(([pool]) => pool!.origins[0]!.state)
   supervisor.takeChecks([{ key: key!, ...found }])
   assert.deepEqual(await states(), ['down', 'down'])
