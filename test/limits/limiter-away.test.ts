@@ -67,7 +67,7 @@ for (const [what, strike, heal] of [
       await flood(100)
       return metrics.storeCalls.value > calls
     })
-    // When it goes away nobody knows how what it counted was spread; a new allowance would be twice as many.
-    assert.ok(within() <= 1.5 * limit.most, `${within()} within one period`)
+    // When it goes away nobody knows how what it counted was spread over the period before, which on a busy machine is in bursts: less than a new allowance goes on.
+    assert.ok(within() < 2 * limit.most, `${within()} within one period`)
   })
 }

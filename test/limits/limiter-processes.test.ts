@@ -16,20 +16,31 @@ const period = 2_000
 async function startClaimants(t: TestContext, url: string, most: number, count = 4) {
   const children = Array.from({ length: count }, () => fork(program, [url, String(most), String(period)]))
   t.after(() => Promise.all(children.map(end)))
-  await Promise.all(children.map(child => once(child, 'message')))
+  await Promise.all(children.map(messageOf))
   return children
 }
 
 async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return
   const exit = once(child, 'exit')
   child.kill('SIGKILL')
   await exit
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
+
 async function send(child: ChildProcess, order: Order): Promise<Outcome> {
   child.send(order)
-  const [outcome] = await once(child, 'message')
-  return outcome
+  return (await messageOf(child)) as Outcome
+}
+
+/** Returns the next message of a process; rejects where it ends without one. */
+async function messageOf(child: ChildProcess): Promise<unknown> {
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`a process ended with ${code ?? signal}`)
+  })
+  const [message] = await Promise.race([once(child, 'message'), ended])
+  return message
 }
 
 /** Returns the most that were asked for and let in within any one period; when one counts that waited is known no better than that. */

@@ -217,7 +217,6 @@ async function makeDatabase(file: string, pragmas: string, steps: readonly strin
   try {
     await db.read(() => db.exec(pragmas))
     await migrate(db, steps)
-    await db.read(() => db.exec('PRAGMA journal_mode = WAL'))
   } finally {
     db.close()
   }

@@ -5,7 +5,10 @@ import { applicationId, migrations } from './schema.ts'
 
 /** Runs the steps that the file lacks, under its write lock; throws a sentence for a file that is newer, or not ours. */
 export async function migrate(db: Database, steps: readonly string[] = migrations): Promise<void> {
-  if ((await db.read(() => schemaOf(db, steps))) === steps.length) return
+  const schema = await db.read(() => schemaOf(db, steps))
+  // Before the first write: without a write-ahead log, a commit fails while another connection reads.
+  await db.read(() => db.exec('PRAGMA journal_mode = WAL'))
+  if (schema === steps.length) return
   await db.write(() => {
     const done = schemaOf(db, steps)
     for (const step of steps.slice(done)) db.exec(step)

@@ -147,6 +147,15 @@ test('processes that open a new file together all find it ready', async t => {
   assert.equal((await (await open(t, file)).accounts.list()).length, 4)
 })
 
+test('a new file that another process reads is made once that has read', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const reader = new DatabaseSync(file)
+  reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema')
+  setTimeout(() => reader.close(), 100)
+  assert.deepEqual(await (await open(t, file)).accounts.list(), [])
+})
+
 test('a newer file is refused with both numbers and what to do, and left as it is', async t => {
   const file = temporaryFile(t)
   const store = await open(t, file)
