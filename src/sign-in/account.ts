@@ -10,6 +10,7 @@ import { leadingOn, paths } from '../pages/paths.ts'
 import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import {
+  type Again,
   type Ask,
   fieldOf,
   type Handler,
@@ -24,9 +25,12 @@ import type { Grants } from './connected-apps.ts'
 /** Returns the handlers of these paths. */
 export function accountHandlers(grants: Grants): readonly (readonly [string, Handlers])[] {
   const show = ofPerson((ask, actor, people) => account(ask, actor, people, grants))
+  const again: Again = (ask, people, retry) =>
+    ofPerson((_, actor) => account(ask, actor, people, grants, retry))(ask, people)
   const take = (handle: PersonHandler): Handlers => ({
     show: async () => redirectTo(paths.account),
     take: ofPerson(handle),
+    again,
   })
   return [
     [paths.account, { show }],

@@ -11,6 +11,7 @@ import { type Page, type PageResponse, redirectTo, withCookies, writePage } from
 import { safeNext } from '../pages/next.ts'
 import { paths } from '../pages/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
+import type { Retry } from '../pages/views/sign-in.ts'
 
 /** What handlers get. */
 export interface Ask {
@@ -32,10 +33,15 @@ export interface Ask {
 
 export type Handler = (ask: Ask, people: People) => Promise<Page | PageResponse>
 
+/** Shows a form once more, with what was typed into it but for secrets. */
+export type Again = (ask: Ask, people: People, retry: Retry) => Promise<Page | PageResponse>
+
 /** What a path does: shows a page, takes a form, or both. */
 export interface Handlers {
   readonly show?: Handler
   readonly take?: Handler
+  /** What becomes of a form that was made for another session: nothing is done, and the person can send it again. */
+  readonly again?: Again
 }
 
 /** Returns the token of the form that leads to a path, for this browser. */
@@ -46,6 +52,13 @@ export function tokenFor({ secret }: Ask, path: string): string {
 /** Returns what a field of the form says, empty for one that is missing. */
 export function fieldOf({ form }: Ask, name: string): string {
   return form.get(name) ?? ''
+}
+
+const keptNames = ['email', 'first_name', 'last_name'] as const
+
+/** Returns what was typed into the form, but for secrets. */
+export function keptOf(ask: Ask): Readonly<Record<string, string>> {
+  return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
 
 /** Returns where to go on, as the form or else the query says: their account, if neither does or it is no path of ours. */

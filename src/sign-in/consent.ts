@@ -8,14 +8,14 @@ import {
   consentPage,
   leavePage,
   optionalPrefix,
-  type Remembered,
+  type Chosen,
   refusedPage,
   type ShownApp,
   type ShownScope,
 } from '../pages/views/consent.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
-import { type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
+import { type Again, type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
 
 interface Person {
   readonly email: string
@@ -45,7 +45,7 @@ type Asking =
       readonly redirectUri: string
       readonly accounts: readonly { readonly id: string; readonly name: string }[]
       readonly scopes: readonly ShownScope[]
-      readonly remembered: Remembered | null
+      readonly remembered: Chosen | null
     }
 
 type Decision =
@@ -79,7 +79,16 @@ export function consentHandlers(interactions: Interactions): Handlers {
     const trouble = 'Choose one of your accounts.'
     return pageFor(ask, await interactions.load(uid, ask.request), { trouble, status: 422 })
   }
-  return { show, take }
+  const again: Again = async (ask, _, retry) =>
+    pageFor(ask, await interactions.load(uidOf(ask), ask.request), retry)
+  return { show, take, again }
+}
+
+/** Returns what the form that was sent has chosen; null where none was. */
+function chosenIn({ form }: Ask, scopes: readonly ShownScope[]): Chosen | null {
+  if (form.size === 0) return null
+  const isLeft = ({ id, isOptional }: ShownScope) => isOptional && !form.has(optionalPrefix + id)
+  return { account: form.get('account') ?? '', declined: scopes.filter(isLeft).map(({ id }) => id) }
 }
 
 function uidOf({ path }: Ask): string {
@@ -114,7 +123,8 @@ function pageFor(ask: Ask, asking: Asking, retry: Retry = {}): Page | PageRespon
         ...shownOf(ask, asking),
         accounts: asking.accounts,
         scopes: asking.scopes,
-        remembered: asking.remembered,
+        isRemembered: asking.remembered !== null,
+        chosen: chosenIn(ask, asking.scopes) ?? asking.remembered,
       })
   }
 }

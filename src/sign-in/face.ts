@@ -11,7 +11,7 @@ import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/
 import { consentIn, paths } from '../pages/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
-import { type Ask, type Handlers, pageOf } from './ask.ts'
+import { type Ask, type Handler, type Handlers, keptOf, pageOf } from './ask.ts'
 import { consentHandlers, type Interactions } from './consent.ts'
 import { joinHandlers } from './join.ts'
 import { signInHandlers } from './sign-in.ts'
@@ -71,14 +71,14 @@ export class SignInFace {
 
   async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
     try {
-      return await this.#answer(request, sender)
+      return await this.#handle(request, sender)
     } catch (cause) {
       if (!(cause instanceof StoreUnreachable)) throw cause
       return writePage(unreachable)
     }
   }
 
-  async #answer(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
+  async #handle(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
     const origin = this.#origin()
     const url = URL.parse(request.url!, origin)
     if (url === null) return writePage(notFound)
@@ -91,10 +91,11 @@ export class SignInFace {
     if (request.headers.host !== new URL(origin).host)
       return isForm ? writePage(forged) : redirectTo(origin + url.pathname + url.search)
     const ask = await this.#askOf(request, url, sender, origin)
-    const refusal = isForm ? await this.#readForm(ask) : noForm
-    if ('status' in refusal) return refusal
-    const answer = pageOf(await handler({ ...ask, form: refusal }, this.#people))
-    return withVisitor(ask, answer)
+    const form = isForm ? await readOwnForm(ask) : noForm
+    if ('status' in form) return form
+    const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
+    const handle = isStale ? showAgain(handlers) : handler
+    return withVisitor(ask, pageOf(await handle({ ...ask, form }, this.#people)))
   }
 
   #handlersOf(path: string): Handlers | null {
@@ -125,20 +126,28 @@ export class SignInFace {
   async #actorOf(session: string | null): Promise<Actor | null> {
     return session === null ? null : this.#people.sessions.find(session)
   }
-
-  /** Reads the form of a request that one of our pages sent, or says why it is none. */
-  async #readForm({ request, secret, path, origin }: Ask): Promise<Form | PageResponse> {
-    if (!isFromOwnPage(request.headers, origin)) return writePage(forged)
-    if (!isForm(request.headers['content-type'])) return writePage(unreadable)
-    const body = await bodyOf(request)
-    if (body === null) return writePage({ ...unreadable, status: 413 })
-    const form = readForm(body)
-    if (form === null) return writePage(unreadable)
-    return isFormToken(form.get('form_token'), secret, path) ? form : writePage(outOfDate(path))
-  }
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
+
+/** Reads the form of a request that one of our pages can have sent, or says why it is none. */
+async function readOwnForm({ request, origin }: Ask): Promise<Form | PageResponse> {
+  if (!isFromOwnPage(request.headers, origin)) return writePage(forged)
+  if (!isForm(request.headers['content-type'])) return writePage(unreadable)
+  const body = await bodyOf(request)
+  if (body === null) return writePage({ ...unreadable, status: 413 })
+  return readForm(body) ?? writePage(unreadable)
+}
+
+/** Makes what handles a form whose token is that of another session, or none: it does nothing, and shows the form with a new one. */
+function showAgain({ again }: Handlers): Handler {
+  const trouble =
+    'Nothing was done yet: you signed in or out since this page was loaded, or your browser refuses cookies. Look it over and send it again.'
+  return async (ask, people) =>
+    again === undefined
+      ? outOfDate(ask.path)
+      : again(ask, people, { kept: keptOf(ask), trouble, status: 403 })
+}
 
 /** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {

@@ -10,10 +10,12 @@ import { invitationPage, setUpPage, signUpPage } from '../pages/views/join.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { type Retry, signInPage } from '../pages/views/sign-in.ts'
 import {
+  type Again,
   type Ask,
   fieldOf,
   type Handler,
   type Handlers,
+  keptOf,
   linkIsOver,
   nextOf,
   notNow,
@@ -31,6 +33,8 @@ const takeSetUp: Handler = async (ask, people) => {
   if (result.outcome === 'gone') return linkIsOver
   return setUp(ask, people, link, retryOf(ask, result))
 }
+
+const setUpAgain: Again = (ask, people, retry) => setUp(ask, people, fieldOf(ask, 'token'), retry)
 
 async function setUp(ask: Ask, people: People, link: string, retry: Retry = {}): Promise<Page> {
   if ((await people.setUp.find(link)) === null) return linkIsOver
@@ -52,6 +56,8 @@ const takeInvitation: Handler = async (ask, people) => {
   if (result.outcome === 'known') return redirectTo(leadingOn(paths.signIn, invitationPath(link)))
   return invitation(ask, people, link, retryOf(ask, result))
 }
+
+const invitationAgain: Again = (ask, people, retry) => invitation(ask, people, fieldOf(ask, 'token'), retry)
 
 async function invitation(
   ask: Ask,
@@ -94,6 +100,8 @@ const takeSignUp: Handler = async (ask, people) => {
   })
 }
 
+const signUpAgain: Again = async (ask, people, retry) => signUp(ask, people, retry)
+
 function signUp(ask: Ask, people: People, retry: Retry = {}): Page {
   if (people.config.signUp !== 'open') return closed
   return signUpPage({ ...retry, token: tokenFor(ask, paths.signUp), next: nextOf(ask) })
@@ -113,7 +121,7 @@ type Trouble =
   | { readonly outcome: 'email_taken' }
 
 function retryOf(ask: Ask, result: Trouble): Retry {
-  const kept = Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
+  const kept = keptOf(ask)
   switch (result.outcome) {
     case 'flawed':
       return { kept, faults: { password: passwordFlaws[result.flaw] }, status: 422 }
@@ -126,8 +134,6 @@ function retryOf(ask: Ask, result: Trouble): Retry {
   }
 }
 
-const keptNames = ['email', 'first_name', 'last_name'] as const
-
 function newPersonOf(ask: Ask) {
   return {
     password: fieldOf(ask, 'password'),
@@ -137,7 +143,7 @@ function newPersonOf(ask: Ask) {
 }
 
 export const joinHandlers: readonly (readonly [string, Handlers])[] = [
-  [paths.setUp, { show: showSetUp, take: takeSetUp }],
-  [paths.invitation, { show: showInvitation, take: takeInvitation }],
-  [paths.signUp, { show: showSignUp, take: takeSignUp }],
+  [paths.setUp, { show: showSetUp, take: takeSetUp, again: setUpAgain }],
+  [paths.invitation, { show: showInvitation, take: takeInvitation, again: invitationAgain }],
+  [paths.signUp, { show: showSignUp, take: takeSignUp, again: signUpAgain }],
 ]

@@ -14,6 +14,7 @@ import {
 } from '../pages/views/sign-in.ts'
 import type { People } from '../people/people.ts'
 import {
+  type Again,
   type Ask,
   fieldOf,
   type Handler,
@@ -30,12 +31,12 @@ import type { Interactions } from './consent.ts'
 export function signInHandlers(interactions: Interactions | null): readonly (readonly [string, Handlers])[] {
   const signIn = new SignInPages(interactions)
   return [
-    [paths.signIn, { show: signIn.show, take: signIn.take }],
-    [paths.code, { show: toSignIn, take: signIn.takeCode }],
+    [paths.signIn, { show: signIn.show, take: signIn.take, again: signIn.again }],
+    [paths.code, { show: toSignIn, take: signIn.takeCode, again: signIn.codeAgain }],
     [paths.provider, { show: signIn.toProvider }],
     [paths.callback, { show: signIn.fromProvider }],
-    [paths.confirm, { show: showConfirm, take: takeConfirm }],
-    [paths.signOut, { show: showSignOut, take: takeSignOut }],
+    [paths.confirm, { show: showConfirm, take: takeConfirm, again: confirmAgain }],
+    [paths.signOut, { show: showSignOut, take: takeSignOut, again: signOutAgain }],
     [paths.signedOut, { show: async () => signedOutPage() }],
   ]
 }
@@ -94,6 +95,10 @@ class SignInPages {
         return this.#codePage(ask, ticket, notNow(result))
     }
   }
+
+  readonly again: Again = (ask, people, retry) => this.#page(ask, people, retry)
+
+  readonly codeAgain: Again = async (ask, _, retry) => this.#codePage(ask, fieldOf(ask, 'ticket'), retry)
 
   readonly toProvider: Handler = async (ask, people) => {
     if (people.openId === null) return noProvider
@@ -186,6 +191,8 @@ const takeConfirm: Handler = async (ask, people) => {
   }
 }
 
+const confirmAgain: Again = async (ask, people, retry) => confirm(ask, people, retry)
+
 function confirm(ask: Ask, people: People, retry: Retry = {}): Page | PageResponse {
   const next = nextOf(ask)
   if (ask.actor === null) return redirectTo(leadingOn(paths.signIn, next))
@@ -200,10 +207,14 @@ function confirm(ask: Ask, people: People, retry: Retry = {}): Page | PageRespon
   })
 }
 
-const showSignOut: Handler = async ask => {
+const showSignOut: Handler = async ask => signOut(ask)
+
+const signOutAgain: Again = async (ask, _, retry) => signOut(ask, retry)
+
+function signOut(ask: Ask, retry: Retry = {}): Page {
   if (ask.actor === null) return signedOutPage()
   const { email } = ask.actor.user
-  return signOutPage({ token: tokenFor(ask, paths.signOut), email, next: afterSignOut(ask) })
+  return signOutPage({ ...retry, token: tokenFor(ask, paths.signOut), email, next: afterSignOut(ask) })
 }
 
 const takeSignOut: Handler = async (ask, people) => {

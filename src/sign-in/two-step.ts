@@ -7,7 +7,7 @@ import type { Retry } from '../pages/views/sign-in.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { done, ofPerson, type PersonHandler, proveAgain } from './account.ts'
-import { type Ask, fieldOf, type Handlers, tokenFor, withSession } from './ask.ts'
+import { type Again, type Ask, fieldOf, type Handlers, tokenFor, withSession } from './ask.ts'
 
 const begin: PersonHandler = async (_, actor, people) => {
   const { outcome } = await people.ownAccount.beginTotp(actor)
@@ -25,6 +25,9 @@ const confirm: PersonHandler = async (ask, actor, people) => {
   const code = 'This code is wrong. Codes change every 30 seconds.'
   return enrol(ask, actor, people, { faults: { code }, status: 403 })
 }
+
+const enrolAgain: Again = (ask, people, retry) =>
+  ofPerson(async (_, actor) => enrol(ask, actor, people, retry))(ask, people)
 
 function enrol(ask: Ask, actor: Actor, people: People, retry: Retry = {}) {
   const enrolment = people.ownAccount.pendingTotp(actor)
@@ -48,7 +51,7 @@ const toAccount = async () => redirectTo(paths.account)
 
 export const twoStepHandlers: readonly (readonly [string, Handlers])[] = [
   [paths.twoStep, { show: ofPerson(show), take: ofPerson(begin) }],
-  [paths.twoStepConfirm, { show: toAccount, take: ofPerson(confirm) }],
+  [paths.twoStepConfirm, { show: toAccount, take: ofPerson(confirm), again: enrolAgain }],
   [paths.twoStepOff, { show: toAccount, take: ofPerson(turnOff) }],
   [paths.recoveryCodes, { show: toAccount, take: ofPerson(renewCodes) }],
 ]

@@ -110,7 +110,8 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
         isOptional: true,
       },
     ],
-    remembered: null,
+    isRemembered: false,
+    chosen: null,
     self: next,
   }
   const person = {
@@ -194,7 +195,8 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     'consent, to be confirmed': consentPage({
       ...consent,
       redirectUri: 'com.example.app:/callback',
-      remembered: { account: 'b'.repeat(32), declined: ['ai_gateway.read'] },
+      isRemembered: true,
+      chosen: { account: 'b'.repeat(32), declined: ['ai_gateway.read'] },
     }),
     'refused to a stranger': refusedPage({ ...refused, reason: 'not a member' }),
     leaving: { ...leavePage('/oauth2/auth/abc'), leadsTo: '#' },

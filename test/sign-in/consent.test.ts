@@ -128,6 +128,21 @@ test('a page that asks once more shows what was decided before, and on the devic
   assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
 })
 
+test('what was chosen stays chosen when a consent cannot be taken yet', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const [, , , kept, left] = consent.scopes
+  const fields = { account: consent.accounts[1].id, [`optional.${kept!.id}`]: 'yes', decision: 'allow' }
+  const shown = [await visitor.post(path, { ...fields, form_token: 'x' })]
+  assert.deepEqual([shown[0]!.status, interactions.decided.length], [403, 0])
+  interactions.finished = { kind: 'invalid' }
+  shown.push(await (await visitor.get(path)).submit(path, fields))
+  for (const { body } of shown) {
+    assert.match(body, new RegExp(`value="${fields.account}" required checked>`))
+    assert.match(body, new RegExp(`name="optional.${kept!.id}" [^>]* checked`))
+    assert.doesNotMatch(body, new RegExp(`name="optional.${left!.id}" [^>]* checked`))
+  }
+})
+
 test('who is not signed in, or not lately enough, is sent to do so and comes back', async t => {
   const asking = { kind: 'sign_in', client, loginHint: 'ada@example.com', isFresh: true } as const
   const { visitor, site } = await arrive(t, asking)

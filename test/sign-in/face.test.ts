@@ -69,6 +69,61 @@ test('a form is refused unless a page of ours made it for this browser', async t
   assert.equal((await visitor.post(paths.signIn, fields)).status, 303)
 })
 
+test('a form of a page that is out of date is shown again, with what was typed and without passwords', async t => {
+  const site = await Site.open(t, { config: { signUp: 'open' } })
+  const { email } = await site.settle()
+  const why = /Nothing was done yet: you signed in or out since this page was loaded/
+  const visitor = site.visitor()
+  const stale = (await visitor.get(paths.signIn)).hidden(paths.signIn)
+  visitor.cookies.clear()
+  const again = await visitor.post(paths.signIn, { ...stale, email, password, next: '/auth/account?x' })
+  assert.equal(again.status, 403)
+  assert.match(again.text, why)
+  assert.match(again.body, new RegExp(`name="email"[^>]* value="${email}"`))
+  assert.equal(again.body.includes(password), false)
+  assert.deepEqual([...visitor.cookies.keys()], ['gatehouse-visit'])
+  const sent = await again.submit(paths.signIn, { email, password })
+  assert.deepEqual([sent.status, sent.location], [303, '/auth/account?x'])
+
+  const newcomer = site.visitor()
+  const old = (await newcomer.get(paths.signUp)).hidden(paths.signUp)
+  newcomer.cookies.clear()
+  const typed = { email: 'new@example.com', first_name: 'Ada <b>', last_name: 'Lovelace', password }
+  const shown = await newcomer.post(paths.signUp, { ...old, ...typed })
+  assert.match(shown.text, why)
+  for (const value of ['new@example.com', 'Lovelace'])
+    assert.ok(shown.body.includes(`value="${value}"`), value)
+  assert.equal(shown.body.includes(password) || shown.body.includes('<b>'), false)
+  assert.equal(await site.store.users.findByEmail('new@example.com'), null)
+  assert.match((await shown.submit(paths.signUp, typed)).text, /Now sign in/)
+})
+
+test('whatever form is out of date, nothing is done, and the way on is shown', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const visitor = await site.signedIn(user)
+  const changed = { password, new_password: 'another horse battery' }
+  for (const path of [paths.password, paths.endAllSessions, paths.endSession, paths.signOut, paths.twoStep]) {
+    const page = await visitor.post(path, { ...changed, form_token: 'x' })
+    assert.deepEqual([page.status, /Nothing was done/.test(page.text)], [403, true], path)
+    assert.equal(page.body.includes(changed.new_password), false)
+  }
+  assert.equal((await visitor.get(paths.account)).status, 200)
+  const link = await site.setUpLink(await site.found())
+  const newcomer = site.visitor()
+  const { token } = (await newcomer.get(link)).hidden(paths.setUp)
+  newcomer.cookies.clear()
+  const typed = {
+    email: 'first@example.com',
+    first_name: 'Ada',
+    last_name: '',
+    password: 'correct horse battery 2',
+  }
+  const again = await newcomer.post(paths.setUp, { token: token!, ...typed })
+  assert.ok(again.status === 403 && again.body.includes('value="first@example.com"'))
+  assert.equal((await again.submit(paths.setUp, typed)).status, 303)
+})
+
 test('what is no form is refused, and so is one that is too large', async t => {
   const site = await Site.open(t)
   const visitor = site.visitor()

@@ -27,8 +27,8 @@ export interface ShownApp {
   readonly termsUri: string | null
 }
 
-/** What a person decided about the same request before. */
-export interface Remembered {
+/** What a person has chosen already. */
+export interface Chosen {
   readonly account: string
   /** Optional scopes that they unticked. */
   readonly declined: readonly string[]
@@ -44,7 +44,9 @@ export interface ConsentView extends Retry {
   /** Where the person could choose; empty where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
-  readonly remembered: Remembered | null
+  /** Whether they allowed the same before. */
+  readonly isRemembered: boolean
+  readonly chosen: Chosen | null
   /** Where to come back after signing in as somebody else. */
   readonly self: string
 }
@@ -74,7 +76,7 @@ ${form(
 ${[...grouped].map(
   ([category, members]) => html`<div class="group"><h3>${heads[category] ?? category}</h3>
 <ul class="options">
-${members.map((scope, at) => scopeRow(scope, at, view.remembered))}</ul></div>
+${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
 `,
 )}</div>
 <div class="choice"><button class="plain" name="decision" value="deny">Deny</button><button class="plain" name="decision" value="allow">Allow</button></div>`,
@@ -88,8 +90,8 @@ ${members.map((scope, at) => scopeRow(scope, at, view.remembered))}</ul></div>
 }
 
 /** Explains why a person is asked about what they have allowed already. */
-function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
-  if (remembered === null) return null
+function rememberedNote({ isRemembered, redirectUri }: ConsentView): HtmlValue {
+  if (!isRemembered) return null
   const isOfWeb = redirectUri.startsWith('https:')
   const warning =
     ' Allow it again only if you have just started this in the app itself: another program on your device could ask in its name.'
@@ -145,7 +147,7 @@ function destination(uri: string): Html {
   return html`<b>${url.host}</b>`
 }
 
-function accountChoice({ accounts, remembered }: ConsentView): HtmlValue {
+function accountChoice({ accounts, chosen }: ConsentView): HtmlValue {
   if (accounts.length === 0) return null
   const [only] = accounts
   if (accounts.length === 1)
@@ -154,7 +156,7 @@ function accountChoice({ accounts, remembered }: ConsentView): HtmlValue {
 <ul class="options">
 ${accounts.map(
   ({ id, name }, i) =>
-    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required${id === remembered?.account && html` checked`}><div><label for="account-${i}">${told(name)}</label></div></li>
+    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required${id === chosen?.account && html` checked`}><div><label for="account-${i}">${told(name)}</label></div></li>
 `,
 )}</ul></fieldset></div>
 `
@@ -177,14 +179,14 @@ const identityWords: Readonly<Record<string, readonly [name: string, description
   'user_access.write': ['End your sessions and apps', 'Sign you out, and end what apps may do for you.'],
 }
 
-function scopeRow(scope: ShownScope, at: number, remembered: Remembered | null): Html {
+function scopeRow(scope: ShownScope, at: number, chosen: Chosen | null): Html {
   const { id, isOptional } = scope
   const [name, description] = identityWords[id] ?? [scope.name, scope.description]
   if (!isOptional)
     return html`<li class="option">${sign('check')}<div><b>${name}</b><p>${description}</p></div></li>
 `
   const key = `scope-${id}-${at}`
-  const isTicked = remembered === null || !remembered.declined.includes(id)
+  const isTicked = chosen === null || !chosen.declined.includes(id)
   return html`<li class="option"><input type="checkbox" name="${optionalPrefix}${id}" id="${key}" value="yes"${isTicked && html` checked`} aria-describedby="${key}-what"><div><label for="${key}">${name} <span class="tag">Optional</span></label><p id="${key}-what">${description}</p></div></li>
 `
 }

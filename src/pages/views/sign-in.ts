@@ -131,24 +131,26 @@ ${provider !== null && html`<a class="button plain full" href="${leadingOn(paths
   )
 }
 
-interface SignOutView {
+interface SignOutView extends Retry {
   readonly token: string
   readonly email: string
   readonly next: string
 }
 
 /** Asks whether to sign out: a link alone could be anybody's. */
-export function signOutPage({ token, email, next }: SignOutView): Page {
-  return {
-    title: 'Sign out',
-    content: html`<h1>Sign out?</h1>
+export function signOutPage(view: SignOutView): Page {
+  const { token, email, next } = view
+  return page(
+    view,
+    'Sign out',
+    html`<h1>Sign out?</h1>
 <p class="lead">You are signed in as <b>${told(email)}</b>. Apps that you connected stay connected.</p>
-<div class="card">
+${trouble(view)}<div class="card">
 ${form(
   { action: paths.signOut, token, hidden: { next } },
   html`<div class="choice"><a class="button plain" href="${paths.account}">Stay</a>${button('Sign out', 'plain')}</div>`,
 )}</div>`,
-  }
+  )
 }
 
 /** Confirms that nobody is signed in any more. */
