@@ -25,7 +25,7 @@ async function start(t: TestContext, workers: number, url: string) {
     `
 workers: ${workers}
 log: { level: info }
-store: '\${STORE}'
+store: { url: '\${STORE}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `,

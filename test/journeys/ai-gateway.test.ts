@@ -28,7 +28,7 @@ async function configuration(t: TestContext, workers: number): Promise<string> {
   })
   return `
 workers: ${workers}
-store: '\${STORE:-}'
+store: { url: '\${STORE:-}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `

@@ -149,7 +149,7 @@ async function settle(t: TestContext, place: Place, more = ''): Promise<Town> {
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const yaml = `
 workers: ${workers}
-store: '\${STORE:-}'
+store: { url: '\${STORE:-}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 ${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { issuer: 'http://${edge}' }\n`}${more}`

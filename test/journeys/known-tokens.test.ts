@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { completion } from '../help/ai.ts'
+import { HaltingClock } from '../help/clock.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
@@ -33,7 +34,7 @@ async function start(t: TestContext) {
     `
 workers: 2
 log: { level: debug }
-store: '\${STORE}'
+store: { url: '\${STORE}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `,
@@ -152,14 +153,15 @@ test('a token that is revoked just as workers announce it to each other is refus
   const { gateway, redis } = journey
   const lines = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
   const tokens = await Promise.all(Array.from({ length: 12 }, () => journey.mint()))
+  const clock = new HaltingClock(t)
   for (const [i, token] of tokens.entries()) {
     const revoked = wait(i % 4).then(() => journey.revoke(token))
     const call = journey.call(lines[i % 2]!, token.value)
     await Promise.all([revoked, call])
-    const since = performance.now()
+    const since = clock.monotonic()
     for (const line of lines)
       await until(async () => (await journey.call(line, token.value)) === 401, busySecond)
-    assert.ok(performance.now() - since < 1_000)
+    assert.ok(clock.monotonic() - since < 1_000)
   }
   const refused = async () => {
     for (const token of tokens)

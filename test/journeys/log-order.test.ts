@@ -27,7 +27,7 @@ for (const name of ['SQLite', 'Redis'])
         t,
         `
 workers: 2
-store: '\${STORE:-}'
+store: { url: '\${STORE:-}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `,

@@ -11,7 +11,7 @@ import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 
 const configuration = (dns: DnsServer) => `
-store: '\${STORE:-}'
+store: { url: '\${STORE:-}', command_timeout: 5s }
 domains: { resolvers: ['${dns.address}'], timeout: 2s }
 ai: { hosts: [127.0.0.1] }
 zones: []

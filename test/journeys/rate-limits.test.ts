@@ -16,7 +16,7 @@ for (const name of stores) {
     const origin = await startSite(t, (_, response) => void response.end('fine'))
     const configure = (rate: string) => `
 workers: 2
-store: '\${STORE:-}'
+store: { url: '\${STORE:-}', command_timeout: 5s }
 rate_limits: [{name: per-client, rate: ${rate}, when: 'request.path.startsWith("/limited")'}]
 pools: {site: {origins: ['${origin}']}}
 zones:
