@@ -2,6 +2,7 @@
 
 import { Tally, tallies } from './distribution.ts'
 import { EdgeMetrics } from './edge-metrics.ts'
+import { PeopleMetrics } from './people-metrics.ts'
 
 /** What DNS can say of a host whose owner is to be proven. */
 export const checkOutcomes = [
@@ -42,6 +43,7 @@ export interface StoreSigns {
 /** All that one process counts. */
 export class Counts {
   readonly edge = new EdgeMetrics()
+  readonly people = new PeopleMetrics()
   readonly domainChecks = tallies(checkOutcomes)
   readonly managementRefusals = tallies(managementRefusals)
   readonly workerRestarts = new Tally()

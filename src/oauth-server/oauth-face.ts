@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
+import { PeopleMetrics } from '../metrics/people-metrics.ts'
 import type { Token } from '../store/records.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
@@ -35,6 +36,7 @@ interface OAuthFaceParts {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly limiter: Limiter
+  readonly metrics?: PeopleMetrics
   readonly log: Logger
   /** Finds out who is signed in; may set cookies. */
   readonly personOf: (request: Pick<IncomingMessage, 'headers'>) => Promise<Person | null>
@@ -193,7 +195,7 @@ export class OAuthFace {
 
   #openEngine({ name, signing }: KeySet): Promise<Engine> {
     if (this.#engine?.keys === name) return this.#engine.ready
-    const { config, store, limiter, isResource, log } = this.#parts
+    const { config, store, limiter, metrics = new PeopleMetrics(), isResource, log } = this.#parts
     const ready = openEngine({
       issuer: this.#issuer,
       lifetimes: config.lifetimes,
@@ -208,6 +210,7 @@ export class OAuthFace {
         store,
         errorUri: error => this.#errorUri(error),
         note: event => this.#events.note(event),
+        metrics,
         showError: errorPage,
       }),
     })

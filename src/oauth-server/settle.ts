@@ -1,6 +1,7 @@
 // What happens around the engine: tokens are written before the response goes out, errors get more words, and what happened is noted.
 
 import type { AuthorizationStep } from '../store/authorization-event.ts'
+import type { PeopleMetrics } from '../metrics/people-metrics.ts'
 import type { Credential } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
@@ -20,12 +21,13 @@ interface SettleParts {
   /** Returns where an error of OAuth is explained. */
   readonly errorUri: (error: string) => string
   readonly note: (happening: Happening) => void
+  readonly metrics: PeopleMetrics
   /** Makes the page for an authorization request that must not be sent back to its app. */
   readonly showError: (error: RequestError) => PageResponse
 }
 
 /** Makes what goes around each request to the engine. */
-export function settling({ store, errorUri, note, showError }: SettleParts) {
+export function settling({ store, errorUri, note, metrics, showError }: SettleParts) {
   return async (context: Context, next: () => Promise<void>): Promise<void> => {
     const facts = factsOf(context.req)
     await next()
@@ -37,6 +39,7 @@ export function settling({ store, errorUri, note, showError }: SettleParts) {
       if (ofBrowsers.has(context.oidc.route)) show(context, facts, showError)
     } else explainRedirect(context, facts, errorUri)
     noteOutcome(context, facts, note)
+    count(context, facts, metrics)
   }
 }
 
@@ -117,6 +120,14 @@ function descriptionOf({ oidc }: Context, facts: RequestFacts): string | null {
   const isVague = failure.error === 'invalid_client' && !ofBrowsers.has(oidc.route)
   if (isVague && facts.reason?.startsWith('client authentication sent') !== true) return null
   return visible(reasonOf(failure, { ...facts, params: oidc.params ?? {} }))
+}
+
+function count({ oidc }: Context, { failure, isGranted, isThrottled }: RequestFacts, metrics: PeopleMetrics) {
+  const { route = '', params = {} } = oidc ?? {}
+  const error = isThrottled ? 'throttled' : failure && (failure.error ?? 'other')
+  if (route === 'token') metrics.token(params.grant_type, error)
+  else if (ofBrowsers.has(route))
+    metrics.authorization(error === null ? (isGranted ? 'code' : 'asked') : { error })
 }
 
 const steps: Readonly<Record<string, AuthorizationStep>> = {

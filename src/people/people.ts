@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secret-keys.ts'
 import type { PeopleConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
+import { PeopleMetrics } from '../metrics/people-metrics.ts'
 import type { Store } from '../store/store.ts'
 import { Invitations } from './links/invitations.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'
@@ -22,6 +23,7 @@ interface PeopleParts {
   readonly config: PeopleConfig
   readonly log: Logger
   readonly passwords?: Passwords
+  readonly metrics?: PeopleMetrics
   readonly clock?: Clock
 }
 
@@ -35,20 +37,31 @@ export class People {
   /** Null where no provider is configured. */
   readonly openId: OpenIdSignIn | null
   readonly config: PeopleConfig
+  readonly metrics: PeopleMetrics
 
-  constructor({ store, keys, config, log, passwords = new Passwords(), clock }: PeopleParts) {
+  constructor(parts: PeopleParts) {
+    const {
+      store,
+      keys,
+      config,
+      log,
+      passwords = new Passwords(),
+      metrics = new PeopleMetrics(),
+      clock,
+    } = parts
     const { signUp, openid } = config
     const sessions = new Sessions(store, clock)
     const throttle = new Throttle(store.counters)
-    const parts = { store, keys, passwords, sessions, throttle, ...(clock && { clock }) }
+    const shared = { store, keys, passwords, sessions, throttle, ...(clock && { clock }) }
+    this.metrics = metrics
     this.config = config
     this.sessions = sessions
-    this.signIn = new SignIn(parts)
-    this.signUp = new SignUp(parts, signUp === 'open')
-    this.setUp = new SetUp(parts)
-    this.invitations = new Invitations(parts)
-    this.ownAccount = new OwnAccount(parts)
+    this.signIn = new SignIn(shared)
+    this.signUp = new SignUp(shared, signUp === 'open')
+    this.setUp = new SetUp(shared)
+    this.invitations = new Invitations(shared)
+    this.ownAccount = new OwnAccount(shared)
     const own = { signIn: this.signIn, isOpen: signUp !== 'invited', log }
-    this.openId = openid && new OpenIdSignIn(parts, { provider: new OpenIdProvider(openid), ...own })
+    this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
   }
 }

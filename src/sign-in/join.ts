@@ -29,6 +29,7 @@ const takeSetUp: Handler = async (ask, people) => {
   const link = fieldOf(ask, 'token')
   const person = { email: fieldOf(ask, 'email'), ...newPersonOf(ask) }
   const result = await people.setUp.complete(link, person, ask.visit, ask.session)
+  people.metrics.signIn('link', countedAs(result.outcome))
   if (result.outcome === 'signed_in') return signedIn(ask, result.value, paths.account)
   if (result.outcome === 'gone') return linkIsOver
   return setUp(ask, people, link, retryOf(ask, result))
@@ -51,6 +52,7 @@ const takeInvitation: Handler = async (ask, people) => {
     return outcome === 'gone' ? linkIsOver : invitation(ask, people, link)
   }
   const result = await people.invitations.acceptWithPassword(link, newPersonOf(ask), ask.visit, ask.session)
+  people.metrics.signIn('link', countedAs(result.outcome))
   if (result.outcome === 'signed_in') return signedIn(ask, result.value, paths.account)
   if (result.outcome === 'gone') return linkIsOver
   if (result.outcome === 'known') return redirectTo(leadingOn(paths.signIn, invitationPath(link)))
@@ -132,6 +134,11 @@ function retryOf(ask: Ask, result: Trouble): Retry {
     default:
       return { kept, ...notNow(result) }
   }
+}
+
+function countedAs(outcome: string) {
+  if (outcome === 'gone') return 'expired'
+  return (['signed_in', 'throttled', 'busy'] as const).find(one => one === outcome) ?? 'refused'
 }
 
 function newPersonOf(ask: Ask) {

@@ -65,6 +65,7 @@ class SignInPages {
     const email = fieldOf(ask, 'email')
     const password = fieldOf(ask, 'password')
     const result = await people.signIn.withPassword({ email, password }, ask.visit, ask.session)
+    people.metrics.signIn('password', result.outcome)
     switch (result.outcome) {
       case 'signed_in':
         return signedIn(ask, result.value, nextOf(ask))
@@ -81,6 +82,7 @@ class SignInPages {
     const ticket = fieldOf(ask, 'ticket')
     const name = ask.form.has('recovery_code') ? 'recovery_code' : 'code'
     const result = await people.signIn.withCode({ ticket, code: fieldOf(ask, name) }, ask.visit, ask.session)
+    people.metrics.signIn('code', result.outcome)
     switch (result.outcome) {
       case 'signed_in':
         return signedIn(ask, result.value, nextOf(ask))
@@ -107,6 +109,7 @@ class SignInPages {
     const redirectUri = ask.origin + paths.callback
     const result = await people.openId.begin({ browser: ask.secret, next, redirectUri, isFresh }, ask.visit)
     if (result.outcome === 'sent') return redirectTo(result.url)
+    people.metrics.signIn('provider', result.outcome)
     const trouble = result.outcome === 'unreachable' ? { trouble: unreachable, status: 503 } : notNow(result)
     return this.#page(ask, people, trouble)
   }
@@ -116,6 +119,7 @@ class SignInPages {
     const url = new URL(ask.origin + paths.callback)
     url.search = ask.query.toString()
     const result = await people.openId.finish({ browser: ask.secret, url }, ask.visit, ask.session)
+    people.metrics.signIn('provider', result.outcome)
     const next = 'next' in result ? result.next : paths.account
     const troubled = (trouble: string) => this.#page(ask, people, { trouble, status: 403 }, next)
     switch (result.outcome) {
@@ -179,6 +183,7 @@ const showConfirm: Handler = async (ask, people) => confirm(ask, people)
 const takeConfirm: Handler = async (ask, people) => {
   if (ask.actor === null) return toSignIn(ask, people)
   const result = await people.signIn.confirm(ask.actor, fieldOf(ask, 'password'), ask.visit)
+  people.metrics.signIn('confirm', result.outcome)
   switch (result.outcome) {
     case 'signed_in':
       return signedIn(ask, result.value, nextOf(ask))

@@ -56,6 +56,11 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.access.listReloads.failure.inc()
   edge.access.activeBans = () => 3
   edge.expressionFailures.limits.inc()
+  metrics.people.signIn('password', 'refused')
+  metrics.people.authorization('asked')
+  metrics.people.authorization({ error: 'made up' })
+  metrics.people.token('refresh_token', null)
+  metrics.people.token('made up', 'unsupported_grant_type')
   metrics.domainChecks.no_match.inc()
   metrics.workerRestarts.inc()
   metrics.reloads.failure.inc()
@@ -89,6 +94,12 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_address_list_reloads_total{result="failure"}': 1,
     'gatehouse_geo_database_reloads_total{result="success"}': 0,
     'gatehouse_expression_failures_total{in="limits"}': 1,
+    'gatehouse_sign_ins_total{step="password",result="refused"}': 1,
+    'gatehouse_sign_ins_total{step="link",result="signed_in"}': 0,
+    'gatehouse_oauth_authorizations_total{result="asked"}': 1,
+    'gatehouse_oauth_authorizations_total{result="other"}': 1,
+    'gatehouse_oauth_tokens_total{grant_type="refresh_token",result="issued"}': 1,
+    'gatehouse_oauth_tokens_total{grant_type="other",result="unsupported_grant_type"}': 1,
     'gatehouse_domain_checks_total{outcome="no_match"}': 1,
     'gatehouse_domain_checks_total{outcome="found"}': 0,
     gatehouse_worker_restarts_total: 1,

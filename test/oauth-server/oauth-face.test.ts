@@ -216,3 +216,27 @@ test('what anyone can send is noted apart from what an app and its people do', a
     ['the PKCE code_verifier does not match the code_challenge', null],
   ])
 })
+
+test('what the endpoints respond is counted, whatever names are sent', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  const { refresh_token } = await tokensOf(site, browser, app)
+  await refresh(site, app, refresh_token)
+  await refresh(site, app, 'svcr_wrong')
+  for (let i = 0; i < 61; i++) await exchange(site, { ...app, secret: 'svcs_wrong' }, 'x')
+  await exchange(site, app, 'x', { grant_type: 'made up' })
+  await browser.get(authorizationPath(app.client, { redirect_uri: 'https://app.example/other' }))
+  await browser.get(authorizationPath(app.client, { scope: 'nothing.read' }))
+  await new Browser(site.issuer).get(authorizationPath(app.client, { scope, prompt: 'none' }))
+  const { tokens, authorizations } = site.metrics
+  assert.deepEqual(countsIn(tokens.authorization_code), { issued: 1, invalid_client: 60, throttled: 1 })
+  assert.deepEqual(countsIn(tokens.refresh_token), { issued: 1, invalid_grant: 1 })
+  assert.deepEqual(countsIn(tokens.other), { unsupported_grant_type: 1 })
+  const refused = { invalid_redirect_uri: 1, invalid_scope: 1, login_required: 1 }
+  assert.deepEqual(countsIn(authorizations), { code: 1, asked: 1, ...refused })
+})
+
+function countsIn(tallies: Readonly<Record<string, { readonly value: number }>>): Record<string, number> {
+  const counted = Object.entries(tallies).filter(([, { value }]) => value > 0)
+  return Object.fromEntries(counted.map(([name, { value }]) => [name, value]))
+}

@@ -10,6 +10,7 @@ import { newId } from '../../src/base/id.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
+import { PeopleMetrics } from '../../src/metrics/people-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { type ClientSettings, newClient } from '../../src/oauth-clients/client.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
@@ -37,6 +38,7 @@ export interface Site {
   readonly store: Store
   readonly keys: SecretKeys
   readonly verifier: TokenVerifier
+  readonly metrics: PeopleMetrics
   /** The ids of users who have signed out everywhere. */
   readonly signedOut: Set<string>
   /** What was written to the log. */
@@ -61,6 +63,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   const signedOut = new Set<string>()
   const lines: string[] = []
   const bugs: unknown[] = []
+  const metrics = new PeopleMetrics()
   const log = createLogger('debug', { write: line => void lines.push(line) })
   const limiter = new Limiter({ clock: systemClock, counters: store.counters, log })
   const access = new AccessTokens(store, resource => (resource.endsWith('/client/v4') ? 'management' : 'ai'))
@@ -74,6 +77,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     store,
     secrets: keys,
     limiter,
+    metrics,
     log,
     personOf: async request => {
       const person = await personOf(request, store)
@@ -92,7 +96,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     await limiter.close()
     if (options.store === undefined) await store.close()
   })
-  return { issuer, face, store, keys, verifier, signedOut, lines, bugs }
+  return { issuer, face, store, keys, verifier, metrics, signedOut, lines, bugs }
 }
 
 async function personOf({ headers }: Pick<IncomingMessage, 'headers'>, store: Store) {

@@ -185,3 +185,22 @@ async function withApp(site: Site) {
   await site.store.users.replace(after, version)
   return { uri: enrolment.uri, recoveryCodes, email: user.email }
 }
+
+test('each attempt to sign in is counted by its result', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  const visitor = site.visitor()
+  const page = await visitor.get(paths.signIn)
+  await page.submit(paths.signIn, { email, password: 'wrong' })
+  await page.submit(paths.signIn, { email: 'nobody@example.com', password })
+  await page.submit(paths.signIn, { email, password })
+  const setUp = await site.setUpLink(await site.found())
+  const [newcomer, late] = [await site.visitor().get(setUp), await site.visitor().get(setUp)]
+  const person = { email: 'first@example.com', first_name: '', last_name: '', password }
+  await newcomer.submit(paths.setUp, { ...person, password: 'short' })
+  await newcomer.submit(paths.setUp, person)
+  await late.submit(paths.setUp, person)
+  const { password: byPassword, link } = site.people.metrics.signIns
+  assert.deepEqual([byPassword.refused.value, byPassword.signed_in.value], [2, 1])
+  assert.deepEqual([link.refused.value, link.signed_in.value, link.expired.value], [1, 1, 1])
+})

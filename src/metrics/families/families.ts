@@ -5,6 +5,7 @@ import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
 import { limitFamilies } from './limits.ts'
 import { originFamilies } from './origins.ts'
+import { peopleFamilies } from './people.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
 
@@ -14,5 +15,6 @@ export const families: readonly Family[] = [
   ...limitFamilies,
   ...accessFamilies,
   ...aiFamilies,
+  ...peopleFamilies,
   ...processFamilies,
 ]

@@ -37,7 +37,7 @@ export function assemble(config: Config, replaces = false): Assembly {
     openServices: (config, sidePort) =>
       Services.open(config, { metrics: metrics.edge, log, sidePort, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
-    openFaces: parts => new Faces(parts),
+    openFaces: parts => new Faces({ ...parts, metrics: metrics.people }),
     buildPlane: (config, services, shared) =>
       workers === 0
         ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })

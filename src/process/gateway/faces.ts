@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from '../../log/log.ts'
+import type { PeopleMetrics } from '../../metrics/people-metrics.ts'
 import type { Config } from '../../config/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
@@ -24,6 +25,8 @@ export interface FaceParts {
   readonly management: Management
   /** Returns the URL of the side port; its port is real once it listens. */
   readonly sidePort: () => string
+  /** What is counted of people and apps. */
+  readonly metrics: PeopleMetrics
   readonly log: Logger
 }
 
@@ -46,7 +49,7 @@ export class Faces {
 }
 
 /** Builds the authorization server; null where it has no URL that clients could trust. */
-function buildOAuth({ config, services, management, sidePort, log }: FaceParts): OAuthFace | null {
+function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace | null {
   const { oauth, admin, ai } = config
   // The URL of a side port that stands for all addresses is that of localhost.
   if (oauth.issuer === null && !isLoopback(admin.host) && !isWildcard(admin.host)) return null
@@ -61,6 +64,7 @@ function buildOAuth({ config, services, management, sidePort, log }: FaceParts):
     store,
     secrets: management.secrets,
     limiter,
+    metrics,
     log,
     personOf: async request => {
       const found = await sessions.find(sessionIn(request) ?? '')
@@ -83,9 +87,9 @@ function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>):
 
 /** Builds the pages where people sign in, and decide on what apps ask of them. */
 function buildSignIn(parts: FaceParts, { interactions }: OAuthFace): SignInFace {
-  const { config, services, management, log } = parts
+  const { config, services, management, metrics, log } = parts
   const { store } = services
-  const people = new People({ store, keys: management.secrets, config: config.people, log })
+  const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
   const origin = () => issuerOf(parts)
   return new SignInFace({ people, grants: new Grants(store), interactions, origin })
 }

@@ -63,7 +63,7 @@ interface GatewayParts {
   readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds what the side port serves beside the management API. */
-  readonly openFaces?: (parts: FaceParts) => Faces
+  readonly openFaces?: (parts: Omit<FaceParts, 'metrics'>) => Faces
   /** Builds the data plane, once the address of the side port is known. */
   readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
 }

@@ -1,0 +1,28 @@
+// What Prometheus sees of people who sign in, and of apps that act for them.
+
+import { byName, type Family } from './family.ts'
+
+export const peopleFamilies: readonly Family[] = [
+  {
+    type: 'counter',
+    name: 'gatehouse_sign_ins_total',
+    help: 'Attempts to sign in, by step (password, code, confirm, provider, link) and result.',
+    read: ({ people: { signIns } }) =>
+      Object.entries(signIns).flatMap(([step, results]) => byName(results, result => ({ step, result }))),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_oauth_authorizations_total',
+    help: 'Responses of the OAuth authorization endpoint: a code, a page that asks the person (asked), or an error.',
+    read: ({ people: { authorizations } }) => byName(authorizations, result => ({ result })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_oauth_tokens_total',
+    help: 'Responses of the OAuth token endpoint, by grant type and result: issued, or an error.',
+    read: ({ people: { tokens } }) =>
+      Object.entries(tokens).flatMap(([grant_type, results]) =>
+        byName(results, result => ({ grant_type, result })),
+      ),
+  },
+]
