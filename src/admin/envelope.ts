@@ -51,6 +51,16 @@ export function listInTurns<T>(
   return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, headers)
 }
 
+/** As `listInTurns`, of a part of a list whose length nobody has counted; `info` says what is known of it. */
+export function pieceInTurns<T>(
+  items: readonly T[],
+  view: (item: T) => unknown,
+  info: Readonly<Record<string, unknown>>,
+): Promise<ApiResponse> {
+  const closing = `],"result_info":${JSON.stringify(info)}}`
+  return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, {})
+}
+
 /** Wraps a result whose member `name` is a list of many items, which are shown and written as in `listInTurns`. */
 export function successInTurns<T>(
   result: Readonly<Record<string, unknown>>,

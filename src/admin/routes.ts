@@ -31,6 +31,8 @@ import {
   listLogs,
   sumLogs,
 } from './ai-logs/logs.ts'
+import { tailLogs } from './ai-logs/scan.ts'
+import { seriesOfLogs } from './ai-logs/series.ts'
 import { openapi } from './openapi/openapi.ts'
 import { deleteAccountGrant, getAccountGrant, listAccountGrants } from './oauth-grants/account-grants.ts'
 import { deleteClientGrant, deleteClientGrants, listClientGrants } from './oauth-grants/client-grants.ts'
@@ -260,6 +262,8 @@ export const apiRows: readonly ApiRow[] = [
 
   { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
   { method: 'DELETE', path: logs, permission: 'AI Gateway Edit', query: null, handle: deleteLogs },
+  { method: 'GET', path: `${logs}/series`, permission: 'AI Gateway Read', query: null, handle: seriesOfLogs },
+  { method: 'GET', path: `${logs}/tail`, permission: 'AI Gateway Read', query: null, handle: tailLogs },
   { method: 'GET', path: `${logs}/summary`, permission: 'AI Gateway Read', query: null, handle: sumLogs },
   { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
   { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },

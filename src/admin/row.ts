@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secret-keys.ts'
+import type { LogSeries } from '../ai-logs/series/log-series.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
 import type { Actor, Token } from '../store/records.ts'
@@ -65,6 +66,7 @@ export interface Api {
   /** Hears of every change. */
   readonly log: Logger
   readonly zones: Zones
+  readonly logSeries: LogSeries
   /** The URL of the authorization server; null, or left out, where there is none. */
   readonly issuer?: string | null
   /** Clears away behind what was ended. */

@@ -2,13 +2,18 @@
 
 import { fault } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { LogField, LogFilter, LogPlace, LogQuery } from '../store/store.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery, LogTime, LogWindows } from '../store/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
 import { type Dimension, dimensions } from './sums.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'
 
+/** What a list shows, and how many entries are looked at for it; all where that is left out. */
+interface ListQuery extends LogQuery {
+  readonly mostScanned?: number
+}
+
 /** Reads the query of a list; by default the newest 20 first. All mistakes are reported at once. */
-export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
+export function readQuery(params: URLSearchParams): ListQuery | Fault[] {
   const reader = new QueryReader(params)
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...listParameters])
   const limit = reader.whole('per_page', 20, 1, 100)
@@ -18,7 +23,14 @@ export function readQuery(params: URLSearchParams): LogQuery | Fault[] {
   reader.refuseMetaInfo()
   const filters = [...reader.comparisons(), ...reader.filters()]
   const offset = after === null ? (page - 1) * limit : 0
-  const query = { filters, orderBy: reader.order(), descending, offset, limit, ...(after && { after }) }
+  const orderBy = reader.order()
+  const query = { filters, orderBy, descending, offset, limit, ...(after && { after }) }
+  if (params.has('max_scanned')) {
+    if (orderBy !== 'created_at')
+      reader.refuse('max_scanned', 'can only be combined with order_by=created_at')
+    if (params.has('page')) reader.refuse('max_scanned', 'cannot be combined with page')
+    Object.assign(query, { mostScanned: reader.whole('max_scanned', 1, 1, 20_000) })
+  }
   return reader.faults.length > 0 ? reader.faults : query
 }
 
@@ -35,6 +47,84 @@ export function readSums(
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, 'group_by'])
   const sums = { filters: [...reader.comparisons(), ...reader.filters()], groupBy: reader.groupBy() }
   return reader.faults.length > 0 ? reader.faults : sums
+}
+
+/** What series can be grouped by. */
+export const seriesGroups = ['model', 'provider', 'token', 'app'] as const
+export type SeriesGroup = (typeof seriesGroups)[number]
+
+/** The windows that series can have, in ms. */
+export const seriesBuckets = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
+type SeriesBucket = keyof typeof seriesBuckets
+
+const mostBuckets = 750
+
+export interface SeriesQuery {
+  readonly filters: readonly LogFilter[]
+  readonly bucket: SeriesBucket
+  readonly windows: LogWindows
+  readonly groupBy: SeriesGroup | null
+}
+
+/** Reads the query for sums over time: by default those of the last day, by the hour. Windows are whole ones of UTC. */
+export function readSeries(params: URLSearchParams, now: number): SeriesQuery | Fault[] {
+  const reader = new QueryReader(params)
+  const own = ['group_by', 'bucket']
+  reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...own])
+  const end = reader.moment('end_date') ?? now
+  const start = reader.moment('start_date') ?? end - seriesBuckets.day
+  const bucket =
+    reader.choice('bucket', Object.keys(seriesBuckets) as SeriesBucket[]) ?? usualBucket(end - start)
+  const width = seriesBuckets[bucket]
+  const since = Math.floor(start / width) * width
+  const count = Math.max(1, Math.ceil((end - since) / width))
+  if (start > end) reader.refuse('start_date', 'must be before end_date')
+  else if (count > mostBuckets)
+    reader.refuse('bucket', `must divide the time into at most ${mostBuckets} parts`)
+  const filters = [...reader.comparisons(['start_date', 'end_date']), ...reader.filters()]
+  const groupBy = reader.choice('group_by', seriesGroups)
+  const query = { filters, bucket, windows: { since, width, count }, groupBy }
+  return reader.faults.length > 0 ? reader.faults : query
+}
+
+function usualBucket(span: number): SeriesBucket {
+  if (span <= 3 * seriesBuckets.hour) return 'minute'
+  return span <= 7 * seriesBuckets.day ? 'hour' : 'day'
+}
+
+/** What comes after others. */
+interface TailQuery {
+  readonly filters: readonly LogFilter[]
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** Reads the query for the latest entries, or those behind a cursor. */
+export function readTail(params: URLSearchParams): TailQuery | Fault[] {
+  const reader = new QueryReader(params)
+  reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, 'cursor', 'per_page'])
+  const limit = reader.whole('per_page', 20, 1, 100)
+  const after = reader.tailCursor()
+  const query = { filters: [...reader.comparisons(), ...reader.filters()], after, limit }
+  return reader.faults.length > 0 ? reader.faults : query
+}
+
+/** Encodes the end of a tail as a cursor for what comes later. */
+export function tailCursorOf(end: string): string {
+  return Buffer.from(end).toString('base64url')
+}
+
+/** Returns the time that filters leave, ms since the epoch, its bounds included. */
+export function timeOf(filters: readonly LogFilter[]): LogTime {
+  let [since, last] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const { field, operator, values } of filters) {
+    const times = values.filter(value => typeof value === 'number')
+    if (field !== 'created_at' || times.length !== values.length) continue
+    if (operator === 'gt') since = Math.max(since, Math.min(...times))
+    if (operator === 'lt') last = Math.min(last, Math.max(...times))
+  }
+  // Times may have fractions, but none as small as this.
+  return { since, before: last + 1 }
 }
 
 /** Reads the query for a deletion; by default the oldest 10,000 that match. */
@@ -81,7 +171,15 @@ const comparisons: Readonly<Record<string, Comparison>> = {
 }
 
 const orderParameters = ['order_by', 'order_by_direction'] as const
-const listParameters = ['page', 'per_page', 'cursor', ...orderParameters, 'direction', 'meta_info'] as const
+const listParameters = [
+  'page',
+  'per_page',
+  'cursor',
+  ...orderParameters,
+  'direction',
+  'max_scanned',
+  'meta_info',
+] as const
 const removalParameters = ['limit', ...orderParameters] as const
 
 const orders = [
@@ -153,11 +251,42 @@ class QueryReader {
     return usual
   }
 
-  /** Reads the parameters that are filters of their own. */
-  comparisons(): LogFilter[] {
+  /** Reads a time as ms since the epoch; null where it is absent. */
+  moment(name: string): number | null {
+    const text = this.#params.get(name)
+    const reading = text === null ? null : readValue('time', text)
+    if (reading === null) return null
+    if ('value' in reading) return reading.value as number
+    this.#refuse(name, reading.flaw)
+    return null
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
+    const text = this.#params.get(name)
+    const choice = choices.find(choice => choice === text) ?? null
+    if (text !== null && choice === null) this.#refuse(name, `must be one of ${choices.join(', ')}`)
+    return choice
+  }
+
+  tailCursor(): string | null {
+    const text = this.#params.get('cursor')
+    if (text === null) return null
+    const end = Buffer.from(text, 'base64url').toString()
+    if (/^\d{1,16}(?: [0-9a-f]{16})?$/.test(end)) return end
+    this.#refuse('cursor', 'must be a cursor from an earlier response')
+    return null
+  }
+
+  /** Notes that a parameter breaks a rule, in words that follow its name. */
+  refuse(name: string, rule: string): void {
+    this.#refuse(name, rule)
+  }
+
+  /** Reads the parameters that are filters of their own, but for some that are read otherwise. */
+  comparisons(others: readonly string[] = []): LogFilter[] {
     return Object.entries(comparisons).flatMap(([name, { field, operator, type }]) => {
       const text = this.#params.get(name)
-      if (text === null) return []
+      if (text === null || others.includes(name)) return []
       const reading = readValue(type, text)
       if ('value' in reading) return { field, operator, values: [reading.value] }
       this.#refuse(name, reading.flaw)

@@ -276,10 +276,51 @@ export interface Logs {
   /** Deletes what the filters match, at most `query.limit` in its order; returns how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
-  /** Hands on every entry without its bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
-  summaries(account: string, gateway: string): AsyncIterable<readonly LogSummary[]>
+  /** Hands on the entries of a time without their bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
+  within(account: string, gateway: string, time: LogTime): AsyncIterable<readonly LogSummary[]>
+  /** As `within`, in the order of time and then id or in reverse, from behind a position on, whether or not something is there (any more). */
+  walk(account: string, gateway: string, from: LogWalk): AsyncIterable<readonly LogSummary[]>
+  /** Marks the contents of `count` windows of `width` ms each from `since` on, without reading them. */
+  marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]>
+  /**
+   * Returns up to `limit` entries in the order in which they were kept: those behind what an earlier call returned as `end`, or the last ones where `after` is null
+   * or the entry that stood there is gone, of which some may then come again.
+   */
+  tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail>
   /** Returns every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
   entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
+}
+
+/** Ms since the epoch, from `since` up to but not at `before`. */
+export interface LogTime {
+  readonly since: number
+  readonly before: number
+}
+
+export interface LogWalk {
+  readonly descending: boolean
+  readonly after: Position | null
+}
+
+export interface LogWindows {
+  /** Ms since the epoch. */
+  readonly since: number
+  /** Ms. */
+  readonly width: number
+  readonly count: number
+}
+
+export interface LogMark {
+  /** Two equal marks of a window mean that its entries are the same. */
+  readonly mark: string
+  /** How many entries it has at most; 0 where it has none. */
+  readonly most: number
+}
+
+export interface LogTail {
+  readonly items: readonly LogSummary[]
+  /** What comes later is behind this. */
+  readonly end: string
 }
 
 export interface LogLimit {

@@ -14,6 +14,7 @@ import { Vouch } from '../../src/base/vouch.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
+import { LogSeries } from '../../src/ai-logs/series/log-series.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -80,6 +81,8 @@ export async function startApi(
   const issuer = 'https://id.example'
   const grants = new GrantKeeper({ store, log, clock })
   t.after(() => grants.close())
+  const logSeries = new LogSeries(store)
+  t.after(() => logSeries.close())
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
@@ -94,6 +97,7 @@ export async function startApi(
       zones,
       issuer,
       grants,
+      logSeries,
       pages: issuer,
       ...guards,
     }),

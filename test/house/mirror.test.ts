@@ -29,6 +29,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'ai-logs/entry': ['ai-logs/decode', 'ai-logs/requested-model'],
   'ai-logs/query': ['ai-logs/query-filters', 'ai-logs/query-values'],
   'ai-logs/queue': ['ai-logs/backlog', 'ai-logs/batches'],
+  'ai-logs/series/log-series': ['ai-logs/series/'],
   'ai/plan': ['ai/asked'],
   'ai/providers': ['ai/provider-rows'],
   'ai/translate/there-and-back': ['ai/translate/'],

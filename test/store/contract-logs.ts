@@ -272,10 +272,105 @@ export function logsContract(name: string, place: Place): void {
     await append(entries.slice(300))
     assert.deepEqual((await Array.fromAsync(logs.entries(kept.account, kept.id))).flat(), entries)
     assert.deepEqual(await Array.fromAsync(logs.entries(kept.account, 'nobody')), [])
-    const summaries = (await Array.fromAsync(logs.summaries(kept.account, kept.id))).flat()
-    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
-    assert.deepEqual(summaries.toSorted(byId), entries.map(summary).toSorted(byId))
-    assert.deepEqual(await Array.fromAsync(logs.summaries(kept.account, 'nobody')), [])
+  })
+
+  test(`${name}: entries of a time are found, and walked through in order from any place`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const born = Date.UTC(2026, 0, 2)
+    const entries = logEntries(kept, 600, i => ({ createdAt: born + ((i * 7919) % 400) + (i % 2) / 2 }))
+    for (let at = 0; at < entries.length; at += 150) await append(entries.slice(at, at + 150))
+    const inOrder = entries.map(summary).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    const home = [kept.account, kept.id] as const
+    const bounds = fc.tuple(fc.integer({ min: -10, max: 410 }), fc.integer({ min: -10, max: 410 }))
+    await fc.assert(
+      fc.asyncProperty(bounds, async ([from, to]) => {
+        const [since, before] = [born + from, born + to]
+        const found = await Array.fromAsync(logs.within(...home, { since, before }))
+        const wanted = inOrder.filter(({ createdAt: at }) => at >= since && at < before)
+        assert.deepEqual(new Set(found.flat().map(({ id }) => id)), new Set(wanted.map(({ id }) => id)))
+        assert.equal(found.flat().length, wanted.length)
+      }),
+      { numRuns: 20 },
+    )
+    const all = { since: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY }
+    assert.equal((await Array.fromAsync(logs.within(...home, all))).flat().length, entries.length)
+    assert.deepEqual(await Array.fromAsync(logs.within(kept.account, 'nobody', all)), [])
+    for (const descending of [false, true]) {
+      const sorted = descending ? inOrder.toReversed() : inOrder
+      const walked = await Array.fromAsync(logs.walk(...home, { descending, after: null }))
+      assert.deepEqual(walked.flat(), sorted)
+      const { createdAt: at, id } = sorted[250]!
+      const rest = await Array.fromAsync(logs.walk(...home, { descending, after: { at, id } }))
+      assert.deepEqual(rest.flat(), sorted.slice(251))
+    }
+  })
+
+  test(`${name}: the mark of a window changes with its entries, and only with them`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const born = Date.UTC(2026, 0, 2)
+    const home = [kept.account, kept.id] as const
+    const windows = { since: born, width: 60_000, count: 150 }
+    const marks = async () => (await logs.marks(...home, windows)).map(({ mark }) => mark)
+    const at = (minute: number, count: number) =>
+      logEntries(kept, count, i => ({ createdAt: born + minute * 60_000 + i }))
+    const changed = (one: readonly string[], other: readonly string[]) =>
+      one.flatMap((mark, i) => (mark === other[i] ? [] : [i]))
+    const empty = await marks()
+    assert.deepEqual(new Set(empty), new Set([empty[0]]))
+    assert.equal(
+      (await logs.marks(...home, windows)).every(({ most }) => most === 0),
+      true,
+    )
+    // Enough that backends which put entries together begin anew.
+    const first = at(3, 130)
+    await append(first)
+    const one = await marks()
+    assert.deepEqual(changed(empty, one), [3])
+    assert.ok((await logs.marks(...home, windows))[3]!.most >= 130)
+    const second = at(140, 130)
+    await append(second)
+    const two = await marks()
+    assert.deepEqual(changed(one, two), [140])
+    await append(at(140, 1))
+    const three = await marks()
+    assert.deepEqual(changed(two, three), [140])
+    // One goes at the beginning, and one comes.
+    await append(at(140, 1), 261)
+    const four = await marks()
+    assert.deepEqual(changed(three, four), [3, 140])
+    const [, , third] = second
+    await logs.remove(...home, logQuery({ filters: [{ field: 'id', operator: 'eq', values: [third!.id] }] }))
+    await append(at(140, 1))
+    assert.ok(changed(four, await marks()).includes(140))
+    assert.deepEqual(await marks(), await marks())
+  })
+
+  test(`${name}: what comes is read from the end on, once each`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const home = [kept.account, kept.id] as const
+    assert.deepEqual((await logs.tail(...home, null, 10)).items, [])
+    const before = await logs.tail(...home, null, 10)
+    const entries = logEntries(kept, 500).toReversed()
+    await append(entries.slice(0, 300))
+    const last = await logs.tail(...home, null, 10)
+    assert.deepEqual(last.items, entries.slice(290, 300).map(summary))
+    assert.deepEqual(await logs.tail(...home, last.end, 10), { items: [], end: last.end })
+    await append(entries.slice(300, 310))
+    await append(entries.slice(310))
+    const shown: LogSummary[] = []
+    for (let { end } = last; ; ) {
+      const { items, end: next } = await logs.tail(...home, end, 64)
+      if (items.length === 0) break
+      assert.ok(items.length <= 64)
+      shown.push(...items)
+      end = next
+    }
+    assert.deepEqual(shown, entries.slice(300).map(summary))
+    assert.deepEqual((await logs.tail(...home, before.end, 3)).items, entries.slice(0, 3).map(summary))
+    await logs.remove(...home, logQuery({ limit: 1_000 }))
+    const late = logEntries(kept, 2)
+    await append(late)
+    assert.deepEqual((await logs.tail(...home, last.end, 10)).items, late.map(summary))
   })
 }
 

@@ -1,7 +1,7 @@
 // Handlers of the logs of AI gateways.
 
 import { auditOf } from '../../store/audit-entry.ts'
-import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
+import { logCursorOf, readQuery, readRemoval, readSums, timeOf } from '../../ai-logs/query.ts'
 import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import { matches, placeOf } from '../../store/log-match.ts'
@@ -11,6 +11,7 @@ import { tellAudit } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../row.ts'
+import { scanLogs } from './scan.ts'
 import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
@@ -18,6 +19,7 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
   if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
+  if (read.mostScanned !== undefined) return scanLogs([account, gateway.id], read, read.mostScanned, store)
   const { offset, limit, orderBy } = read
   // One more, which tells whether anything comes behind the page.
   const { items, total } = await store.logs.list(account, gateway.id, { ...read, limit: limit + 1 })
@@ -34,7 +36,7 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
   if (gateway === null) return noGateway
   const { filters, groupBy } = read as Exclude<typeof read, readonly unknown[]>
   const sums = new LogSums(groupBy)
-  for await (const entries of store.logs.summaries(account, gateway.id))
+  for await (const entries of store.logs.within(account, gateway.id, timeOf(filters)))
     for (const entry of entries) if (matches(entry, filters) && !sums.add(entry)) return tooManyGroups
   const ordered = await sortInTurns([...sums.groups.values()], dearestFirst)
   return successInTurns(viewSum(sums.all), 'groups', ordered, viewGroup)

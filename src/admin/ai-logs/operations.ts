@@ -1,6 +1,6 @@
 // The operations of the logs of AI gateways, for the document of the API.
 
-import { logCursorOf } from '../../ai-logs/query.ts'
+import { logCursorOf, seriesBuckets, seriesGroups, tailCursorOf } from '../../ai-logs/query.ts'
 import { dimensions, mostGroups } from '../../ai-logs/sums.ts'
 import { json, type Operation } from '../openapi/operation.ts'
 import {
@@ -10,7 +10,7 @@ import {
   named,
   oneOf,
   open,
-  page,
+  piece,
   type Schema,
   success,
   text,
@@ -109,6 +109,16 @@ const payload: Operation['response'] = {
   headers: ['svc-body-encoding'],
 }
 
+const listInfo = open(
+  { per_page: whole(1), count: whole(0) },
+  {
+    page: whole(1),
+    total_count: whole(0),
+    scanned: about('With `max_scanned`: how many entries were looked at.', whole(0)),
+    cursor: about('Leads to what follows; absent at the end of the list.', text),
+  },
+)
+
 export const logOperations: Readonly<Record<string, Operation>> = {
   [`GET ${logs}`]: {
     id: 'listLogs',
@@ -119,13 +129,17 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       page: pageQuery.page!,
       per_page: pageQuery.per_page!,
       cursor,
+      max_scanned: about(
+        'Looks at no more entries than this, and for 50 ms: `result_info` then has `scanned` in place of totals, and a `cursor` unless that was the last entry. For lists by `created_at` without `page`.',
+        whole(1, 20_000),
+      ),
       ...order,
       direction,
       ...comparisons,
       ...filters,
       meta_info: about('Totals are not supported.', oneOf(['false'])),
     },
-    response: json(page(named('LogSummary'))),
+    response: json(piece(named('LogSummary'), listInfo)),
   },
   [`DELETE ${logs}`]: {
     id: 'deleteLogs',
@@ -135,6 +149,43 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       'Oldest first by default. If the number deleted equals the limit, there may be more. The deletion is in the audit log.',
     query: { limit: about('10,000 by default.', whole(1, 10_000)), ...order, ...filters },
     response: json(success(open({ deleted: whole(0) }))),
+  },
+  [`GET ${logs}/series`]: {
+    id: 'getLogSeries',
+    tag,
+    summary: 'Sum up the log entries over time',
+    description:
+      'What is kept, by the time at which the calls began: entries that were deleted, or not inserted at the limit, are in no sum. Filters other than `provider`, `model`, `token_id` and `client_id` look at up to 20,000 of the latest entries.',
+    query: {
+      ...comparisons,
+      start_date: about('From the beginning of this window on; a day before the end by default.', moment),
+      end_date: about('To the end of this window; now by default.', moment),
+      bucket: about(
+        'The length of the windows, in UTC: by default `minute` for up to 3 hours, `hour` for up to 7 days. At most 750 windows.',
+        oneOf(Object.keys(seriesBuckets)),
+      ),
+      group_by: oneOf(seriesGroups),
+      ...filters,
+    },
+    response: json(success(named('LogSeries'))),
+  },
+  [`GET ${logs}/tail`]: {
+    id: 'tailLogs',
+    tag,
+    summary: 'List the latest log entries, and those that come later',
+    description:
+      'In the order in which they were stored. `result_info.cursor` leads to what is stored later. With filters, a response looks at up to 500 entries.',
+    query: {
+      cursor: about('`result_info.cursor` of the previous response.', {
+        ...text,
+        minLength: 1,
+        examples: [tailCursorOf('12')],
+      }),
+      per_page: about('20 by default.', whole(1, 100)),
+      ...comparisons,
+      ...filters,
+    },
+    response: json(piece(named('LogSummary'), open({ count: whole(0), scanned: whole(0), cursor: text }))),
   },
   [`GET ${logs}/summary`]: {
     id: 'sumLogs',

@@ -1,5 +1,6 @@
 // What the log entries of AI gateways look like.
 
+import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
   about,
   exactly,
@@ -8,6 +9,7 @@ import {
   listOf,
   type Members,
   number,
+  oneOf,
   open,
   orNull,
   type Schema,
@@ -63,6 +65,55 @@ export const logSums = open({
     }),
   ),
 })
+
+const seriesSums: Members = {
+  count: whole(0),
+  errors: about('Calls without success.', whole(0)),
+  tokens_in: whole(0),
+  tokens_out: whole(0),
+  cost: about('In US dollars.', { ...number, minimum: 0 }),
+  count_without_cost: about('The number of calls with unknown cost.', whole(0)),
+  duration_p50: about('In ms, within 10 %; null without calls.', orNull({ ...number, minimum: 0 })),
+  duration_p95: orNull({ ...number, minimum: 0 }),
+}
+
+const point = open({ at: about('When the window begins.', time), ...seriesSums })
+
+/** Sums over entries by windows of time, and over those of them that are alike. */
+export const logSeries = open(
+  {
+    bucket: oneOf(Object.keys(seriesBuckets)),
+    since: time,
+    before: time,
+    complete_since: about(
+      'Nothing is missing from here on. What is earlier is being summed up: repeat the request later, or if it has filters that look at entries, with this as `end_date`.',
+      time,
+    ),
+    is_complete: flag,
+    scanned: about('How many entries were looked at for the filters; 0 where sums were enough.', whole(0)),
+    ...seriesSums,
+    points: about('One for each window.', listOf(point)),
+  },
+  {
+    groups: about(
+      'With `group_by`, the 10 with the most calls; their points are those of windows with calls.',
+      listOf(
+        open(
+          { ...seriesSums, points: listOf(point) },
+          {
+            model: orNull(text),
+            provider: text,
+            token_id: orNull(text),
+            token_name: about('Of the latest call.', orNull(text)),
+            client_id: about('Null for calls without an app.', orNull(text)),
+            client_name: about('Of the latest call.', orNull(text)),
+          },
+        ),
+      ),
+    ),
+    others: about('With `group_by`, all other groups.', open({ ...seriesSums, points: listOf(point) })),
+  },
+)
 
 /** Only of calls that an app made. */
 const app: Members = {

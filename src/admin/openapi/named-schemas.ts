@@ -7,7 +7,7 @@ import { accountGrant, authorizationEvent, clientGrant, userGrant } from '../oau
 import { accessRule } from '../zones/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
-import { logEntry, logSums, logSummary } from '../ai-logs/schemas.ts'
+import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
@@ -35,6 +35,7 @@ export const schemas = {
   LogSummary: logSummary,
   LogEntry: logEntry,
   LogSums: logSums,
+  LogSeries: logSeries,
   ErrorRule: errorRule,
   ErrorPage: errorPage,
   AccessRule: accessRule,

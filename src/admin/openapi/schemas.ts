@@ -93,6 +93,11 @@ export function page(item: Schema): Schema {
   return open({ ...envelope(true, none), result: listOf(item), result_info })
 }
 
+/** Returns a part of a list of which `info` is known. */
+export function piece(item: Schema, info: Schema): Schema {
+  return open({ ...envelope(true, none), result: listOf(item), result_info: info })
+}
+
 /** Returns what a refusal is wrapped in, with the codes that it may have. */
 export function refusal(codes: readonly number[]): Schema {
   const error = open({ code: oneOf(codes), message: text }, { source: named('Source') })

@@ -226,12 +226,12 @@ export class Gateway {
   get #api(): Api | null {
     if (this.#services === null || this.#management === null || this.#plane === null) return null
     const { store, tokens: verifier, zones: records } = this.#services
-    const { secrets, writes, refusals, grants } = this.#management
+    const { secrets, writes, refusals, grants, logSeries } = this.#management
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
     const issuer = issuerOf(this.#config, this.#admin)
     const guards = { verifier, secrets, writes, refusals, issuer }
     const pages = pagesUrl(this.#config, this.#admin) ?? urlOf(this.#admin)
-    return { store, ...guards, grants, pages, log: this.#log, zones: zoneFacts(parts) }
+    return { store, ...guards, grants, logSeries, pages, log: this.#log, zones: zoneFacts(parts) }
   }
 
   get #documentation(): string {

@@ -8,6 +8,7 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
 import { Limiter } from '../../limits/limiter.ts'
+import { LogSeries } from '../../ai-logs/series/log-series.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { GrantKeeper } from '../../admin/oauth-grants/grant-keeper.ts'
@@ -22,6 +23,7 @@ export class Management {
   readonly secrets: SecretKeys
   readonly writes: WriteLimit
   readonly refusals: Refusals
+  readonly logSeries: LogSeries
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
@@ -36,6 +38,7 @@ export class Management {
     this.#limiter = new Limiter({ clock: systemClock, ...counted, log })
     this.writes = new WriteLimit(this.#limiter, management.writes)
     this.refusals = new Refusals(log, metrics.managementRefusals)
+    this.logSeries = new LogSeries(store)
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
     this.grants = new GrantKeeper({ store, log })
@@ -74,6 +77,7 @@ export class Management {
       this.#keeper.close(),
       this.grants.close(),
       this.#limiter.close(),
+      this.logSeries.close(),
       this.#looking,
     ])
   }

@@ -67,6 +67,42 @@ for at, found in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit
 end
 return {0, summaries}`
 
+/**
+ * ARGV: since, width and number of windows. Gives of each how many entries it has and which are the first and the last, and how often entries were removed on
+ * request: apart from that, only the first ones go, or the last.
+ */
+export const markWindows = lua`
+local since, width, marks = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
+local removals = redis.call('HGET', KEYS[4], 'removals') or '0'
+local first = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. ARGV[1])
+for at = 0, tonumber(ARGV[3]) - 1 do
+  local from, to = since + at * width, since + (at + 1) * width
+  local count = redis.call('ZCOUNT', KEYS[2], string.format('%.0f', from), '(' .. string.format('%.0f', to))
+  local mark = ''
+  if count > 0 then
+    local last = first + count - 1
+    mark = redis.call('ZRANGE', KEYS[2], first, first)[1] .. redis.call('ZRANGE', KEYS[2], last, last)[1] .. removals
+  end
+  first = first + count
+  marks[2 * at + 1], marks[2 * at + 2] = count, mark
+end
+return marks`
+
+/** ARGV: the number of the entry before and its id (empty for the last ones), limit; gives number and id of the last one, and the summaries. */
+export const tailEntries = lua`
+local last, id, limit, summaries, weight = ARGV[1], ARGV[2], tonumber(ARGV[3]), {}, 0
+if last ~= '0' and redis.call('ZRANGEBYSCORE', KEYS[1], last, last)[1] ~= id then
+  last = redis.call('ZREVRANGE', KEYS[1], limit, limit, 'WITHSCORES')[2] or '0'
+  id = ''
+end
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+for at = 1, #ids, 2 do
+  if weight >= ${String(heaviestPage)} then break end
+  local summary = redis.call('HGET', KEYS[3], ids[at])
+  summaries[(at + 1) / 2], weight, id, last = summary, weight + #summary, ids[at], ids[at + 1]
+end
+return {id == '' and '0' or last, id, summaries}`
+
 /** ARGV: the number of the entry before, limit; gives the number of the last one, and summary and payloads of each. */
 export const wholeEntries = lua`
 local last, found, weight = ARGV[1], {}, 0
@@ -79,9 +115,10 @@ for at = 1, #ids, 2 do
 end
 return {last, found}`
 
-/** ARGV: ids; gives how many there were. */
+/** ARGV: ids; gives how many there were. What was read before and is marked by its ends must not be taken for what is left. */
 export const removeEntries = lua`
 local removed = 0
+redis.call('HINCRBY', KEYS[4], 'removals', 1)
 for _, id in ipairs(ARGV) do
   removed = removed + redis.call('ZREM', KEYS[1], id)
   redis.call('ZREM', KEYS[2], id)

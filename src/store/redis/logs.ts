@@ -6,16 +6,34 @@ import { entriesOf, type LogBatch } from '../log-batch/batch.ts'
 import { fittest } from '../log-limit.ts'
 import { LogSelection } from '../log-selection.ts'
 import type { LogEntry, LogSummary } from '../records.ts'
-import type { Listing, LogLimit, LogQuery, Logs } from '../store.ts'
+import type {
+  Listing,
+  LogLimit,
+  LogMark,
+  LogQuery,
+  Logs,
+  LogTail,
+  LogTime,
+  LogWalk,
+  LogWindows,
+} from '../store.ts'
 import type { Argument } from './server/connect.ts'
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
-import { appendEntries, listEntries, removeEntries, wholeEntries } from './log-scripts.ts'
+import {
+  appendEntries,
+  listEntries,
+  markWindows,
+  removeEntries,
+  tailEntries,
+  wholeEntries,
+} from './log-scripts.ts'
 
 /** How much goes to Redis in one command, in characters, so that none holds up the others for long. */
 const largestAppend = 1024 * 1024
 const pageSize = 200
 const removalSize = 1_000
+const marksAtOnce = 100
 
 type Keys = readonly string[]
 type Cursor = Pick<LogSummary, 'id' | 'createdAt'>
@@ -74,9 +92,54 @@ export class RedisLogs implements Logs {
     return home ? this.#count(home) : 0
   }
 
-  async *summaries(account: string, gateway: string): AsyncGenerator<readonly LogSummary[]> {
+  async *within(account: string, gateway: string, { since, before }: LogTime) {
+    for await (const page of this.walk(account, gateway, {
+      descending: false,
+      after: { at: since, id: '' },
+    })) {
+      const isLast = page.at(-1)!.createdAt >= before
+      const some = isLast ? page.filter(({ createdAt }) => createdAt < before) : page
+      if (some.length > 0) yield some
+      if (isLast) return
+    }
+  }
+
+  async *walk(
+    account: string,
+    gateway: string,
+    { descending, after }: LogWalk,
+  ): AsyncGenerator<readonly LogSummary[]> {
     const home = await this.#find(account, gateway)
-    if (home) yield* this.#pages(home, { descending: false, offset: 0, after: null })
+    const place = after === null || !Number.isFinite(after.at) ? null : { createdAt: after.at, id: after.id }
+    if (home) yield* this.#pages(home, { descending, offset: 0, after: place })
+  }
+
+  async marks(
+    account: string,
+    gateway: string,
+    { since, width, count }: LogWindows,
+  ): Promise<readonly LogMark[]> {
+    const home = await this.#find(account, gateway)
+    const marks: LogMark[] = []
+    while (marks.length < count) {
+      const some = Math.min(marksAtOnce, count - marks.length)
+      const args = [since + marks.length * width, width, some]
+      const found = home ? await this.#logs.script(markWindows, home, args) : Array(2 * some).fill('')
+      for (let at = 0; at < some; at++) {
+        const [most, mark] = (found as (number | string)[]).slice(2 * at)
+        marks.push({ mark: `${most} ${mark}`, most: Number(most) })
+      }
+    }
+    return marks
+  }
+
+  async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
+    const home = await this.#find(account, gateway)
+    if (!home) return { items: [], end: '0' }
+    const [number = '', id = ''] = after?.split(' ') ?? []
+    const found = await this.#logs.script(tailEntries, home, [number, id, limit])
+    const [last, lastId, texts] = found as [string, string, string[]]
+    return { items: texts.map(summaryOf), end: `${last} ${lastId}`.trimEnd() }
   }
 
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {

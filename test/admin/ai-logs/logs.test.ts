@@ -295,3 +295,145 @@ test('entries are summed in all, and by what is asked for', async t => {
   for (const query of ['group_by=user', 'group_by=day,day', 'group_by=', 'page=1'])
     assert.equal((await ask('GET', `${path}/summary?${query}`)).status, 400, query)
 })
+
+test('sums over time have a window for each minute, hour or day, and groups', async t => {
+  const { ask, kept, clock } = await startApi(t)
+  const app = { user: 'u', email: 'ann@example.com', client: 'c'.repeat(32), clientName: 'Shop' }
+  await keepEntries(kept, [
+    entryWith(1, { cost: 0.25, tokenId: 't', tokenName: 'Old' }),
+    entryWith(2, { model: 'claude', success: false, status: 502, tokenId: 't', tokenName: 'New' }),
+    entryWith(3 * 3_600, { cost: 0.5, tokenId: 'grant', tokenName: 'Shop', app }),
+  ])
+  const read = async (query: string) => (await ask('GET', `${path}/series?${query}`)).json.result
+  const span = 'start_date=2026-01-01T00:00:00Z&end_date=2026-01-01T04:00:00Z'
+  const whole = await read(span)
+  assert.deepEqual(whole.points.length, 4)
+  assert.deepEqual(whole.points[0], {
+    at: '2026-01-01T00:00:00.000Z',
+    count: 2,
+    errors: 1,
+    tokens_in: 20,
+    tokens_out: 40,
+    cost: 0.25,
+    count_without_cost: 1,
+    duration_p50: 12.3,
+    duration_p95: 12.3,
+  })
+  assert.deepEqual([whole.bucket, whole.count, whole.errors, whole.cost], ['hour', 3, 1, 0.75])
+  assert.deepEqual([whole.is_complete, whole.complete_since, whole.scanned], [true, whole.since, 0])
+  assert.equal(whole.points[1].duration_p50, null)
+
+  const grouped = async (by: string, more = '') =>
+    (await read(`${span}&group_by=${by}${more}`)).groups.map((group: Record<string, unknown>) => {
+      const { count, points, model, provider, token_id, token_name, client_id, client_name } = group
+      const key = { model, provider, token_id, token_name, client_id, client_name }
+      const known = Object.entries(key).flatMap(([name, value]) =>
+        value === undefined ? [] : `${name} ${value}`,
+      )
+      return [known.join(', '), count, (points as unknown[]).length]
+    })
+  assert.deepEqual(await grouped('model'), [
+    ['model gpt-5', 2, 2],
+    ['model claude', 1, 1],
+  ])
+  assert.deepEqual(await grouped('token'), [
+    ['token_id t, token_name New', 2, 1],
+    ['token_id grant, token_name Shop', 1, 1],
+  ])
+  assert.deepEqual(await grouped('app'), [
+    ['client_id null, client_name null', 2, 1],
+    [`client_id ${app.client}, client_name Shop`, 1, 1],
+  ])
+  assert.deepEqual(await grouped('provider', '&model=claude'), [['provider openai', 1, 1]])
+  const failed = await read(`${span}&success=false`)
+  assert.deepEqual([failed.count, failed.scanned, failed.is_complete], [1, 3, true])
+
+  const usual = await read('')
+  assert.deepEqual([usual.bucket, usual.points.length], ['hour', 24])
+  assert.equal(Date.parse(usual.before) - clock.now(), 0)
+  const { json } = await ask('DELETE', `${path}?filters.key=model&filters.operator=eq&filters.value=claude`)
+  assert.equal(json.result.deleted, 1)
+  assert.equal((await read(span)).count, 2)
+})
+
+test('beyond ten groups, the others are one; a time that is too long or turned round is refused', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(
+    kept,
+    Array.from({ length: 36 }, (_, n) => entryWith(n, { model: `model-${n % 12}` })),
+  )
+  const span = 'start_date=2026-01-01T00:00:00Z&end_date=2026-01-01T00:02:00Z'
+  const { json } = await ask('GET', `${path}/series?${span}&group_by=model`)
+  const { bucket, groups, others, points } = json.result
+  assert.deepEqual(
+    [bucket, groups.length, others.count, others.points.length, points.length],
+    ['minute', 10, 6, 1, 2],
+  )
+  const refusal = async (query: string) => {
+    const { status, json } = await ask('GET', `${path}/series?${query}`)
+    return [status, json.errors[0].message]
+  }
+  assert.deepEqual(await refusal('start_date=2026-01-02&end_date=2026-01-01'), [
+    400,
+    'start_date must be before end_date',
+  ])
+  assert.deepEqual(await refusal('start_date=2025-01-01&end_date=2026-01-01&bucket=minute'), [
+    400,
+    'bucket must divide the time into at most 750 parts',
+  ])
+  assert.deepEqual(await refusal('bucket=week'), [400, 'bucket must be one of minute, hour, day'])
+})
+
+test('a list may look at a bounded number of entries, and go on where it stopped', async t => {
+  const { ask, kept } = await startApi(t)
+  await keepEntries(
+    kept,
+    Array.from({ length: 100 }, (_, n) => entryWith(n, { metadata: n % 40 === 0 ? { team: 'rare' } : null })),
+  )
+  const found: string[] = []
+  let [pages, scanned, cursor] = [0, 0, '']
+  for (;;) {
+    const { json } = await ask('GET', `${path}?search=rare&max_scanned=30${cursor && `&cursor=${cursor}`}`)
+    found.push(...json.result.map(({ id }: { id: string }) => Number.parseInt(id, 16)))
+    pages++
+    scanned += json.result_info.scanned
+    assert.equal('total_count' in json.result_info, false)
+    if (json.result_info.cursor === undefined) break
+    cursor = json.result_info.cursor
+  }
+  assert.deepEqual([found, pages, scanned], [[80, 40, 0], 4, 100])
+  const dated = '&start_date=2026-01-01T00:00:10Z&end_date=2026-01-01T00:00:19Z'
+  for (const way of ['asc', 'desc']) {
+    const { json } = await ask('GET', `${path}?max_scanned=1000&per_page=20&direction=${way}${dated}`)
+    const ids = json.result.map(({ id }: { id: string }) => Number.parseInt(id, 16))
+    const rising = Array.from({ length: 10 }, (_, i) => 10 + i)
+    assert.deepEqual(ids, way === 'asc' ? rising : rising.toReversed())
+    assert.deepEqual(json.result_info, { count: 10, per_page: 20, scanned: 10 })
+  }
+  for (const bad of ['order_by=cost', 'page=2']) {
+    const { status } = await ask('GET', `${path}?max_scanned=30&${bad}`)
+    assert.equal(status, 400, bad)
+  }
+})
+
+test('a tail shows the last entries, and then what came since, whenever that began', async t => {
+  const { ask, kept } = await startApi(t)
+  const tail = async (query: string) => {
+    const { json } = await ask('GET', `${path}/tail?${query}`)
+    return { ids: idsOf(json.result).join(''), cursor: json.result_info.cursor }
+  }
+  const { cursor: start } = await tail('')
+  await keepEntries(kept, [entryWith(2), entryWith(3), entryWith(5)])
+  const last = await tail('per_page=2')
+  assert.equal(last.ids, '35')
+  assert.equal((await tail(`cursor=${last.cursor}`)).ids, '')
+  // A call that took long is stored after others that began later.
+  await keepEntries(kept, [entryWith(4), entryWith(1, { model: 'claude' })])
+  const next = await tail(`cursor=${last.cursor}`)
+  assert.equal(next.ids, '41')
+  assert.equal((await tail(`cursor=${last.cursor}&model=claude`)).ids, '1')
+  assert.equal((await tail(`cursor=${next.cursor}`)).ids, '')
+  assert.equal((await tail(`cursor=${start}&per_page=10`)).ids, '23541')
+  const { status } = await ask('GET', `${path}/tail?cursor=nonsense`)
+  assert.equal(status, 400)
+})

@@ -118,6 +118,11 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'logs.get': store => store.logs.get(owner, kept.id, '0'),
   'logs.remove': store => store.logs.remove(owner, kept.id, logQuery()),
   'logs.count': store => store.logs.count(owner, kept.id),
+  'logs.within': store =>
+    Array.fromAsync(store.logs.within(owner, kept.id, { since: 0, before: Number.POSITIVE_INFINITY })),
+  'logs.walk': store => Array.fromAsync(store.logs.walk(owner, kept.id, { descending: true, after: null })),
+  'logs.marks': store => store.logs.marks(owner, kept.id, { since: 0, width: 60_000, count: 2 }),
+  'logs.tail': store => store.logs.tail(owner, kept.id, null, 10),
   'logs.entries': store => Array.fromAsync(store.logs.entries(owner, kept.id)),
   bootstrap: store => store.bootstrap(firstStart()),
   durability: store => store.durability(),

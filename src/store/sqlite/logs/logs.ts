@@ -5,11 +5,24 @@ import { entriesOf, idsOf, type LogBatch, summarySlices, timesOf } from '../../l
 import { partOf } from '../../log-batch/writer.ts'
 import { fittest } from '../../log-limit.ts'
 import type { LogEntry, LogSummary } from '../../records.ts'
-import { type Listing, type LogLimit, type LogQuery, type Logs, StoreUnreachable } from '../../store.ts'
+import {
+  type Listing,
+  type LogLimit,
+  type LogMark,
+  type LogQuery,
+  type Logs,
+  type LogTail,
+  type LogTime,
+  type LogWalk,
+  type LogWindows,
+  StoreUnreachable,
+} from '../../store.ts'
 import type { Database } from '../database/database.ts'
-import { pauses, scan } from './scan.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
+import { pauses, scan, walkInTime } from './scan.ts'
 import { LogSegments } from './segments.ts'
 import type { Segment } from './shown-times.ts'
+import { WindowMarks } from './window-marks.ts'
 
 /** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
 const slice = 2000
@@ -70,15 +83,49 @@ export class SqliteLogs implements Logs {
     })
   }
 
-  async *summaries(account: string, gateway: string): AsyncGenerator<readonly LogSummary[]> {
+  async *within(account: string, gateway: string, time: LogTime): AsyncGenerator<readonly LogSummary[]> {
     const key = await this.#key(account, gateway)
     if (key === null) return
+    const { since, before } = time
     const pause = pauses()
-    for await (const segment of this.#list(key))
+    for await (const segment of this.#listed(after => this.#segments.within(key, time, after, slice))) {
+      const isWhole = segment.earliest >= since && segment.latest < before
       for (const entries of await this.#read(segment, account, gateway)) {
-        yield entries
+        const some = isWhole ? entries : entries.filter(({ createdAt: at }) => at >= since && at < before)
+        if (some.length > 0) yield some
         await pause()
       }
+    }
+  }
+
+  async *walk(account: string, gateway: string, from: LogWalk): AsyncGenerator<readonly LogSummary[]> {
+    const key = await this.#key(account, gateway)
+    if (key === null) return
+    const segments = await Array.fromAsync(this.#list(key))
+    const read = (segment: Segment) => this.#read(segment, account, gateway)
+    yield* walkInTime(segments, read, from)
+  }
+
+  async marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]> {
+    const { since, width, count } = windows
+    const time = { since, before: since + count * width }
+    const marks = new WindowMarks(windows)
+    const key = await this.#key(account, gateway)
+    const pause = pauses()
+    if (key !== null)
+      for await (const span of this.#listed(after => this.#segments.spans(key, time, after, slice))) {
+        marks.add(span)
+        await pause()
+      }
+    return marks.take()
+  }
+
+  async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
+    const key = await this.#key(account, gateway)
+    if (key === null) return { items: [], end: '0' }
+    return after === null
+      ? this.#last(key, account, gateway, limit)
+      : this.#behind(key, account, gateway, readEnd(after), limit)
   }
 
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
@@ -104,6 +151,47 @@ export class SqliteLogs implements Logs {
     } catch (error) {
       if (!(error instanceof StoreUnreachable)) throw error
     }
+  }
+
+  async #last(key: number, account: string, gateway: string, limit: number): Promise<LogTail> {
+    let items: LogSummary[] = []
+    let end = '0'
+    for (let before = Number.MAX_SAFE_INTEGER; items.length < limit; ) {
+      const from = before
+      const segment = await this.#db.read(() => this.#segments.lastBefore(key, from))
+      if (segment === null) break
+      const entries = [...(await this.#read(segment, account, gateway))].flat()
+      if (end === '0' && entries.length > 0) end = endOf(segment.key, entries.at(-1)!.id)
+      items = [...entries, ...items].slice(-limit)
+      before = segment.key
+      await nextTurn()
+    }
+    return { items, end }
+  }
+
+  async #behind(
+    key: number,
+    account: string,
+    gateway: string,
+    { segment: first, id }: End,
+    limit: number,
+  ): Promise<LogTail> {
+    const items: LogSummary[] = []
+    let end = endOf(first, id)
+    for (let after = first - 1; items.length < limit; ) {
+      const from = after
+      const [segment] = await this.#db.read(() => this.#segments.list(key, from, 1))
+      if (segment === undefined && after < first && first > 0) return this.#last(key, account, gateway, limit)
+      if (segment === undefined) break
+      const entries = [...(await this.#read(segment, account, gateway))].flat()
+      const seen = segment.key === first ? entries.findIndex(entry => entry.id === id) + 1 : 0
+      if (after < first && first > 0 && seen === 0) return this.#last(key, account, gateway, limit)
+      items.push(...entries.slice(seen, seen + limit - items.length))
+      if (entries.length > seen) end = endOf(segment.key, items.at(-1)!.id)
+      after = segment.key
+      await nextTurn()
+    }
+    return { items, end }
   }
 
   /** Reads what a segment shows of its entries without bodies, in slices. */
@@ -174,10 +262,15 @@ export class SqliteLogs implements Logs {
     return found ? entriesOf(found.batch, account, gateway).filter((_, place) => found.isShown(place)) : []
   }
 
-  async *#list(key: number): AsyncGenerator<Segment> {
+  #list(key: number): AsyncGenerator<Segment> {
+    return this.#listed(after => this.#segments.list(key, after, slice))
+  }
+
+  /** Goes through segments, of which `some` reads those behind a key, up to a slice of them. */
+  async *#listed<T extends Segment>(some: (after: number) => readonly T[]): AsyncGenerator<T> {
     for (let after = 0; ; ) {
       const from = after
-      const segments = await this.#db.read(() => this.#segments.list(key, from, slice))
+      const segments = await this.#db.read(() => some(from))
       yield* segments
       if (segments.length < slice) return
       after = segments.at(-1)!.key
@@ -187,6 +280,21 @@ export class SqliteLogs implements Logs {
   #key(account: string, gateway: string): Promise<number | null> {
     return this.#db.read(() => this.#segments.gatewayKey(account, gateway))
   }
+}
+
+/** The last entry that a tail has shown. */
+interface End {
+  readonly segment: number
+  readonly id: string
+}
+
+function endOf(segment: number, id: string): string {
+  return `${segment} ${id}`.trimEnd()
+}
+
+function readEnd(text: string): End {
+  const [segment = '', id = ''] = text.split(' ')
+  return { segment: Number(segment) || 0, id }
 }
 
 function fittestOf(batch: LogBatch, limit: LogLimit): LogBatch {

@@ -4,7 +4,7 @@ import { nextTurn } from '../../../base/turns/turns.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'
 import type { LogSummary } from '../../records.ts'
-import type { Listing, LogFilter, LogQuery } from '../../store.ts'
+import type { Listing, LogFilter, LogQuery, LogWalk } from '../../store.ts'
 import type { Segment } from './shown-times.ts'
 
 /** What is looked through. */
@@ -34,6 +34,31 @@ export function pauses(): () => Promise<void> {
   }
 }
 
+/** Goes through the entries of segments in the order of time and then id, or in reverse. */
+export async function* walkInTime(
+  segments: readonly Segment[],
+  read: Shelf['read'],
+  { descending, after }: LogWalk,
+): AsyncGenerator<readonly LogSummary[]> {
+  const way = { orderBy: 'created_at', descending } as const
+  const place = after && { value: after.at, createdAt: after.at, id: after.id }
+  const compare = comparePlaces(descending)
+  const order = logOrder({ ...way, filters: [], offset: 0, limit: 0 })
+  const pause = pauses()
+  /** Entries in order that others may still come between. */
+  let open: LogSummary[] = []
+  for (const segment of inTime(segments, way)) {
+    if (after && (descending ? segment.earliest > after.at : segment.latest < after.at)) continue
+    const settled = open.splice(0, countBefore(open, segment, way))
+    if (settled.length > 0) yield settled
+    const entries = [...(await read(segment))].flat()
+    const rest = place ? entries.filter(entry => compare(place, placeOf(entry, 'created_at')) < 0) : entries
+    open = open.length === 0 ? rest.sort(order) : [...open, ...rest].sort(order)
+    await pause()
+  }
+  if (open.length > 0) yield open
+}
+
 async function scanByTime(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
   const { filters, offset, limit } = query
   const items: LogSummary[] = []
@@ -61,11 +86,15 @@ async function scanByTime(shelf: Shelf, query: LogQuery): Promise<Listing<LogSum
 }
 
 /** Puts the segments into the order in which their first entries stand in the list. */
-function inTime(segments: readonly Segment[], { descending }: LogQuery): Segment[] {
+function inTime(segments: readonly Segment[], { descending }: Pick<LogQuery, 'descending'>): Segment[] {
   return segments.toSorted((a, b) => (descending ? b.latest - a.latest : a.earliest - b.earliest))
 }
 
-function countBefore(entries: readonly LogSummary[], segment: Segment, { descending }: LogQuery): number {
+function countBefore(
+  entries: readonly LogSummary[],
+  segment: Segment,
+  { descending }: Pick<LogQuery, 'descending'>,
+): number {
   const count = entries.findIndex(({ createdAt }) =>
     descending ? createdAt <= segment.latest : createdAt >= segment.earliest,
   )

@@ -2,8 +2,9 @@
 
 import { idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
+import type { LogTime } from '../../store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
-import { type End, LogSpans, type Segment, spanOf } from './shown-times.ts'
+import { type End, LogSpans, type Segment, type Span, spanOf } from './shown-times.ts'
 
 /** Entries of a segment, hidden ones included. */
 interface Held<T> {
@@ -87,6 +88,21 @@ export class LogSegments {
   /** Lists segments behind a key in the order in which they came. */
   list(gateway: number, after: number, most: number): Segment[] {
     return this.#spans.list(gateway, after, most)
+  }
+
+  /** Lists segments that reach into a time, as `list` does. */
+  within(gateway: number, time: LogTime, after: number, most: number): Segment[] {
+    return this.#spans.within(gateway, time, after, most)
+  }
+
+  /** As `within`, with how many entries they hold, hidden ones included. */
+  spans(gateway: number, time: LogTime, after: number, most: number): Span[] {
+    return this.#spans.spans(gateway, time, after, most)
+  }
+
+  /** Returns the last segment before a key; null where there is none. */
+  lastBefore(gateway: number, key: number): Segment | null {
+    return this.#spans.lastBefore(gateway, key)
   }
 
   summaries(key: number): Held<Summaries> | null {

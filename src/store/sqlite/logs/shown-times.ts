@@ -1,5 +1,6 @@
 // What segments of log entries show: how many entries, and of which times; and the sums of that. All within a transaction of the caller.
 
+import type { LogTime } from '../../store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
 
 /** What is known of a segment before its entries are read: of those that it shows. */
@@ -8,6 +9,11 @@ export interface Segment {
   readonly count: number
   readonly earliest: number
   readonly latest: number
+}
+
+/** A segment with how many entries it holds, hidden ones included: any change of it changes one of these. */
+export interface Span extends Segment {
+  readonly held: number
 }
 
 /** An end of the entries of a gateway, by time. */
@@ -23,6 +29,9 @@ const none: Sums = { count: 0, held: 0 }
 
 export class LogSpans {
   readonly #list: Statement
+  readonly #within: Statement
+  readonly #spans: Statement
+  readonly #lastBefore: Statement
   readonly #inTime: Readonly<Record<End, Statement>>
   readonly #outermost: Readonly<Record<End, Statement>>
   readonly #sparse: Statement
@@ -37,6 +46,10 @@ export class LogSpans {
     const ofGateway = 'FROM log_spans WHERE gateway = ?'
     const segments = `SELECT segment AS key, count, earliest, latest ${ofGateway}`
     this.#list = db.prepare(`${segments} AND segment > ? ORDER BY segment LIMIT ?`)
+    const inTime = `${ofGateway} AND segment > ? AND latest >= ? AND earliest < ? ORDER BY segment LIMIT ?`
+    this.#within = db.prepare(`SELECT segment AS key, count, earliest, latest ${inTime}`)
+    this.#spans = db.prepare(`SELECT segment AS key, count, held, earliest, latest ${inTime}`)
+    this.#lastBefore = db.prepare(`${segments} AND segment < ? ORDER BY segment DESC LIMIT 1`)
     this.#inTime = {
       first: db.prepare(`SELECT segment AS key, earliest AS edge ${ofGateway} ORDER BY earliest`),
       last: db.prepare(`SELECT segment AS key, latest AS edge ${ofGateway} ORDER BY latest DESC`),
@@ -68,6 +81,20 @@ export class LogSpans {
   /** Lists segments behind a key in the order in which they came. */
   list(gateway: number, after: number, most: number): Segment[] {
     return this.#list.all(gateway, after, most) as unknown as Segment[]
+  }
+
+  /** As `list`, of those that reach into a time. */
+  within(gateway: number, { since, before }: LogTime, after: number, most: number): Segment[] {
+    return this.#within.all(gateway, after, since, before, most) as unknown as Segment[]
+  }
+
+  /** As `within`, with what they hold. */
+  spans(gateway: number, { since, before }: LogTime, after: number, most: number): Span[] {
+    return this.#spans.all(gateway, after, since, before, most) as unknown as Span[]
+  }
+
+  lastBefore(gateway: number, key: number): Segment | null {
+    return (this.#lastBefore.get(gateway, key) as unknown as Segment | undefined) ?? null
   }
 
   /** Goes through the segments of a gateway from an end of time; `edge` is the time of what stands first there. */

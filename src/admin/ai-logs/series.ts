@@ -1,0 +1,138 @@
+// The handler of sums over time of the calls of an AI gateway, and how it shows them.
+
+import { CallSum } from '../../ai-logs/series/call-sum.ts'
+import type { Cells, Kind } from '../../ai-logs/series/cells.ts'
+import type { Series } from '../../ai-logs/series/log-series.ts'
+import { readSeries, type SeriesGroup, type SeriesQuery } from '../../ai-logs/query.ts'
+import { type ApiResponse, failures, success, successInTurns } from '../envelope.ts'
+import { findGateway, noGateway } from '../gateways/gateways.ts'
+import { isoTime } from '../records/kept.ts'
+import type { Api, Call } from '../row.ts'
+
+/** Responds with sums over time, in all and by what they are grouped by. */
+export async function seriesOfLogs(
+  { account, params, query, now }: Call,
+  { store, logSeries }: Api,
+): Promise<ApiResponse> {
+  const read = readSeries(query, now)
+  if (Array.isArray(read)) return failures(read)
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { filters, windows, groupBy } = read
+  const series = await logSeries.read([account, gateway.id], windows, filters)
+  const { result, groups, viewGroup } = viewSeries(series, read)
+  return groupBy === null ? success(result) : successInTurns(result, 'groups', groups, viewGroup)
+}
+
+/** How many groups have a series of their own. */
+const mostSeriesGroups = 10
+
+/** Sums by window, and of all windows. */
+class Line {
+  readonly total = new CallSum()
+  readonly windows: (CallSum | undefined)[] = []
+
+  add(at: number, sum: CallSum): void {
+    this.total.merge(sum)
+    const window = (this.windows[at] ??= new CallSum())
+    window.merge(sum)
+  }
+}
+
+/** What a group is called; names are those of its latest call. */
+interface Group {
+  readonly line: Line
+  kind: Kind
+  latest: number
+}
+
+function viewSeries({ windows, completeSince, scanned }: Series, query: SeriesQuery) {
+  const { windows: asked, bucket, groupBy } = query
+  const filters = scanned === null ? query.filters : []
+  const all = new Line()
+  const groups = new Map<string, Group>()
+  const others = new Line()
+  for (const [at, cells] of windows.entries()) {
+    for (const { kind, latest, sum } of cells.matching(filters)) {
+      all.add(at, sum)
+      if (groupBy !== null) groupOf(groups, groupBy, kind, latest).line.add(at, sum)
+    }
+    addRest(cells, at, filters.length === 0 ? [all, others] : [])
+  }
+  const ordered = [...groups.values()].sort((a, b) => b.line.total.count - a.line.total.count)
+  for (const { line } of ordered.slice(mostSeriesGroups))
+    for (const [at, sum] of line.windows.entries()) if (sum !== undefined) others.add(at, sum)
+  const timeAt = (at: number) => isoTime(asked.since + at * asked.width)
+  const points = Array.from({ length: asked.count }, (_, at) => ({
+    at: timeAt(at),
+    ...viewSum(all.windows[at] ?? none),
+  }))
+  const sparse = ({ windows }: Line) =>
+    windows.flatMap((sum, at) => (sum === undefined ? [] : [{ at: timeAt(at), ...viewSum(sum) }]))
+  const viewGroup = ({ line, kind }: Group) => ({
+    ...nameOf(groupBy!, kind),
+    ...viewSum(line.total),
+    points: sparse(line),
+  })
+  const result = {
+    bucket,
+    since: timeAt(0),
+    before: timeAt(asked.count),
+    complete_since: isoTime(completeSince),
+    is_complete: completeSince <= asked.since,
+    scanned: scanned ?? 0,
+    ...viewSum(all.total),
+    points,
+    ...(groupBy !== null && { others: { ...viewSum(others.total), points: sparse(others) } }),
+  }
+  return { result, groups: ordered.slice(0, mostSeriesGroups), viewGroup }
+}
+
+/** Adds the calls of a window that found no cell of their own: nobody knows what they match. */
+function addRest({ rest }: Cells, at: number, lines: readonly Line[]): void {
+  if (rest.count > 0) for (const line of lines) line.add(at, rest)
+}
+
+function groupOf(groups: Map<string, Group>, groupBy: SeriesGroup, kind: Kind, latest: number): Group {
+  const name = JSON.stringify(Object.values(keyOf(groupBy, kind)))
+  let group = groups.get(name)
+  if (group === undefined) groups.set(name, (group = { line: new Line(), kind, latest }))
+  else if (latest > group.latest) Object.assign(group, { kind, latest })
+  return group
+}
+
+function keyOf(groupBy: SeriesGroup, { model, provider, tokenId, client }: Kind) {
+  switch (groupBy) {
+    case 'model':
+      return { model }
+    case 'provider':
+      return { provider }
+    case 'token':
+      return { token_id: tokenId }
+    case 'app':
+      return { client_id: client }
+  }
+}
+
+function nameOf(groupBy: SeriesGroup, kind: Kind) {
+  const { tokenName, client } = kind
+  const key = keyOf(groupBy, kind)
+  if (groupBy === 'token') return { ...key, token_name: tokenName }
+  return groupBy === 'app' ? { ...key, client_name: client === null ? null : tokenName } : key
+}
+
+const none = new CallSum()
+
+/** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+function viewSum(sum: CallSum) {
+  return {
+    count: sum.count,
+    errors: sum.errors,
+    tokens_in: sum.tokensIn,
+    tokens_out: sum.tokensOut,
+    cost: Math.round(sum.cost * 1e12) / 1e12,
+    count_without_cost: sum.withoutCost,
+    duration_p50: sum.percentile(0.5),
+    duration_p95: sum.percentile(0.95),
+  }
+}

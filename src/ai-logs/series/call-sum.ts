@@ -1,0 +1,53 @@
+// What calls add up to. Durations are counted in a histogram, so that sums can be added to each other and still have percentiles.
+
+import type { LogSummary } from '../../store/records.ts'
+
+/** Four slots for each doubling of ms, up to half an hour and more. */
+const slotsPerDoubling = 4
+const slots = 84
+
+export class CallSum {
+  count = 0
+  /** Calls without success. */
+  errors = 0
+  tokensIn = 0
+  tokensOut = 0
+  /** US dollars. */
+  cost = 0
+  /** How many calls have no cost. */
+  withoutCost = 0
+  readonly #durations = new Uint32Array(slots)
+
+  add({ success, tokensIn, tokensOut, cost, duration }: LogSummary): void {
+    this.count++
+    if (!success) this.errors++
+    this.tokensIn += tokensIn ?? 0
+    this.tokensOut += tokensOut ?? 0
+    if (cost === null) this.withoutCost++
+    else this.cost += cost
+    this.#durations[slotOf(duration)]!++
+  }
+
+  merge(other: CallSum): void {
+    this.count += other.count
+    this.errors += other.errors
+    this.tokensIn += other.tokensIn
+    this.tokensOut += other.tokensOut
+    this.cost += other.cost
+    this.withoutCost += other.withoutCost
+    for (let slot = 0; slot < slots; slot++) this.#durations[slot]! += other.#durations[slot]!
+  }
+
+  /** Returns the duration in ms that a share of the calls did not exceed, within 10 %; null without calls. */
+  percentile(share: number): number | null {
+    if (this.count === 0) return null
+    let left = Math.ceil(share * this.count)
+    let slot = 0
+    while ((left -= this.#durations[slot]!) > 0) slot++
+    return slot === 0 ? 1 : Math.round(2 ** ((slot - 0.5) / slotsPerDoubling) * 10) / 10
+  }
+}
+
+function slotOf(ms: number): number {
+  return ms <= 1 ? 0 : Math.min(slots - 1, Math.ceil(Math.log2(ms) * slotsPerDoubling))
+}

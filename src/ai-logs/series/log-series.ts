@@ -1,0 +1,236 @@
+// Sums of the calls of a gateway over time. Each window of time is summed once, and again only when its entries have changed, which marks of the store tell. A
+// window of many entries is made of smaller ones, so that a change costs little. A reader waits for a bounded time, and is told what is missing; the rest is
+// summed in the background, for the next one.
+
+import { matches } from '../../store/log-match.ts'
+import {
+  type LogFilter,
+  type LogMark,
+  type LogWindows,
+  type Store,
+  StoreUnreachable,
+} from '../../store/store.ts'
+import { arePlain, Cells } from './cells.ts'
+
+const minute = 60_000
+const hour = 3_600_000
+
+export interface LogSeriesOptions {
+  /** Ms that a reader waits. */
+  readonly patience?: number
+  /** How many entries of a window are summed at once; one that has more is made of smaller ones. */
+  readonly direct?: number
+  /** How many entries are looked at, where filters need that, for one reader. */
+  readonly mostScanned?: number
+}
+
+export interface Series {
+  /** One for each window. */
+  readonly windows: readonly Cells[]
+  /** Ms since the epoch from which on nothing is missing. */
+  readonly completeSince: number
+  /** How many entries were looked at for the filters; null where the filters have still to choose among the cells. */
+  readonly scanned: number | null
+}
+
+/** A gateway, by account and id. */
+type Home = readonly [account: string, gateway: string]
+
+interface Known {
+  readonly mark: string
+  readonly cells: Cells
+}
+
+/** How many cells of all gateways are remembered: some 30 MB. */
+const mostRemembered = 50_000
+
+export class LogSeries {
+  readonly #logs: Store['logs']
+  readonly #patience: number
+  readonly #direct: number
+  readonly #mostScanned: number
+  /** The sums of windows by gateway, width and beginning, those that were used last behind the others. */
+  readonly #known = new Map<string, Known>()
+  #weight = 0
+  /** Windows that are being summed. */
+  readonly #summing = new Map<string, Promise<Cells>>()
+  /** Gateways whose windows are summed in the background. */
+  readonly #filling = new Map<string, Promise<void>>()
+  #isClosed = false
+
+  constructor({ logs }: Pick<Store, 'logs'>, options: LogSeriesOptions = {}) {
+    this.#logs = logs
+    this.#patience = options.patience ?? 40
+    this.#direct = options.direct ?? 4_000
+    this.#mostScanned = options.mostScanned ?? 20_000
+  }
+
+  /** Sums up what the filters match, window by window. */
+  read(home: Home, windows: LogWindows, filters: readonly LogFilter[]): Promise<Series> {
+    return arePlain(filters) ? this.#look(home, windows) : this.#scan(home, windows, filters)
+  }
+
+  /** Stops what goes on in the background. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled([...this.#filling.values(), ...this.#summing.values()])
+  }
+
+  async #look(home: Home, windows: LogWindows): Promise<Series> {
+    const marks = await this.#logs.marks(...home, windows)
+    const until = performance.now() + this.#patience
+    const found: Cells[] = []
+    const missing: number[] = []
+    // The newest first: they are what people look for.
+    for (let at = windows.count - 1; at >= 0; at--) {
+      const cells =
+        this.#fresh(home, windows, at, marks[at]!) ?? (await this.#wait(home, windows, at, marks[at]!, until))
+      if (cells === null) missing.push(at)
+      found[at] = cells ?? this.#known.get(nameOf(home, windows, at))?.cells ?? new Cells()
+    }
+    this.#fill(home, windows, marks, missing)
+    const completeSince = windows.since + ((missing[0] ?? -1) + 1) * windows.width
+    return { windows: found, completeSince, scanned: null }
+  }
+
+  /** Returns the sums of a window where they are known and still true. */
+  #fresh(home: Home, windows: LogWindows, at: number, { mark, most }: LogMark): Cells | null {
+    if (most === 0) return new Cells()
+    const name = nameOf(home, windows, at)
+    const known = this.#known.get(name)
+    if (known === undefined || known.mark !== mark) return null
+    this.#known.delete(name)
+    this.#known.set(name, known)
+    return known.cells
+  }
+
+  /** Sums up a window; null when that takes too long, and goes on. */
+  async #wait(
+    home: Home,
+    windows: LogWindows,
+    at: number,
+    mark: LogMark,
+    until: number,
+  ): Promise<Cells | null> {
+    const left = until - performance.now()
+    if (left <= 0) return null
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>(resolve => {
+      timer = setTimeout(resolve, left, null)
+    })
+    const summed = this.#sum(home, windows, at, mark)
+    // A reader who has left does not hear of a failure.
+    summed.catch(() => {})
+    const cells = await Promise.race([summed, late])
+    clearTimeout(timer)
+    return cells
+  }
+
+  #sum(home: Home, windows: LogWindows, at: number, mark: LogMark): Promise<Cells> {
+    const name = nameOf(home, windows, at)
+    const work = `${name} ${mark.mark}`
+    const running = this.#summing.get(work)
+    if (running !== undefined) return running
+    const summed = this.#sumUp(home, windows, at, mark)
+      .then(cells => {
+        this.#remember(name, { mark: mark.mark, cells })
+        return cells
+      })
+      .finally(() => this.#summing.delete(work))
+    this.#summing.set(work, summed)
+    return summed
+  }
+
+  async #sumUp(
+    home: Home,
+    { since: first, width }: LogWindows,
+    at: number,
+    { most }: LogMark,
+  ): Promise<Cells> {
+    const since = first + at * width
+    const cells = new Cells()
+    if (most > this.#direct && width > minute) {
+      const smaller = width > hour ? hour : minute
+      const windows: LogWindows = { since, width: smaller, count: width / smaller }
+      const marks = await this.#logs.marks(...home, windows)
+      for (const [part, mark] of marks.entries()) {
+        if (this.#isClosed) throw new StoreUnreachable()
+        cells.merge(this.#fresh(home, windows, part, mark) ?? (await this.#sum(home, windows, part, mark)))
+      }
+      return cells
+    }
+    for await (const entries of this.#logs.within(...home, { since, before: since + width })) {
+      if (this.#isClosed) throw new StoreUnreachable()
+      for (const entry of entries) cells.add(entry)
+    }
+    return cells
+  }
+
+  #remember(name: string, known: Known): void {
+    const before = this.#known.get(name)
+    if (before !== undefined) this.#forget(name, before)
+    this.#known.set(name, known)
+    this.#weight += weightOf(known)
+    for (const [oldest, forgotten] of this.#known) {
+      if (this.#weight <= mostRemembered) break
+      this.#forget(oldest, forgotten)
+    }
+  }
+
+  #forget(name: string, known: Known): void {
+    this.#known.delete(name)
+    this.#weight -= weightOf(known)
+  }
+
+  /** Sums up what is missing in the background, one window after the other, unless that goes on already. */
+  #fill(home: Home, windows: LogWindows, marks: readonly LogMark[], missing: readonly number[]): void {
+    const name = home.join('/')
+    if (missing.length === 0 || this.#isClosed || this.#filling.has(name)) return
+    const fill = async () => {
+      for (const at of missing) {
+        if (this.#isClosed) return
+        await this.#sum(home, windows, at, marks[at]!)
+      }
+    }
+    // What the store does not give now is asked for by the next reader.
+    const filled = fill()
+      .catch(() => {})
+      .finally(() => this.#filling.delete(name))
+    this.#filling.set(name, filled)
+  }
+
+  /** Looks at the entries themselves, the newest first, for as long as a reader waits. */
+  async #scan(
+    home: Home,
+    { since, width, count }: LogWindows,
+    filters: readonly LogFilter[],
+  ): Promise<Series> {
+    const windows = Array.from({ length: count }, () => new Cells())
+    const until = performance.now() + this.#patience
+    const before = since + count * width
+    let scanned = 0
+    for await (const entries of this.#logs.walk(...home, {
+      descending: true,
+      after: { at: before, id: '' },
+    })) {
+      for (const entry of entries) {
+        const { createdAt } = entry
+        if (createdAt < since) return { windows, completeSince: since, scanned }
+        scanned++
+        if (createdAt < before && matches(entry, filters))
+          windows[Math.floor((createdAt - since) / width)]!.add(entry)
+      }
+      if (scanned < this.#mostScanned && performance.now() < until) continue
+      return { windows, completeSince: entries.at(-1)!.createdAt + 1, scanned }
+    }
+    return { windows, completeSince: since, scanned }
+  }
+}
+
+function nameOf([account, gateway]: Home, { since, width }: LogWindows, at: number): string {
+  return `${account}/${gateway}/${width}/${since + at * width}`
+}
+
+function weightOf({ cells }: Known): number {
+  return cells.size + 2
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { Cells } from '../../../src/ai-logs/series/cells.ts'
+import { CallSum } from '../../../src/ai-logs/series/call-sum.ts'
+import { LogSeries, type LogSeriesOptions } from '../../../src/ai-logs/series/log-series.ts'
+import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { LogEntry, LogStrategy } from '../../../src/store/records.ts'
+import type { LogFilter, LogWindows, Store } from '../../../src/store/store.ts'
+import { entryWith } from '../../admin/ai-logs/log-entries.ts'
+import { startRedis } from '../../help/redis.ts'
+import { gateway, logQuery } from '../../store/contract-specimens.ts'
+import { account } from '../../tokens/token-with.ts'
+
+const home = [account, 'default'] as const
+const minute = 60_000
+const hour = 3_600_000
+const day = 86_400_000
+const first = Date.UTC(2026, 0, 1)
+
+const stores = {
+  sqlite: async () => 'sqlite::memory:',
+  redis: async (t: TestContext) => (await startRedis(t)).url,
+}
+
+for (const [name, place] of Object.entries(stores)) {
+  test(`${name}: sums agree with the entries, whatever came and went between`, async t => {
+    const store = await open(await place(t), t)
+    const action = fc.oneof(
+      fc.record({
+        append: fc.array(fc.nat(400), { minLength: 1, maxLength: 40 }),
+        most: fc.constantFrom(30, 1_000),
+      }),
+      fc.record({ stop: fc.array(fc.nat(400), { minLength: 1, maxLength: 40 }) }),
+      fc.record({ remove: fc.nat(4) }),
+    )
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 12 }), async actions => {
+        await store.gateways.remove(...home)
+        await store.gateways.insert(gateway({ account }))
+        const series = seriesOf(store, t, { direct: 3 })
+        let n = run++ * 1e6
+        for (const action of actions) {
+          if ('remove' in action) {
+            const filters: LogFilter[] = [
+              { field: 'model', operator: 'eq', values: [`model-${action.remove}`] },
+            ]
+            await store.logs.remove(...home, logQuery({ filters, limit: 1_000 }))
+          } else {
+            const [strategy, minutes]: [LogStrategy, readonly number[]] =
+              'stop' in action ? ['STOP_INSERTING', action.stop] : ['DELETE_OLDEST', action.append]
+            const entries = minutes.map(at => callAt(++n, first + at * minute))
+            const most = 'stop' in action ? 30 : action.most
+            await store.logs.append(...home, batchOf(entries), { most, strategy })
+          }
+          await agree(store, series, { since: first, width: hour, count: 7 })
+          await agree(store, series, { since: first + hour, width: minute, count: 100 })
+        }
+        await agree(store, series, { since: first - day, width: day, count: 2 })
+      }),
+      { numRuns: 15 },
+    )
+  })
+}
+
+test('a reader waits no longer than it should, and what is missing is there for the next one', async t => {
+  const store = await open('sqlite::memory:', t)
+  await store.gateways.insert(gateway({ account }))
+  for (let at = 0; at < 3; at++) {
+    const entries = Array.from({ length: 200 }, (_, i) => callAt(at * 200 + i, first + at * hour + i))
+    await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  }
+  const gate = Promise.withResolvers<void>()
+  const held: Store['logs']['within'] = async function* (account, gateway, time) {
+    if (time.since < first + 2 * hour) await gate.promise
+    yield* store.logs.within(account, gateway, time)
+  }
+  const logs = new Proxy(store.logs, {
+    get: (target, name) => {
+      const method = target[name as 'marks']
+      return name === 'within' ? held : method.bind(target)
+    },
+  })
+  const series = seriesOf({ logs }, t, { patience: 200 })
+  const windows = { since: first, width: hour, count: 3 }
+  const partial = await series.read(home, windows, [])
+  assert.deepEqual(partial.windows.map(countOf), [0, 0, 200])
+  assert.equal(partial.completeSince, first + 2 * hour)
+  gate.resolve()
+  const whole = await seriesWhen(series, windows, first)
+  assert.deepEqual(whole.map(countOf), [200, 200, 200])
+})
+
+test('filters that sums do not know look at entries, the newest first, and say how far', async t => {
+  const store = await open('sqlite::memory:', t)
+  await store.gateways.insert(gateway({ account }))
+  for (let at = 0; at < 4; at++) {
+    const entries = Array.from({ length: 150 }, (_, i) => callAt(at * 150 + i, first + at * hour + i))
+    await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  }
+  const filters: LogFilter[] = [{ field: 'duration', operator: 'lt', values: [1e9] }]
+  const windows = { since: first, width: hour, count: 4 }
+  const series = seriesOf(store, t, { mostScanned: 300, patience: 60_000 })
+  const some = await series.read(home, windows, filters)
+  assert.deepEqual(some.windows.map(countOf), [0, 0, 150, 150])
+  assert.deepEqual([some.scanned, some.completeSince], [300, first + 2 * hour + 1])
+  const all = await seriesOf(store, t, { mostScanned: 601, patience: 60_000 }).read(home, windows, filters)
+  assert.deepEqual(all.windows.map(countOf), [150, 150, 150, 150])
+  assert.deepEqual([all.scanned, all.completeSince], [600, first])
+  const plain: LogFilter[] = [{ field: 'model', operator: 'eq', values: ['model-1'] }]
+  const { windows: cells } = await series.read(home, windows, plain)
+  assert.deepEqual(
+    cells.map(cell => totalOf(cell, plain).count),
+    [30, 30, 30, 30],
+  )
+})
+
+test('percentiles are within a tenth of the durations', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 1 }),
+      fc.constantFrom(0.5, 0.95),
+      (durations, share) => {
+        const sum = new CallSum()
+        for (const duration of durations) sum.add(entryWith(1, { duration }))
+        const exact = durations.toSorted((a, b) => a - b)[Math.ceil(share * durations.length) - 1]!
+        const found = sum.percentile(share)!
+        if (exact <= 1) assert.equal(found, 1)
+        else
+          assert.ok(
+            Math.abs(found / exact - 1) < 0.11 || Math.abs(found - exact) < 0.2,
+            `${found} for ${exact}`,
+          )
+      },
+    ),
+  )
+  assert.equal(new CallSum().percentile(0.5), null)
+})
+
+test('a window has a thousand cells, and all else in one', () => {
+  const cells = new Cells()
+  for (let n = 0; n < 1_200; n++) cells.add(entryWith(n, { model: `model-${n}` }))
+  assert.deepEqual([cells.size, cells.rest.count], [1_000, 200])
+})
+
+function callAt(n: number, createdAt: number): LogEntry {
+  return entryWith(n, {
+    createdAt,
+    model: `model-${n % 5}`,
+    tokenId: n % 3 === 0 ? null : `token-${n % 3}`,
+    success: n % 4 > 0,
+    cost: n % 7 === 0 ? null : (n % 100) / 1e6,
+    tokensIn: n % 11,
+    duration: n % 1_000,
+  })
+}
+
+async function open(url: string, t: TestContext): Promise<Store> {
+  const store = await openStore(url, { commandTimeout: 5_000 })
+  t.after(() => store.close())
+  return store
+}
+
+function seriesOf(store: Pick<Store, 'logs'>, t: TestContext, options: LogSeriesOptions): LogSeries {
+  const series = new LogSeries(store, { patience: 60_000, ...options })
+  t.after(() => series.close())
+  return series
+}
+
+/** Reads until all is there from a time on. */
+async function seriesWhen(series: LogSeries, windows: LogWindows, since: number): Promise<readonly Cells[]> {
+  for (;;) {
+    const { windows: cells, completeSince } = await series.read(home, windows, [])
+    if (completeSince <= since) return cells
+  }
+}
+
+async function agree(store: Store, series: LogSeries, windows: LogWindows): Promise<void> {
+  const { since, width, count } = windows
+  const direct = Array.from({ length: count }, () => new CallSum())
+  for await (const entries of store.logs.within(...home, { since, before: since + count * width }))
+    for (const entry of entries) direct[Math.floor((entry.createdAt - since) / width)]!.add(entry)
+  const read = await series.read(home, windows, [])
+  assert.equal(read.completeSince, since)
+  assert.deepEqual(
+    read.windows.map(cells => shown(totalOf(cells, []))),
+    direct.map(shown),
+  )
+}
+
+function totalOf(cells: Cells, filters: readonly LogFilter[]): CallSum {
+  const total = new CallSum()
+  for (const { sum } of cells.matching(filters)) total.merge(sum)
+  return total
+}
+
+function countOf(cells: Cells): number {
+  return totalOf(cells, []).count
+}
+
+function shown(sum: CallSum) {
+  const { count, errors, tokensIn, tokensOut, withoutCost } = sum
+  const percentiles = [sum.percentile(0.5), sum.percentile(0.95)]
+  return { count, errors, tokensIn, tokensOut, withoutCost, cost: sum.cost.toFixed(9), percentiles }
+}
