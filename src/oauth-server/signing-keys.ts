@@ -71,7 +71,13 @@ export class SigningKeys {
     let keys = await this.#list()
     const newest = keys.at(-1)
     const isDue = newest === undefined || this.#clock.now() - newest.createdAt >= period - lead
-    if (isDue || !keys.some(key => this.#open(key) !== null)) {
+    const isLost = newest !== undefined && !keys.some(key => this.#open(key) !== null)
+    if (isLost)
+      this.#log.warn(
+        { keys: keys.length },
+        'keys that sign ID tokens unreadable: sealed with unknown keys, creating another one',
+      )
+    if (isDue || isLost) {
       await this.#make(newest)
       keys = await this.#list()
     }

@@ -31,6 +31,16 @@ export function lacksSecondFactor(
   return enforceTwoFactor === true && !hasSecondFactor(user)
 }
 
+/** Whether the codes of a user's app can be checked: not where the server key is lost under which its secret was sealed. True for who has none. */
+export function isFactorReadable(user: User, keys: SecretKeys): boolean {
+  return !hasSecondFactor(user) || secretOf(user, keys) !== null
+}
+
+/** Whether a code is written as those of an app are, and not as a recovery code. */
+export function isAppCode(code: string): boolean {
+  return isCode(digitsOf(code))
+}
+
 /** Begins an enrolment, in place of one that was not confirmed; it protects nothing until it is. Null for who has a second factor. */
 export function beginEnrolment(
   user: User,
@@ -79,7 +89,7 @@ export function withUsedFactor(user: User, code: string, keys: SecretKeys, now: 
 
 function withUsedCode(user: User, code: string, keys: SecretKeys, now: number): User | null {
   const { totp } = user
-  const digits = code.replace(/[\s-]/g, '')
+  const digits = digitsOf(code)
   const secret = isCode(digits) ? secretOf(user, keys) : null
   if (totp === null || secret === null) return null
   const lastStep = matchingStep(secret, digits, now, totp.lastStep)
@@ -91,6 +101,10 @@ function withUsedRecoveryCode(user: User, code: string): User | null {
   const digest = digestOf(code)
   if (!totp.recoveryCodes.includes(digest)) return null
   return { ...user, totp: { ...totp, recoveryCodes: totp.recoveryCodes.filter(left => left !== digest) } }
+}
+
+function digitsOf(code: string): string {
+  return code.replace(/[\s-]/g, '')
 }
 
 /** Null where there is none, or the key that sealed it is not known any more. */

@@ -7,7 +7,7 @@ import { everybody, type User } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { normalEmail } from './email.ts'
 import type { Passwords } from './passwords/passwords.ts'
-import { hasSecondFactor, withUsedFactor } from './second-factor.ts'
+import { hasSecondFactor, isAppCode, isFactorReadable, withUsedFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
 import type { NewSession, Session, Sessions, SignInMethod } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
@@ -34,8 +34,8 @@ export interface NeedsCode {
 
 type SignInResult = SignedIn | NeedsCode | NotNow | { readonly outcome: 'refused' }
 
-/** `expired`: the ticket is, or it was used: sign in from the beginning. */
-type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' }
+/** `expired`: the ticket is, or it was used: sign in from the beginning. `unreadable`: the server has lost what codes of apps are checked with. */
+type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
 
 type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' }
 
@@ -115,6 +115,7 @@ export class SignIn {
     const holder = kept && kept.consumedAt === null && isTicket(kept) ? kept : null
     const found = holder && (await store.users.get(everybody, holder.user!))
     if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
+    if (isAppCode(code) && !isFactorReadable(found.record, keys)) return { outcome: 'unreadable' }
     const attempt = await throttle.attempt(found.record.email, visit.address)
     if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
     const at = this.#clock.now()

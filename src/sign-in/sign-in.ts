@@ -42,6 +42,8 @@ export function signInHandlers(interactions: Interactions | null): readonly (rea
 }
 
 const wrong = 'Email or password is wrong.'
+const cannotCheck =
+  'Codes of your app cannot be checked just now: the server has lost the key for them. Use a recovery code, or ask the operator of this server.'
 const tookTooLong = 'That took too long, or was finished elsewhere. Sign in again.'
 
 class SignInPages {
@@ -88,6 +90,8 @@ class SignInPages {
         return signedIn(ask, result.value, nextOf(ask))
       case 'expired':
         return this.#page(ask, people, { trouble: tookTooLong, status: 403 })
+      case 'unreadable':
+        return this.#codePage(ask, ticket, { trouble: cannotCheck, status: 503, opensRecovery: true })
       case 'refused':
         return this.#codePage(ask, ticket, {
           faults: { [name]: 'This code is wrong, or was used before.' },
@@ -149,7 +153,12 @@ class SignInPages {
     })
   }
 
-  #codePage(ask: Ask, ticket: string, retry: Retry = {}, next = nextOf(ask)): Page {
+  #codePage(
+    ask: Ask,
+    ticket: string,
+    retry: Retry & { readonly opensRecovery?: boolean } = {},
+    next = nextOf(ask),
+  ): Page {
     return codePage({ ...retry, token: tokenFor(ask, paths.code), ticket, next })
   }
 

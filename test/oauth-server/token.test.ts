@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -407,6 +408,17 @@ test('keys of ID tokens replace themselves, and are published before and after t
   await expect(['gatehouse-1', 'gatehouse-2'], 'gatehouse-2')
   t.mock.timers.tick(2 * day)
   await expect(['gatehouse-2'], 'gatehouse-2')
+})
+
+test('keys of ID tokens that a lost server key had sealed are replaced, and the log says so', async t => {
+  const site = await startSite(t)
+  const { app, browser } = await visit(site)
+  await tokensOf(site, browser, app)
+  const lost = await startSite(t, { store: site.store, keys: new SecretKeys(Buffer.alloc(32, 'other')) })
+  const again = await visit(lost)
+  assert.ok((await tokensOf(lost, again.browser, again.app)).id_token)
+  const said = lost.lines.filter(line => line.includes('keys that sign ID tokens unreadable'))
+  assert.equal(said.length, 1)
 })
 
 test('a body that is too large is refused, and holds up no other request of the connection', async t => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
 import { leadingOn, paths } from '../../src/pages/paths.ts'
+import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
 import { password, type ShownPage, Site } from './site.ts'
@@ -81,6 +83,23 @@ test('a second step asks for a code, and a recovery code does as well', async t 
   assert.equal(recovered.status, 303)
   const reused = await (await enter()).submit(paths.code, { recovery_code: recoveryCodes[0]! }, 1)
   assert.deepEqual([reused.status, /<details open>/.test(reused.body)], [403, true])
+})
+
+test('who has an app whose secret is lost with the server key reads so, is not throttled for it, and comes in by a recovery code', async t => {
+  const site = await Site.open(t)
+  const { uri, recoveryCodes, email } = await withApp(site, new SecretKeys(randomBytes(32)))
+  const entered = await site.visitor().get(paths.signIn)
+  let page = await entered.submit(paths.signIn, { email, password })
+  for (let i = 0; i < 8; i++) page = await page.submit(paths.code, { code: codeAt(uri, site.clock.now()) })
+  assert.equal(page.status, 503)
+  assert.match(
+    page.text,
+    /Codes of your app cannot be checked just now: the server has lost the key for them\./,
+  )
+  assert.match(page.body, /<details open>/)
+  const wrong = await page.submit(paths.code, { recovery_code: recoveryCodes[0]!.replace(/.$/, '8') }, 1)
+  assert.match(wrong.text, /This code is wrong/)
+  assert.equal((await wrong.submit(paths.code, { recovery_code: recoveryCodes[0]! }, 1)).status, 303)
 })
 
 test('a ticket that is too old leads back to the beginning', async t => {
@@ -175,9 +194,8 @@ function plain({ status, body }: ShownPage): string {
 }
 
 /** Keeps a user with a second factor. */
-async function withApp(site: Site) {
+async function withApp(site: Site, keys = site.keys) {
   const user = await site.settle()
-  const { keys } = site
   const { user: begun, enrolment } = beginEnrolment(user, keys)!
   const code = codeAt(enrolment.uri, site.clock.now())
   const { user: after, recoveryCodes } = confirmEnrolment(begun, code, keys, site.clock.now())!

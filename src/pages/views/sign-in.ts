@@ -68,13 +68,15 @@ interface CodeView extends Retry {
   /** What the first step has proved, for the second one. */
   readonly ticket: string
   readonly next: string
+  /** Whether only a recovery code can help. */
+  readonly opensRecovery?: boolean
 }
 
 /** Asks for the code of an authenticator app, or a recovery code. */
 export function codePage(view: CodeView): Page {
   const { token, ticket, next, faults = {} } = view
   const frame = { action: paths.code, token, hidden: { ticket, next } }
-  const isRecovery = faults.recovery_code !== undefined
+  const isRecovery = view.opensRecovery === true || faults.recovery_code !== undefined
   return page(
     view,
     'Two-step sign-in',

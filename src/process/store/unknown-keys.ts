@@ -1,16 +1,18 @@
-// Warns when a key of client secrets was lost, or is missing in `secrets.old_keys`: otherwise secrets would just stop being valid. Management
-// checks the clients once, in the background.
+// Warns when a key of client secrets or of authenticator apps was lost, or is missing in `secrets.old_keys`: otherwise secrets and codes would just stop being
+// valid. Management checks clients and users once, in the background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
+import { everybody } from '../../store/people.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { isFactorReadable } from '../../people/second-factor.ts'
 
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000
 
-/** Writes one warning when clients have secrets that were made under other keys than these, once the store is reachable; never rejects. `end` stops it. */
+/** Writes a warning when clients have secrets, and one when users have authenticator apps, that were made under other keys than these, once the store is reachable; never rejects. `end` stops it. */
 export async function warnOfUnknownKeys(
   store: Store,
   keys: SecretKeys,
@@ -22,13 +24,19 @@ export async function warnOfUnknownKeys(
     const { secrets, clients } = found
     const details = { secrets, clients, keys: [...found.keys], current: keys.currentId }
     if (secrets > 0) log.warn(details, unknownKeys)
+    const users = await onceThere(() => countUnreadable(store, keys, end), end)
+    if (users > 0) log.warn({ users, current: keys.currentId }, unreadableApps)
   } catch (cause) {
-    if (!end.aborted) log.error({ err: cause }, 'checking the keys of client secrets failed')
+    if (!end.aborted)
+      log.error({ err: cause }, 'checking the keys of client secrets and authenticator apps failed')
   }
 }
 
 const unknownKeys =
   'client secrets rejected: made with unknown keys; add these keys to secrets.old_keys, or rotate the secrets if a key is lost'
+
+const unreadableApps =
+  'codes of authenticator apps rejected: their secrets were sealed with unknown keys; add these keys to secrets.old_keys, or, if a key is lost, have the users sign in with recovery codes and turn two-step sign-in off and on, or create links for them with `gatehouse user invite`'
 
 interface Unknown {
   secrets: number
@@ -65,4 +73,14 @@ async function* clientsOf(store: Store, account: string, end: AbortSignal): Asyn
     end.throwIfAborted()
     yield* clients
   }
+}
+
+/** Counts the users whose second factor cannot be read. */
+async function countUnreadable(store: Store, keys: SecretKeys, end: AbortSignal): Promise<number> {
+  let count = 0
+  for await (const users of store.users.walk(everybody)) {
+    end.throwIfAborted()
+    count += users.filter(user => !isFactorReadable(user, keys)).length
+  }
+  return count
 }

@@ -4,11 +4,13 @@ import { type TestContext, test } from 'node:test'
 import { createLogger } from '../../../src/log/log.ts'
 import { SecretKeys } from '../../../src/base/secret-keys.ts'
 import { warnOfUnknownKeys } from '../../../src/process/store/unknown-keys.ts'
+import { beginEnrolment } from '../../../src/people/second-factor.ts'
+import type { User } from '../../../src/store/people.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
-import { account, clientSecret, hex, oauthClient } from '../../store/contract-specimens.ts'
+import { account, clientSecret, hex, oauthClient, user } from '../../store/contract-specimens.ts'
 import { temporaryFile } from '../../store/sqlite/temporary-file.ts'
 
 const backends: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
@@ -40,6 +42,12 @@ async function keepClient(store: Store, owner: string, ids: readonly string[], c
   assert.ok(await store.oauthClients.insert(oauthClient({ account: owner, secrets, createdAt })))
 }
 
+/** Makes a user with an app whose secret is sealed under these keys. */
+function withApp(sealing: SecretKeys): User {
+  const begun = beginEnrolment(user(), sealing)!.user
+  return { ...begun, totp: { ...begun.totp!, confirmedAt: 1 } }
+}
+
 /** Begins to look; gives the lines of the log, and what settles with the end. */
 function look(store: Store, end = new AbortController()) {
   const lines: Record<string, unknown>[] = []
@@ -67,6 +75,22 @@ for (const [name, place] of Object.entries(backends)) {
     )
     assert.deepEqual((told as string[]).toSorted(), [one, other].toSorted())
     assert.partialDeepStrictEqual(line, { level: warn, secrets: 4, clients: 3, current: keys.currentId })
+  })
+
+  test(`users whose apps were sealed under unknown keys are reported in one warning (${name})`, async t => {
+    const store = await open(t, await place(t))
+    const [lost, before] = [new SecretKeys(randomBytes(32)), new SecretKeys(old)]
+    const apps = [lost, ...Array(120).fill(before), keys, lost] as SecretKeys[]
+    for (const sealing of apps) await store.users.insert(withApp(sealing))
+    const pending = withApp(lost)
+    await store.users.insert({ ...pending, totp: { ...pending.totp!, confirmedAt: null } })
+    await store.users.insert(user())
+    const { lines, done } = look(store)
+    await done
+    const [{ msg, ...line }, ...more] = lines as [Record<string, unknown>]
+    assert.deepEqual(more, [])
+    assert.match(String(msg), /^codes of authenticator apps rejected: .* add these keys to secrets\.old_keys/)
+    assert.partialDeepStrictEqual(line, { level: warn, users: 2, current: keys.currentId })
   })
 
   test(`where all keys are known, or there is no client, nothing is logged (${name})`, async t => {
@@ -118,6 +142,8 @@ test('any other failure is logged, and has no further effect', async () => {
   const list = () => Promise.reject(new Error('a bug'))
   const { lines, done } = look({ accounts: { list } } as unknown as Store)
   await done
-  assert.partialDeepStrictEqual(lines, [{ level: error, msg: 'checking the keys of client secrets failed' }])
+  assert.partialDeepStrictEqual(lines, [
+    { level: error, msg: 'checking the keys of client secrets and authenticator apps failed' },
+  ])
   assert.equal(lines.length, 1)
 })
