@@ -9,6 +9,7 @@ import type { Account, Api, Token } from '../store/records.ts'
 import type { RecordChange } from '../store/read-through.ts'
 import type { Store } from '../store/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
+import { endDigestOf, familyOf } from './family.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
 
 /** The records that an access token is made of. */
@@ -52,14 +53,23 @@ export class AccessTokens {
     return id === grant || id === client || id === user || members.includes(id)
   }
 
-  /** Returns the digest of the credential that a change has ended; null where it may concern any token, such as all of a user. */
+  /** Returns the digest of the credential or family that a change has ended; null where it may concern any token, such as all of a user. */
   endedBy({ kind, id }: RecordChange): string | null {
     return kind === 'credential' && isDigest(id) ? id : null
   }
 
+  /** Returns what ends a token together with others. */
+  groupOf({ actor }: Token): string | null {
+    return actor?.end ?? null
+  }
+
   async #partsOf(credential: Credential): Promise<Parts | null> {
-    const grant = await this.#grantOf(credential)
-    if (grant === null) return null
+    const family = familyOf(credential)
+    const [grant, hasEnded] = await Promise.all([
+      this.#grantOf(credential),
+      family !== null && this.#store.credentials.hasEnded(endDigestOf(family)),
+    ])
+    if (grant === null || hasEnded) return null
     const { oauthClients, users, accounts, members } = this.#store
     const [client, user, account, member, insider] = await Promise.all([
       oauthClients.get(grant.clientAccount, grant.client),
@@ -94,6 +104,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   if (credential.client !== client.id || credential.user !== user.id) return null
   if (grant.client !== client.id || grant.user !== user.id) return null
   if (grant.account !== everybody && member?.status !== 'accepted') return null
+  const family = familyOf(credential)
   const isPrivate = client.visibility === 'private'
   if (isPrivate && insider?.status !== 'accepted') return null
   const { scope, resources } = saidIn(credential)
@@ -122,6 +133,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       client: client.id,
       clientName: client.name,
       grant: grant.id,
+      end: family === null ? null : endDigestOf(family),
       members,
       scopes,
       apis: named.length === 0 ? everyApi : everyApi.filter(api => named.some(one => apiOf(one) === api)),

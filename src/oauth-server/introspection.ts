@@ -4,6 +4,7 @@ import { permits } from '../permissions/permit.ts'
 import type { Credential } from '../store/credential.ts'
 import type { Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { endDigestOf, familyOf } from '../oauth-grants/family.ts'
 import { digestOf, isWellFormed } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { faultOfStanding } from './standing.ts'
@@ -32,8 +33,13 @@ export async function introspect(
     readonly scope?: string
     readonly aud?: string
   }
-  const grant = credential.grant === null ? null : await store.oauthGrants.get(account, credential.grant)
-  if (grant === null) return inactive
+  const family = familyOf(credential)
+  if (credential.grant === null || family === null) return inactive
+  const [grant, hasEnded] = await Promise.all([
+    store.oauthGrants.get(account, credential.grant),
+    store.credentials.hasEnded(endDigestOf(family)),
+  ])
+  if (grant === null || hasEnded) return inactive
   if ((await faultOfStanding(store, { client, user: credential.user, account })) !== null) return inactive
   const left = (scope ?? '')
     .split(' ')

@@ -6,6 +6,7 @@ import type { Credential } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
+import { endOf, familyOf, graceOf, replayReason } from '../oauth-grants/family.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import type { RequestError } from './pages.ts'
 import { type EngineFailure, reasonOf } from './engine/reasons.ts'
@@ -44,12 +45,13 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
 }
 
 async function issue(context: Context, facts: RequestFacts, store: Store): Promise<void> {
-  if (facts.issued.length === 0 || context.status !== 200) return
+  const { issued, spent } = facts
+  if (issued.length === 0 || context.status !== 200) return
   try {
-    await store.credentials.putAll(facts.issued)
-    if (await isStillGood(facts.spent, store)) return
-    for (const { kind, digest } of facts.issued) await store.credentials.remove(kind, digest)
-    fail(context, facts, 400, { error: 'invalid_grant', error_description: 'the access was ended meanwhile' })
+    const reason = await exchange(spent!, issued, store)
+    if (reason === null) return
+    facts.reason = reason
+    fail(context, facts, 400, { error: 'invalid_grant', error_description: 'grant request is invalid' })
   } catch (cause) {
     if (!(cause instanceof StoreUnreachable)) throw cause
     fail(context, facts, 503, {
@@ -59,10 +61,21 @@ async function issue(context: Context, facts: RequestFacts, store: Store): Promi
   }
 }
 
-/** Whether what tokens were issued for is still there: who ended it since it was read did not see the tokens, which were not there yet. */
-async function isStillGood(spent: Credential | null, { credentials }: Store): Promise<boolean> {
-  if (spent === null || (await credentials.get(spent.kind, spent.digest)) !== null) return true
-  return Date.now() >= spent.expiresAt
+/** Stores tokens in place of what they are issued for; returns why that cannot be, or null. */
+async function exchange(
+  spent: Credential,
+  issued: readonly Credential[],
+  { credentials }: Store,
+): Promise<string | null> {
+  const { kind, digest } = spent
+  const at = Date.now()
+  const end = endOf(familyOf(spent)!, spent, at)
+  const { outcome, consumedAt } = await credentials.exchange({
+    ...{ kind, digest, at, issued, end },
+    grace: graceOf(kind),
+  })
+  if (outcome === 'issued') return null
+  return outcome === 'replayed' ? replayReason(kind, consumedAt!, at) : 'the access was ended meanwhile'
 }
 
 function fail(context: Context, facts: RequestFacts, status: number, failure: EngineFailure): void {

@@ -34,7 +34,13 @@ type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 const pageSize = 100
 
 /** The credentials that outlive a copy. */
-const lasting = ['session', 'invitation', 'access_token', 'refresh_token'] satisfies CredentialKind[]
+const lasting = [
+  'session',
+  'invitation',
+  'ended_family',
+  'access_token',
+  'refresh_token',
+] satisfies CredentialKind[]
 
 /**
  * Copies everything, logs included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.

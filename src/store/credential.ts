@@ -9,6 +9,7 @@ export type CredentialKind =
   | 'access_token'
   | 'refresh_token'
   | 'sign_in'
+  | 'ended_family'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
@@ -42,6 +43,26 @@ export interface Consumption {
   readonly credential: Credential
   /** Whether this consumed it; else `consumedAt` is the time of who did. */
   readonly isFirst: boolean
+}
+
+/** A code or refresh token, and what is given for it. */
+export interface Exchange {
+  readonly kind: CredentialKind
+  readonly digest: string
+  /** When, in ms since the epoch. */
+  readonly at: number
+  /** For how many ms after its first use it may be used again; 0 for one use only. */
+  readonly grace: number
+  readonly issued: readonly Credential[]
+  /** What stands for the end of all that ever came of it: where it is in the store nothing more is issued, and a use that comes too late puts it there. */
+  readonly end: Credential
+}
+
+export interface Exchanged {
+  /** `replayed`: it was used before, and its family has ended. `ended`: it is not there any more, or its family has ended otherwise. */
+  readonly outcome: 'issued' | 'replayed' | 'ended'
+  /** When it was first used; null where it has ended. */
+  readonly consumedAt: number | null
 }
 
 const mostData = 64 * 1024

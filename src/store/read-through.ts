@@ -11,8 +11,10 @@ export interface ReadThroughOptions<T> {
   readonly kinds: readonly RecordChange['kind'][]
   /** Whether a value may differ after a change of a record of such a kind. */
   readonly concerns: (change: RecordChange, value: T) => boolean
-  /** Returns the only key that a change can be about, if nothing is left of it; null where it may be any. Without it, each may be about any. */
+  /** Returns the only key or group that a change can be about, if nothing is left of it; null where it may be any. Without it, each may be about any. */
   readonly endedBy?: ((change: RecordChange) => string | null) | undefined
+  /** Returns the group that a value is of, which is no key; null for none. */
+  readonly groupOf?: ((value: T) => string | null) | undefined
   /** The most values that are cached; misses are bounded by the same number, separately. */
   readonly size: number
   /** How long a miss is cached, in ms. */
@@ -50,6 +52,8 @@ export class ReadThrough<T extends object> {
   readonly #options: ReadThroughOptions<T>
   readonly #now: () => number
   readonly #values: LRUCache<string, Remembered<T>>
+  /** The keys of the values of each group. */
+  readonly #groups = new Map<string, Set<string>>()
   /** Until when each miss is valid. */
   readonly #misses: LRUCache<string, number>
   readonly #loads = new Map<string, Promise<T | null>>()
@@ -67,7 +71,8 @@ export class ReadThrough<T extends object> {
   constructor(options: ReadThroughOptions<T>) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
-    this.#values = new LRUCache({ max: options.size })
+    const dispose = ({ value }: Remembered<T>, key: string) => this.#leaveGroup(key, value)
+    this.#values = new LRUCache({ max: options.size, ...(options.groupOf && { dispose }) })
     this.#misses = new LRUCache({ max: options.size })
     options.changes.follow(change => this.#forget(change))
     this.#unheardUntil = options.changes.knownUntil
@@ -146,9 +151,32 @@ export class ReadThrough<T extends object> {
     for (let i = after - this.#unkept; i < this.#heard.length; i++) {
       const change = this.#heard[i]!
       const ended = this.#endedBy(change)
-      if (ended !== null ? ended === key : this.#mayBeOf(value, change)) return true
+      if (ended !== null ? this.#isNamed(ended, key, value) : this.#mayBeOf(value, change)) return true
     }
     return false
+  }
+
+  #isNamed(name: string, key: string, value: T | null): boolean {
+    return name === key || (value !== null && name === this.#groupOf(value))
+  }
+
+  #groupOf(value: T): string | null {
+    return this.#options.groupOf?.(value) ?? null
+  }
+
+  #keep(key: string, remembered: Remembered<T>): void {
+    this.#values.set(key, remembered)
+    const group = this.#groupOf(remembered.value)
+    if (group === null) return
+    const keys = this.#groups.get(group)
+    if (keys === undefined) this.#groups.set(group, new Set([key]))
+    else keys.add(key)
+  }
+
+  #leaveGroup(key: string, value: T): void {
+    const group = this.#groupOf(value)
+    const keys = group === null ? undefined : this.#groups.get(group)
+    if (keys?.delete(key) && keys.size === 0) this.#groups.delete(group!)
   }
 
   #mayBeOf(value: T | null, change: Change): boolean {
@@ -160,7 +188,7 @@ export class ReadThrough<T extends object> {
   }
 
   #remember(key: string, { value, askedAt }: Remembered<T | null>): void {
-    if (value) return void this.#values.set(key, { value, askedAt })
+    if (value) return this.#keep(key, { value, askedAt })
     this.#values.delete(key)
     this.#misses.set(key, askedAt + this.#options.missLife)
   }
@@ -183,7 +211,7 @@ export class ReadThrough<T extends object> {
     // Any change since may concern it, and no change may ever be reported for what was removed before.
     if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) throw error
     if (this.#now() - knownAt > grace) throw error
-    this.#values.set(key, { value: lent.value, askedAt: knownAt })
+    this.#keep(key, { value: lent.value, askedAt: knownAt })
     return lent.value
   }
 
@@ -194,8 +222,11 @@ export class ReadThrough<T extends object> {
     if (this.#loading > 0) this.#heard.push(change)
     const ended = this.#endedBy(change)
     if (ended === null) return this.#forgetWhat(change)
-    this.#loads.delete(ended)
+    // A load of what is of a group is not known as one.
+    if (this.#options.groupOf === undefined) this.#loads.delete(ended)
+    else this.#loads.clear()
     this.#values.delete(ended)
+    for (const key of [...(this.#groups.get(ended) ?? [])]) this.#values.delete(key)
   }
 
   #forgetWhat(change: Change): void {

@@ -73,6 +73,8 @@ export interface ActingApp {
 /** What an app may do for a user, and by what. */
 export interface Actor extends ActingApp {
   readonly grant: string
+  /** What ends the token together with others: the digest of their end. */
+  readonly end: string | null
   /** What the user is a member by: of the account that was consented to, and of that of the client where only its members may use it. */
   readonly members: readonly string[]
   /** The OAuth scopes that are left of those that the user consented to. */

@@ -1,7 +1,14 @@
 // The store as one interface: every promise is documented here, and both backends keep it (one contract suite runs on both).
 
 import type { AuthorizationEvent } from './authorization-event.ts'
-import type { Consumption, Credential, CredentialKind, CredentialOwner } from './credential.ts'
+import type {
+  Consumption,
+  Credential,
+  CredentialKind,
+  CredentialOwner,
+  Exchange,
+  Exchanged,
+} from './credential.ts'
 import type { LogBatch } from './log-batch/batch.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import type { OAuthGrant } from './oauth-grant.ts'
@@ -148,6 +155,15 @@ export interface Credentials {
    * processes, exactly one is the first, and the others get its time. The credential stays until it expires.
    */
   consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
+  /**
+   * Consumes a credential and stores what is issued for it, together or not at all, in one durable write. Of any number of parallel exchanges, in any number of processes,
+   * those after the first come too late, unless within its grace: then nothing is issued, and the family ends with what it has, in the same write.
+   */
+  exchange(exchange: Exchange): Promise<Exchanged>
+  /** Stores the end of a family, and reports it as a change of the `account` `ended_family` with its digest as `id`. Takes one durable write. */
+  endFamily(end: Credential): Promise<void>
+  /** Whether the end with this digest is there. Takes one lookup, and is as current as records are. */
+  hasEnded(digest: string): Promise<boolean>
   /** Returns whether there was one. */
   remove(kind: CredentialKind, digest: string): Promise<boolean>
   /**

@@ -35,8 +35,10 @@ interface TokenSource {
   find(digest: string): Promise<Token | null>
   readonly kinds: readonly RecordChange['kind'][]
   concerns(change: RecordChange, token: Token): boolean
-  /** Returns the digest of the token that a change has ended; null where it may concern any. */
+  /** Returns the digest of the token that a change has ended, or the group of those; null where it may concern any. */
   endedBy(change: RecordChange): string | null
+  /** Returns what `endedBy` may name beside the digest; null for nothing. */
+  groupOf?(token: Token): string | null
 }
 
 /** A token of the API, or an access token of OAuth. */
@@ -171,6 +173,7 @@ function rememberedOf(
     kinds: source.kinds,
     concerns: (change, { token }) => source.concerns(change, token),
     endedBy: change => source.endedBy(change),
+    groupOf: source.groupOf && (({ token }) => source.groupOf!(token)),
     size,
     missLife,
     grace,

@@ -67,7 +67,7 @@ describe('an entry', () => {
 
   test('names the app and its user, where an app called', async () => {
     const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'mine' }
-    const actor = { ...app, grant: 'g', members: [], scopes: [], apis: [] }
+    const actor = { ...app, grant: 'g', end: null, members: [], scopes: [], apis: [] }
     const {
       tokenId,
       tokenName,

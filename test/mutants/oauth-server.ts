@@ -8,24 +8,16 @@ export const oauthServer: readonly Mutated[] = [
     tests: ['oauth-server/oauth-face'],
     changes: [
       {
-        text: 'if (consumed.isFirst || !this.#isReplay(consumed.credential)) return',
-        becomes: 'return',
-        breaks: 'of parallel exchanges of a code several win',
-      },
-      {
-        text: 'this.#clock.now() - consumedAt > grace',
-        becomes: 'false',
-        breaks: 'a refresh token works again and again',
-      },
-      {
-        text: '    await endFamily(store, reference)\n',
+        text: "if (hasEnded) return this.#refuse('it was revoked')",
         becomes: '',
-        breaks: 'a replay ends nothing',
+        breaks: 'an app learns who the user is by a token that was revoked',
+        tests: ['oauth-server/oauth-face'],
       },
       {
-        text: '({ data }: Credential) => (data as { family?: unknown }).family === family',
-        becomes: '(_: Credential) => true',
-        breaks: 'a replay ends what other codes gave',
+        text: 'await this.#parts.store.credentials.endFamily(endOf(family, owners, this.#clock.now()))',
+        becomes: '',
+        breaks: 'an app that revokes a refresh token keeps the access tokens',
+        tests: ['oauth-server/token'],
       },
       {
         text: 'return fault === null ? grantPayload',
@@ -58,9 +50,41 @@ export const oauthServer: readonly Mutated[] = [
     tests: ['oauth-server/oauth-face'],
     changes: [
       {
-        text: 'if (await isStillGood(facts.spent, store)) return',
-        becomes: 'return',
-        breaks: 'tokens outlast the sign-out that they met',
+        text: "if (outcome === 'issued') return null",
+        becomes: 'return null',
+        breaks: 'an app gets tokens that are not there',
+      },
+      {
+        text: 'grace: graceOf(kind)',
+        becomes: 'grace: 30_000',
+        breaks: 'of parallel exchanges of a code several win',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/introspection.ts',
+    tests: ['oauth-server/token'],
+    changes: [
+      {
+        text: 'if (grant === null || hasEnded) return inactive',
+        becomes: 'if (grant === null) return inactive',
+        breaks: 'a token that was revoked is told to be active',
+      },
+    ],
+  },
+  {
+    file: 'oauth-grants/family.ts',
+    tests: ['oauth-server/oauth-face'],
+    changes: [
+      {
+        text: 'const grace = 30_000',
+        becomes: 'const grace = 3_000_000',
+        breaks: 'a refresh token works again and again',
+      },
+      {
+        text: "hash('sha256', `family ${family}`)",
+        becomes: "hash('sha256', 'family')",
+        breaks: 'a replay ends what other codes gave',
       },
     ],
   },

@@ -170,6 +170,21 @@ export const store: readonly Mutated[] = [
         breaks: 'a code that is written again works again',
       },
       {
+        text: 'if (!isFirst && consumedAt !== null && (grace === 0 || at - consumedAt > grace)) {',
+        becomes: 'if (false) {',
+        breaks: 'of parallel exchanges several win',
+      },
+      {
+        text: 'if (hasEnded || consumedAt === null) return',
+        becomes: 'if (consumedAt === null) return',
+        breaks: 'a family that was ended gets more tokens',
+      },
+      {
+        text: 'this.#note(endKind, end.digest)',
+        becomes: '',
+        breaks: 'tokens of a code that came again work on in other processes',
+      },
+      {
         text: 'if (isDone) this.#note(kind, digest)',
         becomes: '',
         breaks: 'a session that was ended goes on in other processes',
@@ -199,6 +214,21 @@ export const store: readonly Mutated[] = [
         text: "if consumed and consumed ~= '-' then parts[2] = consumed end",
         becomes: '',
         breaks: 'a code that is written again works again',
+      },
+      {
+        text: "if isEnded then return {'ended', '-'} end",
+        becomes: '',
+        breaks: 'a family that was ended gets more tokens',
+      },
+      {
+        text: "return {'replayed', consumed}",
+        becomes: '',
+        breaks: 'of parallel exchanges several win',
+      },
+      {
+        text: "  tell(channel, stamp(), 'credential', 'ended_family', digest)\n",
+        becomes: '',
+        breaks: 'tokens of a code that came again work on in other processes',
       },
       {
         text: "or not string.find(old, '^%S+ %- ')",
@@ -394,6 +424,16 @@ export const store: readonly Mutated[] = [
         breaks: 'a revoked token works until it is looked up again',
       },
       {
+        text: 'for (const key of [...(this.#groups.get(ended) ?? [])]) this.#values.delete(key)',
+        becomes: '',
+        breaks: 'tokens of a code that came again work on',
+      },
+      {
+        text: '(value !== null && name === this.#groupOf(value))',
+        becomes: 'false',
+        breaks: 'a token that is looked up while its code comes again is remembered as good',
+      },
+      {
         text: 'this.#misses.clear()',
         becomes: '',
         breaks: 'a token that was just made is unknown',
@@ -409,7 +449,7 @@ export const store: readonly Mutated[] = [
         breaks: 'who fell behind trusts what it knew',
       },
       {
-        text: 'if (ended !== null ? ended === key : this.#mayBeOf(value, change)) return true',
+        text: 'if (ended !== null ? this.#isNamed(ended, key, value) : this.#mayBeOf(value, change)) return true',
         becomes: 'if (ended === null && this.#mayBeOf(value, change)) return true',
         breaks: 'a credential that ended while it was looked up is remembered',
       },

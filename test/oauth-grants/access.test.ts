@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { endDigestOf, familyOf } from '../../src/oauth-grants/family.ts'
 import { AccessTokens, type Parts, tokenOf } from '../../src/oauth-grants/access.ts'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
@@ -103,6 +104,7 @@ test('a token says who acts, and stands for the consent', () => {
         client: client.id,
         clientName: client.name,
         grant: grant.id,
+        end: endDigestOf(familyOf(credential)!),
         members: [member.id, insider.id],
         scopes: ['ai_gateway.run'],
         apis: ['management', 'ai'],
@@ -258,10 +260,16 @@ test('a connection that shows API tokens and access tokens in turn gets each for
 
 type Told = readonly [kind: RecordChange['kind'], account: string, id: string]
 /** What is gone, of all parts where it is null, and what is told of it. */
-type End = (parts: ReturnType<typeof setUp>['parts']) => readonly [gone: keyof Parts | null, told: Told]
+type End = (
+  parts: ReturnType<typeof setUp>['parts'],
+) => readonly [gone: keyof Parts | 'ended' | null, told: Told]
 
 const ends: Readonly<Record<string, End>> = {
   'it is removed': ({ credential }) => [null, ['credential', 'access_token', credential.digest]],
+  'its family has ended': ({ credential }) => {
+    const digest = endDigestOf(familyOf(credential)!)
+    return ['ended', ['credential', 'ended_family', digest]]
+  },
   'all credentials of its user are removed': ({ user }) => [null, ['credential', 'user', user.id]],
   'all credentials of its client are removed': ({ client }) => [null, ['credential', 'client', client.id]],
   'all credentials of its consent are removed': ({ grant }) => [null, ['credential', 'grant', grant.id]],
@@ -279,6 +287,7 @@ const ends: Readonly<Record<string, End>> = {
 function bring(end: End, { steered, parts, digest }: ReturnType<typeof setUp>): void {
   const [gone, [kind, account, id]] = end(parts)
   if (gone === null) steered.parts.delete(digest)
+  else if (gone === 'ended') steered.ended.add(id)
   else steered.parts.set(digest, { ...parts, [gone]: undefined })
   steered.changes.tell({ kind, account, id })
 }

@@ -54,7 +54,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
       user,
       client: client.id,
       grant,
-      data: { account, scope: scopes.join(' '), ...(aud !== undefined && { aud }) },
+      data: { account, family: idOfNow(), scope: scopes.join(' '), ...(aud !== undefined && { aud }) },
       createdAt: now,
       expiresAt: now + life,
       consumedAt: null,

@@ -84,20 +84,20 @@ for (const [name, open] of Object.entries(stores)) {
     const site = await start(t)
     const { user, app, browser } = await visit(site)
     const { credentials } = site.store
-    const putAll = credentials.putAll.bind(credentials)
+    const exchangeInStore = credentials.exchange.bind(credentials)
     for (const grant of ['code', 'refresh token']) {
       const code = await codeOf(site, browser, app.client)
       const tokens = grant === 'code' ? null : await tokensIn(await exchange(site, app, code))
-      credentials.putAll = async issued => {
+      credentials.exchange = async asked => {
         await new Sessions(site.store).endEverything(user.id)
-        await putAll(issued)
+        return exchangeInStore(asked)
       }
       const late = tokens === null ? exchange(site, app, code) : refresh(site, app, tokens.refresh_token)
       const { error, error_description } = await errorIn(await late)
       assert.deepEqual([error, error_description], ['invalid_grant', 'the access was ended meanwhile'], grant)
       for (const kind of ['access_token', 'refresh_token'] as const)
         assert.deepEqual(await credentials.list({ user: user.id }, kind, 10), [])
-      credentials.putAll = putAll
+      credentials.exchange = exchangeInStore
     }
   })
 

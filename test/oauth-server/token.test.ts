@@ -233,6 +233,10 @@ test('a client introspects its own tokens; an API token those of its account', a
   assert.equal((await byToken('svct_wrong', tokens.access_token)).status, 401)
   await send(site, '/oauth2/revoke', app, { token: tokens.access_token })
   assert.deepEqual(await read(await byToken(reader, tokens.access_token)), inactive)
+  const others = await tokensOf(site, browser, app)
+  assert.equal((await read(await byToken(reader, others.access_token))).active, true)
+  await send(site, '/oauth2/revoke', app, { token: others.refresh_token })
+  assert.deepEqual(await read(await byToken(reader, others.access_token)), inactive)
 })
 
 test('pages of registered origins may use the token, and no page the authorization endpoint', async t => {

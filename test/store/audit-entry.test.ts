@@ -28,7 +28,7 @@ test('an entry tells who, what, when and from where', () => {
 
 test('an entry names the app and its user, where an app asks', () => {
   const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'An app' }
-  const actor = { ...app, grant: 'g', members: [], scopes: [], apis: [] }
+  const actor = { ...app, grant: 'g', end: null, members: [], scopes: [], apis: [] }
   const entry = auditOf({ ...call, caller: { id: 'g', actor } }, 'create', {
     resourceKind: 'token',
     resource: 't',

@@ -1,16 +1,32 @@
-// Consumes credentials of the store of its arguments: ten times at once each whose digest is read, and prints of each time whether it was the first, and when that was.
+// Consumes or exchanges credentials of the store of its arguments: ten times at once each whose digest is read, and prints of each time what came of it, and when that was.
 import { createInterface } from 'node:readline'
 import { openStore } from '../../src/store/open.ts'
+import { credential } from './contract-specimens.ts'
 
 const store = await openStore(process.argv[2]!, { commandTimeout: 10_000 })
+const { credentials } = store
+const kind = 'authorization_code'
+
+const verbs = {
+  consume: async (digest: string, _: string, at: number) => {
+    const outcome = await credentials.consume(kind, digest, at)
+    return [outcome!.isFirst, outcome!.credential.consumedAt]
+  },
+  exchange: async (digest: string, ended: string, at: number) => {
+    const token = credential('access_token')
+    const end = credential('ended_family', { digest: ended })
+    const asked = { kind, digest, at, grace: 0, issued: [token], end } as const
+    const { outcome, consumedAt } = await credentials.exchange(asked)
+    return [outcome, consumedAt, token.digest]
+  },
+}
+
 console.log('ready')
-for await (const digest of createInterface(process.stdin)) {
+for await (const line of createInterface(process.stdin)) {
+  const [verb, digest = '', ended = ''] = line.split(' ')
   const at = Date.now()
-  const tries = Array.from({ length: 10 }, (_, i) =>
-    store.credentials.consume('authorization_code', digest, at + i),
-  )
-  const outcomes = await Promise.all(tries)
-  console.log(JSON.stringify(outcomes.map(outcome => [outcome!.isFirst, outcome!.credential.consumedAt])))
+  const tries = Array.from({ length: 10 }, (_, i) => verbs[verb as keyof typeof verbs](digest, ended, at + i))
+  console.log(JSON.stringify(await Promise.all(tries)))
 }
 await store.close()
 process.exit()

@@ -1,12 +1,10 @@
 // The promises of a store about credentials: how they are found, that one is consumed once, when they end, and by whom they are listed and removed.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Credential, CredentialKind, CredentialOwner } from '../../src/store/credential.ts'
 import type { Place } from './contract.ts'
+import { startConsumer } from './consumers.ts'
 import { ContractClock } from './contract-clock.ts'
 import { credential, hex } from './contract-specimens.ts'
 
@@ -14,7 +12,6 @@ const kinds = [
   ...['session', 'invitation', 'interaction', 'oidc_session'],
   ...['authorization_code', 'access_token', 'refresh_token', 'sign_in'],
 ] as CredentialKind[]
-const consumer = join(import.meta.dirname, 'consumer.ts')
 const hour = 3_600_000
 
 export function credentialsContract(name: string, place: Place): void {
@@ -144,7 +141,7 @@ export function credentialsContract(name: string, place: Place): void {
     for (let round = 0; round < 5; round++) {
       const kept = credential('authorization_code')
       await store.credentials.put(kept)
-      const outcomes = (await Promise.all(consumers.map(consume => consume(kept.digest)))).flat()
+      const outcomes = (await Promise.all(consumers.map(consume => consume(`consume ${kept.digest}`)))).flat()
       assert.equal(outcomes.length, 20)
       const firsts = outcomes.filter(([isFirst]) => isFirst)
       assert.equal(firsts.length, 1)
@@ -341,19 +338,4 @@ export function credentialsContract(name: string, place: Place): void {
       { numRuns: 25 },
     )
   })
-}
-
-/** Starts a process that consumes what it is told, and returns what tells it. */
-async function startConsumer(
-  t: TestContext,
-  url: string,
-): Promise<(digest: string) => Promise<readonly [isFirst: boolean, at: number][]>> {
-  const child = spawn(process.execPath, [consumer, url], { stdio: ['pipe', 'pipe', 'inherit'] })
-  t.after(() => child.kill('SIGKILL'))
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  assert.equal((await lines.next()).value, 'ready')
-  return async digest => {
-    child.stdin.write(`${digest}\n`)
-    return JSON.parse((await lines.next()).value!)
-  }
 }

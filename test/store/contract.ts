@@ -9,6 +9,7 @@ import { changesContract } from './contract-changes.ts'
 import { countersContract } from './contract-counters.ts'
 import { credentialsContract } from './contract-credentials.ts'
 import { dueContract } from './contract-due.ts'
+import { exchangeContract } from './contract-exchange.ts'
 import { logFiltersContract } from './contract-log-filters.ts'
 import { logsContract } from './contract-logs.ts'
 import { oauthClientsContract } from './contract-oauth-clients.ts'
@@ -33,6 +34,7 @@ export function storeContract(name: string, place: Place): void {
   oauthClientsContract(name, place)
   peopleContract(name, place)
   credentialsContract(name, place)
+  exchangeContract(name, place)
   oauthGrantsContract(name, place)
   zonesContract(name, place)
   dueContract(name, place)

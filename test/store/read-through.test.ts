@@ -112,9 +112,9 @@ test('a lookup that finds nothing is not remembered where any change overtakes i
 })
 
 /** Sets up a memory in which changes of another kind end the one value that they name. */
-function setUpEnding() {
+function setUpEnding(options: Partial<ReadThroughOptions<Thing>> = {}) {
   const kinds = ['token', 'oauth_client'] as const
-  const set = setUp({ kinds, endedBy: ({ kind, id }) => (kind === 'oauth_client' ? id : null) })
+  const set = setUp({ ...options, kinds, endedBy: ({ kind, id }) => (kind === 'oauth_client' ? id : null) })
   const end = (id: string) => set.steered.changes.tell({ kind: 'oauth_client', account, id })
   return { ...set, end }
 }
@@ -130,6 +130,48 @@ test('what a change names is forgotten, and no value or miss beside it', async (
   assert.equal(await memory.get('1'), null)
   assert.equal(memory.get('1'), null)
   assert.equal(steered.asked, 4)
+})
+
+test('what ends of a group is all that is of it, also what replaced another or came from another process', async () => {
+  const { memory, steered, things, clock, end } = setUpEnding({
+    groupOf: ({ shade }) => shade,
+    size: 3,
+    borrow: async key => (key === '4' ? { value: { id: '4', shade: 'red' }, age: 0 } : null),
+  })
+  things.set('2', { id: '2', shade: 'blue' })
+  things.set('3', { id: '3', shade: 'red' })
+  const refill = async (...ids: readonly string[]) => {
+    for (const id of ids) await memory.get(id)
+  }
+  const isKept = (id: string) => !(memory.get(id) instanceof Promise)
+  await refill('1', '2', '3')
+  end('red')
+  assert.deepEqual(['1', '2', '3'].map(isKept), [false, true, false])
+  await refill('1', '3')
+  things.set('1', { id: '1', shade: 'blue' })
+  steered.changes.tell({ kind: 'token', account, id: '1' })
+  await refill('1')
+  end('blue')
+  assert.deepEqual(['1', '2', '3'].map(isKept), [false, false, true])
+  steered.isUnreachable = true
+  clock.advance(6_000)
+  await refill('4')
+  assert.equal(isKept('4'), true)
+  end('red')
+  await assert.rejects(async () => memory.get('4'), StoreUnreachable)
+})
+
+test('a lookup that the end of its group overtakes is not remembered, and not shared', async () => {
+  const { memory, steered, things, end } = setUpEnding({ groupOf: ({ shade }) => shade })
+  const release = steered.hold()
+  const early = memory.get('1')
+  things.delete('1')
+  end('red')
+  const late = memory.get('1')
+  release()
+  assert.notEqual(await early, null)
+  assert.equal(await late, null)
+  assert.equal(await memory.get('1'), null)
 })
 
 test('a lookup that the end of its value overtakes is not remembered', async () => {

@@ -46,6 +46,8 @@ export class SteeredStore {
   readonly byName = new Map<string, Gateway>()
   /** What access tokens are made of, by their digests; of one that lacks a part, the rest is there. */
   readonly parts = new Map<string, Partial<Parts>>()
+  /** The digests of the ends of families. */
+  readonly ended = new Set<string>()
   isUnreachable = false
   asked = 0
   #held: Promise<void> | null = null
@@ -90,6 +92,7 @@ export class SteeredStore {
       gateways,
       credentials: {
         get: (_: string, digest: string) => this.look(() => this.parts.get(digest)?.credential),
+        hasEnded: (digest: string) => this.look(() => this.ended.has(digest)),
       },
       oauthGrants: { get: (account: string, id: string) => lookAt('grant', byId(account, id)) },
       oauthClients: { get: (account: string, id: string) => lookAt('client', byId(account, id)) },

@@ -59,7 +59,14 @@ function keep(i: number): { value: string; token: Token } {
 function actingFor(token: Token): { value: string; token: Token } {
   const { value, digest } = mintToken('svco_')
   const app = { user: 'u', email: 'ann@example.com', client: 'c', clientName: 'An app' }
-  const actor = { ...app, grant: 'g', members: [], scopes: [], apis: ['management', 'ai'] } as const
+  const actor = {
+    ...app,
+    grant: 'g',
+    end: null,
+    members: [],
+    scopes: [],
+    apis: ['management', 'ai'],
+  } as const
   return { value, token: { ...token, digest, actor } }
 }
 

@@ -6,16 +6,12 @@ import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
+import { endDigestOf, endOf } from '../../oauth-grants/family.ts'
 import type { ClientDirectory } from '../client-directory.ts'
 import { type GrantReference, readReference, writeReference } from './grant-reference.ts'
 import { factsOf, type RequestFacts } from './request-facts.ts'
 import { faultOfStanding } from '../standing.ts'
 import type { Adapter, Context, Payload } from './engine-types.ts'
-
-/** How long a refresh token that was used may be used again, since apps race and lose responses; in ms. */
-const grace = 30_000
-/** When what a replay revokes is removed once more: what the first use was writing at that moment; in ms. */
-const afterRace = 2_000
 
 interface AdapterParts {
   readonly store: Store
@@ -145,20 +141,17 @@ class CredentialAdapter extends NoAdapter {
   override async find(id: string): Promise<Payload | undefined> {
     if (!this.#isLikely(id)) return undefined
     const credential = await this.#parts.store.credentials.get(this.#kind, digestOf(id))
-    return credential === null ? undefined : this.#payloadOf(id, credential)
+    if (credential === null) return undefined
+    const context = this.#parts.context()
+    if (context !== undefined && this.#kind !== 'interaction') factsOf(context.req).shown = credential
+    return this.#payloadOf(id, credential)
   }
 
+  /** Notes what is to be consumed: that is done in one step with the writing of what is issued for it. */
   override async consume(id: string): Promise<void> {
-    const { credentials } = this.#parts.store
-    const now = this.#clock.now()
-    const consumed = await credentials.consume(this.#kind, digestOf(id), now)
-    if (consumed === null) throw this.#parts.refusal('not found')
-    const context = this.#parts.context()
-    if (context !== undefined) factsOf(context.req).spent = consumed.credential
-    if (consumed.isFirst || !this.#isReplay(consumed.credential)) return
-    await this.#endFamily(readReference(referenceOf(consumed.credential) ?? ''))
-    this.#note(this.#replayReason(consumed.credential))
-    throw this.#parts.refusal('already consumed')
+    const facts = factsOf(this.#parts.context()!.req)
+    if (facts.shown?.digest !== digestOf(id)) throw this.#parts.refusal('not found')
+    facts.spent = facts.shown
   }
 
   override async destroy(id: string): Promise<void> {
@@ -166,21 +159,13 @@ class CredentialAdapter extends NoAdapter {
   }
 
   override async revokeByGrantId(id: string): Promise<void> {
+    const reference = readReference(id)
     // It is called for each kind.
-    if (this.#kind === 'access_token') await this.#endFamily(readReference(id))
-  }
-
-  /** Ends the tokens of a family; the code stays, so that another use of it is seen as one. */
-  async #endFamily(reference: GrantReference | null): Promise<void> {
-    if (reference === null) return
-    const { store } = this.#parts
-    await endFamily(store, reference)
-    setTimeout(() => void endFamily(store, reference).catch(() => {}), afterRace).unref()
-  }
-
-  #note(reason: string): void {
-    const context = this.#parts.context()
-    if (context !== undefined) factsOf(context.req).reason = reason
+    if (this.#kind !== 'access_token' || reference === null) return
+    const { shown, client } = factsOf(this.#parts.context()!.req)
+    const { grant, family } = reference
+    const owners = { user: shown?.user ?? null, client: client?.id ?? null, grant }
+    await this.#parts.store.credentials.endFamily(endOf(family, owners, this.#clock.now()))
   }
 
   #noteOwners({ user, data }: Credential): void {
@@ -193,17 +178,6 @@ class CredentialAdapter extends NoAdapter {
     if (this.#kind === 'access_token') return isWellFormed(id, 'svco_')
     if (this.#kind === 'refresh_token') return isWellFormed(id, 'svcr_')
     return /^[\w-]{21,64}$/.test(id)
-  }
-
-  #isReplay({ consumedAt }: Credential): boolean {
-    if (consumedAt === null) return false
-    return this.#kind !== 'refresh_token' || this.#clock.now() - consumedAt > grace
-  }
-
-  #replayReason({ consumedAt }: Credential): string {
-    const ago = Math.max(0, this.#clock.now() - consumedAt!)
-    const what = this.#kind === 'refresh_token' ? 'refresh token' : 'code'
-    return `the ${what} was used before, ${(ago / 1000).toFixed(1)} s ago, so the tokens that came of it are revoked`
   }
 
   #credentialOf(id: string, payload: Payload): Credential {
@@ -244,11 +218,6 @@ class CredentialAdapter extends NoAdapter {
     // Another client's code tells this one nothing of whom it was for.
     const isOwn = context !== undefined && factsOf(context.req).client?.id === credential.client
     if (isOwn && reference !== null) this.#noteOwners(credential)
-    if (this.#isReplay(credential)) {
-      payload.consumed = Math.floor(credential.consumedAt! / 1000)
-      // Another client's attempt ends nothing.
-      if (isOwn) this.#note(this.#replayReason(credential))
-    }
     return payload
   }
 }
@@ -258,18 +227,6 @@ function referenceOf({ grant, data }: Credential): string | null {
   const { account, family } = data as { readonly account?: unknown; readonly family?: unknown }
   if (grant === null || typeof account !== 'string' || typeof family !== 'string') return null
   return writeReference({ account, grant, family })
-}
-
-/** The most tokens of a consent that are looked through; with more, all of them end. */
-const mostOfGrant = 5_000
-
-async function endFamily({ credentials }: Store, { grant, family }: GrantReference): Promise<void> {
-  for (const kind of ['refresh_token', 'access_token'] as const) {
-    const all = await credentials.list({ grant }, kind, mostOfGrant)
-    if (all.length === mostOfGrant) await credentials.removeOf({ grant }, [kind])
-    const isOfFamily = ({ data }: Credential) => (data as { family?: unknown }).family === family
-    for (const { digest } of all.filter(isOfFamily)) await credentials.remove(kind, digest)
-  }
 }
 
 /** What the engine has of a client beside its own metadata. */
@@ -326,8 +283,14 @@ class GrantAdapter extends NoAdapter {
     const reference = readReference(id)
     if (reference === null) return undefined
     const { store, clients } = this.#parts
-    const kept = await store.oauthGrants.get(reference.account, reference.grant)
+    const [kept, hasEnded] = await Promise.all([
+      store.oauthGrants.get(reference.account, reference.grant),
+      // The exchange itself finds out.
+      this.#parts.context()?.oidc.route !== 'token' &&
+        store.credentials.hasEnded(endDigestOf(reference.family)),
+    ])
     if (kept === null) return this.#refuse('the consent was withdrawn')
+    if (hasEnded) return this.#refuse('it was revoked')
     const grant = kept.record
     const client = await clients.find(grant.client)
     if (client === null) return this.#refuse('the client was deleted')

@@ -29,6 +29,8 @@ export class RequestFacts {
   readonly person: Person | null
   /** Tokens that are written together before the response goes out. */
   readonly issued: Credential[] = []
+  /** The code or token that the app has sent, as it was kept. */
+  shown: Credential | null = null
   /** The code or refresh token that they are issued for. */
   spent: Credential | null = null
   client: OAuthClient | null = null

@@ -8,6 +8,8 @@ import {
   type Credential,
   type CredentialKind,
   type CredentialOwner,
+  type Exchange,
+  type Exchanged,
   isDigest,
   jsonOf,
   narrowest,
@@ -37,6 +39,7 @@ const letters: Readonly<Record<CredentialKind, string>> = {
   access_token: 'a',
   refresh_token: 'r',
   sign_in: 'g',
+  ended_family: 'e',
 }
 
 /** A credential is kept as `expiresAt consumedAt user client grant createdAt data`, with - for null. */
@@ -51,30 +54,70 @@ local function keep(key, expires, text, shift)
 end
 `
 
-/** KEYS: of each credential its own and those of its owners. ARGV: shift of the clock, `always` or `present`, then of each its 7 parts, and its member in sorted sets. */
-const putAll = lua`${serverClockLua}${partsLua}
-local shift, time = tonumber(ARGV[1]), now(ARGV[1])
+/** Puts credentials whose keys and arguments begin behind these places: of each 4 keys, its own and those of its owners, then its 7 parts and its member in sorted sets. */
+const putLua = `
+local function put(keys, args, count, time, shift)
+  for i = 0, count - 1 do
+    local key = KEYS[keys + 4 * i + 1]
+    local first = args + 8 * i + 1
+    local parts, member = {unpack(ARGV, first, first + 6)}, ARGV[first + 7]
+    local expires, old = tonumber(parts[1]), redis.call('GET', key)
+    local consumed = alive(old, time) and string.match(old, '^%S+ (%S+)')
+    if consumed and consumed ~= '-' then parts[2] = consumed end
+    keep(key, expires, table.concat(parts, ' '), shift)
+    for owner = 3, 5 do
+      if parts[owner] ~= '-' then
+        local all = KEYS[keys + 4 * i + owner - 1]
+        redis.call('ZADD', all, expires, member)
+        local ended = redis.call('ZRANGEBYSCORE', all, '-inf', time, 'LIMIT', 0, ${broom})
+        if #ended > 0 then redis.call('ZREM', all, unpack(ended)) end
+        if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end
+      end
+    end
+  end
+end
+`
+
+/** KEYS: of each credential 4. ARGV: shift of the clock, `always` or `present`, then of each 8. */
+const putAll = lua`${serverClockLua}${partsLua}${putLua}
+local time = now(ARGV[1])
 if ARGV[2] == 'present' then
   local old = redis.call('GET', KEYS[1])
   if not alive(old, time) or not string.find(old, '^%S+ %- ') then return 0 end
 end
-for i = 0, #KEYS / 4 - 1 do
-  local key = KEYS[4 * i + 1]
-  local parts, member = {unpack(ARGV, 8 * i + 3, 8 * i + 9)}, ARGV[8 * i + 10]
-  local expires, old = tonumber(parts[1]), redis.call('GET', key)
-  local consumed = alive(old, time) and string.match(old, '^%S+ (%S+)')
-  if consumed and consumed ~= '-' then parts[2] = consumed end
-  keep(key, expires, table.concat(parts, ' '), shift)
-  for owner = 3, 5 do
-    if parts[owner] ~= '-' then
-      local all = KEYS[4 * i + owner - 1]
-      redis.call('ZADD', all, expires, member)
-      local ended = redis.call('ZRANGEBYSCORE', all, '-inf', time, 'LIMIT', 0, ${String(broom)})
-      if #ended > 0 then redis.call('ZREM', all, unpack(ended)) end
-      if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end
-    end
-  end
+put(0, 2, #KEYS / 4, time, tonumber(ARGV[1]))
+return 1`
+
+/** Puts the end of a family, whose keys and arguments begin behind these places, and tells of it. */
+const endLua = `
+local function finish(keys, args, time, shift, channel, digest)
+  put(keys, args, 1, time, shift)
+  tell(channel, stamp(), 'credential', 'ended_family', digest)
 end
+`
+
+/** KEYS: version, changes, what is exchanged, 4 of the end, 4 of each that is issued. ARGV: shift of the clock, channel, digest of the end, when, grace, 8 of each. */
+const exchangeOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
+local shift, channel, digest, at, grace = unpack(ARGV, 1, 5)
+local time, old = now(shift), redis.call('GET', KEYS[3])
+if not alive(old, time) then return {'ended', '-'} end
+local expires, consumed, rest = string.match(old, '^(%S+) (%S+) (.*)$')
+local isEnded = alive(redis.call('GET', KEYS[4]), time)
+if consumed ~= '-' and (tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace)) then
+  if not isEnded then finish(3, 5, time, tonumber(shift), channel, digest) end
+  return {'replayed', consumed}
+end
+if isEnded then return {'ended', '-'} end
+if consumed == '-' then
+  consumed = at
+  keep(KEYS[3], tonumber(expires), expires .. ' ' .. at .. ' ' .. rest, tonumber(shift))
+end
+put(7, 13, (#KEYS - 7) / 4, time, tonumber(shift))
+return {'issued', consumed}`
+
+/** KEYS: version, changes, 4 of the end. ARGV: shift of the clock, channel, digest, 8 of the end. */
+const endOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
+finish(2, 3, now(ARGV[1]), tonumber(ARGV[1]), ARGV[2], ARGV[3])
 return 1`
 
 /** KEYS: credential. ARGV: shift of the clock, when it is consumed. Gives whether it was now, and the credential. */
@@ -154,6 +197,28 @@ export class RedisCredentials implements Credentials {
     return { credential: parse(text, kind, digest), isFirst: isFirst === 1 }
   }
 
+  async exchange({ kind, digest, at, grace, issued, end }: Exchange): Promise<Exchanged> {
+    if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
+    const [homes, parts] = homesAndParts([end, ...issued])
+    const found = await this.#writes.run(
+      exchangeOne,
+      [keys.version, keys.changes, keyOf(kind, digest), ...homes],
+      [shiftOf(this.#clock), changeChannel, end.digest, at, grace, ...parts],
+    )
+    const [outcome, consumedAt] = found as [Exchanged['outcome'], string]
+    return { outcome, consumedAt: consumedAt === '-' ? null : Number(consumedAt) }
+  }
+
+  async endFamily(end: Credential): Promise<void> {
+    const [homes, parts] = homesAndParts([end])
+    const args = [shiftOf(this.#clock), changeChannel, end.digest, ...parts]
+    await this.#writes.run(endOne, [keys.version, keys.changes, ...homes], args)
+  }
+
+  async hasEnded(digest: string): Promise<boolean> {
+    return (await this.#read('ended_family', digest)) !== null
+  }
+
   async remove(kind: CredentialKind, digest: string): Promise<boolean> {
     if (!isDigest(digest)) return false
     const homes = [keys.version, keys.changes, keyOf(kind, digest)]
@@ -212,19 +277,8 @@ export class RedisCredentials implements Credentials {
   }
 
   async #put(credentials: readonly Credential[], when: 'always' | 'present'): Promise<unknown> {
-    const homes: string[] = []
-    const args: Argument[] = [shiftOf(this.#clock), when]
-    for (const credential of credentials) {
-      const { kind, digest, user, client, grant, createdAt, expiresAt, consumedAt } = credential
-      const own = keyOf(kind, digest)
-      homes.push(own)
-      // Its own once more, where there is no owner: the script leaves that alone.
-      for (const [owner, id] of Object.entries({ user, client, grant }))
-        homes.push(id === null ? own : keys.credentialsOf(owner, id))
-      args.push(expiresAt, consumedAt ?? '-', user ?? '-', client ?? '-', grant ?? '-', createdAt)
-      args.push(jsonOf(credential), memberOf(kind, digest))
-    }
-    return this.#writes.run(putAll, homes, args)
+    const [homes, parts] = homesAndParts(credentials)
+    return this.#writes.run(putAll, homes, [shiftOf(this.#clock), when, ...parts])
   }
 
   async #read(kind: CredentialKind, digest: string): Promise<Credential | null> {
@@ -234,6 +288,23 @@ export class RedisCredentials implements Credentials {
     // The server has a clock of its own, and drops it by that.
     return credential.expiresAt > this.#clock.now() ? credential : null
   }
+}
+
+/** Returns the keys and arguments of credentials as the scripts take them. */
+function homesAndParts(credentials: readonly Credential[]): [homes: string[], parts: Argument[]] {
+  const homes: string[] = []
+  const parts: Argument[] = []
+  for (const credential of credentials) {
+    const { kind, digest, user, client, grant, createdAt, expiresAt, consumedAt } = credential
+    const own = keyOf(kind, digest)
+    homes.push(own)
+    // Its own once more, where there is no owner: the script leaves that alone.
+    for (const [owner, id] of Object.entries({ user, client, grant }))
+      homes.push(id === null ? own : keys.credentialsOf(owner, id))
+    parts.push(expiresAt, consumedAt ?? '-', user ?? '-', client ?? '-', grant ?? '-', createdAt)
+    parts.push(jsonOf(credential), memberOf(kind, digest))
+  }
+  return [homes, parts]
 }
 
 function parse(text: string, kind: CredentialKind, digest: string): Credential {

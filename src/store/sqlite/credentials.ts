@@ -7,6 +7,8 @@ import {
   type Credential,
   type CredentialKind,
   type CredentialOwner,
+  type Exchange,
+  type Exchanged,
   isDigest,
   jsonOf,
   narrowest,
@@ -20,6 +22,8 @@ const removeStep = 500
 const broom = 50
 /** Ms until it is looked again what has expired, once nothing more was found. */
 const sweepPeriod = 1_000
+
+const endKind = 'ended_family' satisfies CredentialKind
 
 /** The columns of those whose a credential is. */
 const columns = { user: 'user', client: 'client', grant: 'consent' } as const
@@ -99,6 +103,36 @@ export class SqliteCredentials implements Credentials {
     })
   }
 
+  async exchange({ kind, digest, at, grace, issued, end }: Exchange): Promise<Exchanged> {
+    const all = issued.map(credential => [credential, jsonOf(credential)] as const)
+    const json = jsonOf(end)
+    const exchanged = await this.#db.write((): Exchanged => {
+      const hasEnded = this.#hasEnded(end.digest)
+      const isFirst = !hasEnded && this.#consume(bytesOf(digest), kind, this.#clock.now(), at) === 1
+      const consumedAt = isFirst ? at : (this.#read(kind, digest)?.consumedAt ?? null)
+      if (!isFirst && consumedAt !== null && (grace === 0 || at - consumedAt > grace)) {
+        if (!hasEnded) this.#writeEnd(end, json)
+        return { outcome: 'replayed', consumedAt }
+      }
+      if (hasEnded || consumedAt === null) return { outcome: 'ended', consumedAt: null }
+      this.#sweepWithin()
+      for (const [credential, json] of all) this.#write(this.#put, credential, json)
+      return { outcome: 'issued', consumedAt }
+    })
+    if (exchanged.outcome === 'replayed') await this.#changes.tell()
+    return exchanged
+  }
+
+  async endFamily(end: Credential): Promise<void> {
+    const json = jsonOf(end)
+    await this.#db.write(() => this.#writeEnd(end, json))
+    await this.#changes.tell()
+  }
+
+  async hasEnded(digest: string): Promise<boolean> {
+    return this.#db.read(() => this.#hasEnded(digest))
+  }
+
   async remove(kind: CredentialKind, digest: string): Promise<boolean> {
     if (!isDigest(digest)) return false
     const isRemoved = await this.#db.write(() => {
@@ -146,6 +180,15 @@ export class SqliteCredentials implements Credentials {
   #read(kind: CredentialKind, digest: string): Credential | null {
     const row = this.#get.get(bytesOf(digest), kind, this.#clock.now())
     return row ? fromRow(row) : null
+  }
+
+  #hasEnded(digest: string): boolean {
+    return this.#get.get(bytesOf(digest), endKind, this.#clock.now()) !== undefined
+  }
+
+  #writeEnd(end: Credential, json: string): void {
+    this.#write(this.#put, end, json)
+    this.#note(endKind, end.digest)
   }
 
   #write(command: Command, credential: Credential, json: string): boolean {

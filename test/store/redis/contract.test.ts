@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { storeContract } from '../contract.ts'
 
 const endings: (() => unknown)[] = []
-const databases = 200
+const databases = 300
 let server: RedisServer
 let used = 0
 

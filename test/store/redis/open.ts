@@ -67,6 +67,13 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'credentials.put': store => store.credentials.put(credential('session')),
   'credentials.putAll': store => store.credentials.putAll([credential('access_token'), opening]),
   'credentials.consume': store => store.credentials.consume('refresh_token', opening.digest, 1),
+  'credentials.exchange': store =>
+    store.credentials.exchange({
+      ...{ kind: 'refresh_token', digest: opening.digest, at: 1, grace: 1 },
+      ...{ issued: [credential('access_token')], end: credential('ended_family') },
+    }),
+  'credentials.endFamily': store => store.credentials.endFamily(credential('ended_family')),
+  'credentials.hasEnded': store => store.credentials.hasEnded(opening.digest),
   'credentials.list': store => store.credentials.list({ user: opening.user! }, 'refresh_token', 10),
   'credentials.remove': store => store.credentials.remove('refresh_token', opening.digest),
   'credentials.removeOf': store => store.credentials.removeOf({ user: opening.user! }),

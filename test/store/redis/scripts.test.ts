@@ -47,6 +47,9 @@ const owner = account()
 const known = token()
 const opening = credential('refresh_token')
 const another = credential('access_token', { client: opening.client })
+const end = credential('ended_family', { client: opening.client })
+const { kind, digest } = opening
+const exchange = { kind, digest, at: 1, grace: 1, issued: [another], end }
 const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
@@ -95,6 +98,15 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.credentials.put(opening),
     act: store => store.credentials.consume(opening.kind, opening.digest, 1),
   },
+  'credentials.exchange': {
+    arrange: store => store.credentials.put(opening),
+    act: store => store.credentials.exchange(exchange),
+  },
+  'credentials.exchange, a replay': {
+    arrange: store => store.credentials.put({ ...opening, consumedAt: 1 }),
+    act: store => store.credentials.exchange({ ...exchange, at: 3 }),
+  },
+  'credentials.endFamily': { act: store => store.credentials.endFamily(end) },
   'credentials.remove': {
     arrange: store => store.credentials.put(opening),
     act: store => store.credentials.remove(opening.kind, opening.digest),

@@ -1,0 +1,211 @@
+// The promises of a store about exchanges: what is given for a credential comes with its consumption or not at all, once, and a replay ends it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Credential, Exchange } from '../../src/store/credential.ts'
+import type { Change } from '../../src/store/store.ts'
+import { until } from '../help/until.ts'
+import type { Place } from './contract.ts'
+import { ContractClock } from './contract-clock.ts'
+import { startConsumer } from './consumers.ts'
+import { credential } from './contract-specimens.ts'
+
+const hour = 3_600_000
+
+/** Asks for a pair of tokens for a credential. */
+function exchangeOf({ kind, digest }: Credential, more: Partial<Exchange> = {}): Exchange {
+  const issued = [credential('access_token'), credential('refresh_token')]
+  return { kind, digest, at: 1_000, grace: 0, issued, end: credential('ended_family'), ...more }
+}
+
+export function exchangeContract(name: string, place: Place): void {
+  test(`${name}: an exchange consumes what it is for, and stores what is issued`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
+    for (const owners of [{}, { user: null, client: null, grant: null }]) {
+      const code = credential('authorization_code', owners)
+      await credentials.put(code)
+      const asked = exchangeOf(code)
+      assert.deepEqual(await credentials.exchange(asked), { outcome: 'issued', consumedAt: 1_000 })
+      assert.deepEqual(await other.credentials.get(code.kind, code.digest), { ...code, consumedAt: 1_000 })
+      for (const one of asked.issued) assert.deepEqual(await other.credentials.get(one.kind, one.digest), one)
+      assert.equal(await other.credentials.hasEnded(asked.end.digest), false)
+    }
+  })
+
+  test(`${name}: an exchange of what is not there, or has expired, issues nothing and ends nothing`, async t => {
+    const clock = new ContractClock()
+    const open = await place(t)
+    const { credentials } = await open(clock)
+    const late = credential('authorization_code', { expiresAt: clock.now() + 5_000 })
+    await credentials.put(late)
+    clock.advance(6_000)
+    const value = credential('authorization_code', { digest: `svco_${'A'.repeat(59)}` })
+    for (const one of [late, credential('authorization_code'), value]) {
+      const asked = exchangeOf(one, {
+        issued: [credential('access_token', { expiresAt: clock.now() + hour })],
+        end: credential('ended_family', { expiresAt: clock.now() + hour }),
+      })
+      assert.deepEqual(await credentials.exchange(asked), { outcome: 'ended', consumedAt: null })
+      assert.equal(await credentials.get('access_token', asked.issued[0]!.digest), null)
+      assert.equal(await credentials.hasEnded(asked.end.digest), false)
+    }
+  })
+
+  test(`${name}: an exchange that cannot store all changes nothing`, async t => {
+    const { credentials } = await (await place(t))()
+    const code = credential('authorization_code')
+    await credentials.put(code)
+    const issued = [credential('access_token'), credential('refresh_token', { user: 'a b' })]
+    await assert.rejects(credentials.exchange(exchangeOf(code, { issued })), TypeError)
+    assert.deepEqual(await credentials.get(code.kind, code.digest), code)
+    assert.equal(await credentials.get('access_token', issued[0]!.digest), null)
+  })
+
+  test(`${name}: a replay issues nothing and ends the family, and so does one after it, and every handle is told`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
+    const told: Change[] = []
+    t.after(other.changes.follow(change => told.push(change)))
+    const code = credential('authorization_code')
+    await credentials.put(code)
+    const end = credential('ended_family')
+    const first = exchangeOf(code, { end })
+    await credentials.exchange(first)
+    // A clock that is behind does not make it earlier.
+    const again = exchangeOf(code, { end, at: 900 })
+    assert.deepEqual(await other.credentials.exchange(again), { outcome: 'replayed', consumedAt: 1_000 })
+    assert.equal(await credentials.hasEnded(end.digest), true)
+    await until(() => told.some(change => change.kind === 'credential' && change.id === end.digest))
+    const change = { kind: 'credential', account: 'ended_family', id: end.digest }
+    assert.deepEqual(told, [change])
+    const refresh = exchangeOf(first.issued[1]!, { end })
+    assert.deepEqual(await credentials.exchange(refresh), { outcome: 'ended', consumedAt: null })
+    const third = await credentials.exchange(exchangeOf(code, { end }))
+    assert.deepEqual(third, { outcome: 'replayed', consumedAt: 1_000 })
+    for (const { issued } of [again, refresh])
+      for (const one of issued) assert.equal(await credentials.get(one.kind, one.digest), null)
+    assert.deepEqual(await credentials.get('refresh_token', refresh.digest), first.issued[1])
+  })
+
+  test(`${name}: a refresh token is exchanged again within its grace, and replayed after it`, async t => {
+    const { credentials } = await (await place(t))()
+    const token = credential('refresh_token')
+    await credentials.put(token)
+    const end = credential('ended_family')
+    const outcomes: unknown[] = []
+    for (const at of [1_000, 1_500, 500, 31_000, 31_001]) {
+      const asked = exchangeOf(token, { at, grace: 30_000, end })
+      outcomes.push([at, await credentials.exchange(asked)])
+      const isThere = (await credentials.get('access_token', asked.issued[0]!.digest)) !== null
+      assert.equal(isThere, at !== 31_001)
+    }
+    const issued = { outcome: 'issued', consumedAt: 1_000 }
+    assert.deepEqual(outcomes, [
+      [1_000, issued],
+      [1_500, issued],
+      [500, issued],
+      [31_000, issued],
+      [31_001, { outcome: 'replayed', consumedAt: 1_000 }],
+    ])
+  })
+
+  test(`${name}: a family that was ended, or whose grant was, gets no more`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
+    const [first, second] = [credential('refresh_token'), credential('refresh_token')]
+    await credentials.putAll([first, second])
+    const end = credential('ended_family', { grant: first.grant })
+    const told: Change[] = []
+    t.after(other.changes.follow(change => told.push(change)))
+    await credentials.endFamily(end)
+    assert.equal(await other.credentials.hasEnded(end.digest), true)
+    await until(() => told.length > 0)
+    assert.deepEqual(told, [{ kind: 'credential', account: 'ended_family', id: end.digest }])
+    assert.equal((await credentials.exchange(exchangeOf(first, { end }))).outcome, 'ended')
+    assert.deepEqual(await credentials.get('refresh_token', first.digest), first)
+    await credentials.removeOf({ grant: second.grant! })
+    assert.equal((await credentials.exchange(exchangeOf(second))).outcome, 'ended')
+    await credentials.endFamily(end)
+    await credentials.removeOf({ grant: first.grant! })
+    assert.equal(await credentials.hasEnded(end.digest), false)
+  })
+
+  test(`${name}: an end is there until it expires`, async t => {
+    const clock = new ContractClock()
+    const { credentials } = await (await place(t))(clock)
+    const end = credential('ended_family', { expiresAt: clock.now() + 5_000 })
+    await credentials.endFamily(end)
+    assert.equal(await credentials.hasEnded(end.digest), true)
+    clock.advance(6_000)
+    assert.equal(await credentials.hasEnded(end.digest), false)
+  })
+
+  test(`${name}: of two processes that exchange one code ten times at once each, one is issued, and its tokens are ended`, async t => {
+    const open = await place(t)
+    const store = await open()
+    const consumers = await Promise.all(Array.from({ length: 2 }, () => startConsumer(t, store.location)))
+    for (let round = 0; round < 5; round++) {
+      const code = credential('authorization_code')
+      await store.credentials.put(code)
+      const end = credential('ended_family')
+      const line = `exchange ${code.digest} ${end.digest}`
+      const outcomes = (await Promise.all(consumers.map(consume => consume(line)))).flat()
+      assert.equal(outcomes.length, 20)
+      assert.equal(outcomes.filter(([outcome]) => outcome === 'issued').length, 1)
+      assert.equal(outcomes.filter(([outcome]) => outcome === 'replayed').length, 19)
+      for (const [outcome, , token] of outcomes)
+        assert.equal((await store.credentials.get('access_token', token!)) !== null, outcome === 'issued')
+      assert.equal(await store.credentials.hasEnded(end.digest), true)
+    }
+  })
+
+  test(`${name}: whatever is exchanged, ended and removed, what is there is what must be`, async t => {
+    const open = await place(t)
+    const stores = await Promise.all([open(), open()])
+    const step = fc.record({
+      action: fc.constantFrom('exchange', 'exchange', 'exchange', 'end', 'remove'),
+      which: fc.nat(5),
+      at: fc.nat(100),
+      store: fc.nat(1),
+    } as const)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async steps => {
+        const end = credential('ended_family')
+        const code = credential('authorization_code')
+        await stores[0]!.credentials.put(code)
+        const model = new Map<string, Credential>([[code.digest, code]])
+        let hasEnded = false
+        for (const { action, which, at, store } of steps) {
+          const { credentials } = stores[store]!
+          const one = [...model.values()][which % Math.max(1, model.size)]
+          if (one === undefined) continue
+          if (action === 'remove') {
+            await credentials.remove(one.kind, one.digest)
+            model.delete(one.digest)
+            continue
+          }
+          if (action === 'end') {
+            await credentials.endFamily(end)
+            hasEnded = true
+            continue
+          }
+          const grace = one.kind === 'refresh_token' ? 30 : 0
+          const next = credential('refresh_token')
+          const asked = { ...exchangeOf(one, { at, grace, end }), issued: [next] }
+          const { outcome } = await credentials.exchange(asked)
+          const isGood = one.consumedAt === null || (grace > 0 && at - one.consumedAt <= grace)
+          assert.equal(outcome, !isGood ? 'replayed' : hasEnded ? 'ended' : 'issued')
+          hasEnded ||= outcome === 'replayed'
+          if (outcome !== 'issued') continue
+          model.set(one.digest, { ...one, consumedAt: one.consumedAt ?? at })
+          model.set(next.digest, next)
+        }
+        const other = stores[1]!.credentials
+        assert.equal(await other.hasEnded(end.digest), hasEnded)
+        for (const one of model.values()) assert.deepEqual(await other.get(one.kind, one.digest), one)
+      }),
+      { numRuns: 25 },
+    )
+  })
+}
