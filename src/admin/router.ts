@@ -1,5 +1,6 @@
 // Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
 
+import type { Token } from '../store/records.ts'
 import type { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './sender.ts'
@@ -16,6 +17,8 @@ export interface Requester extends Sender {
   readonly idempotencyKey: string | null
   /** The token that its connection showed last. */
   readonly shown?: Shown
+  /** Who asks, where code of this process does and has seen to who that is: no request can set it. */
+  readonly caller?: Token
   /** Reads the body to its end; null when it has more than so many bytes. */
   readonly readBody: (most: number) => Promise<Buffer | null>
 }

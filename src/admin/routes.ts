@@ -241,12 +241,25 @@ export const apiRows: readonly ApiRow[] = [
     query: ['name', 'scope'],
     handle: listPermissionGroups,
   },
-  { method: 'POST', path: tokens, permission: 'API Tokens Write', body: jsonBody, handle: createToken },
+  {
+    method: 'POST',
+    path: tokens,
+    permission: 'API Tokens Write',
+    body: jsonBody,
+    headers: ['idempotency-key'],
+    handle: createToken,
+  },
   { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
   { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
   { method: 'PUT', path: token, permission: 'API Tokens Write', body: jsonBody, handle: updateToken },
   { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
-  { method: 'PUT', path: `${token}/value`, permission: 'API Tokens Write', handle: rollToken },
+  {
+    method: 'PUT',
+    path: `${token}/value`,
+    permission: 'API Tokens Write',
+    headers: ['idempotency-key'],
+    handle: rollToken,
+  },
 
   { method: 'POST', path: gateways, permission: 'AI Gateway Edit', body: jsonBody, handle: createGateway },
   {

@@ -8,12 +8,13 @@ import { pipeline } from 'node:stream/promises'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
+import type { Token } from '../store/records.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 import type { Face } from './face.ts'
 import { readBody } from './request/input.ts'
 import { type Facts, routes } from './routes.ts'
-import { type Requester, Router } from './router.ts'
+import { type Method, type Requester, Router } from './router.ts'
 import { type Sender, senderOf } from './sender.ts'
 
 const limits = {
@@ -38,6 +39,19 @@ const partsInATurn = 16
 
 /** What a response can't set, since each is there once. */
 const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
+
+/** What code of this process asks of the management API. */
+export interface Question {
+  readonly method: Method
+  /** The path, with the query if there is one. */
+  readonly target: string
+  /** Whose request it is asked for. */
+  readonly sender: Sender
+  /** Sent as JSON; none where it is left out. */
+  readonly body?: unknown
+  readonly ifMatch?: string | undefined
+  readonly idempotencyKey?: string | undefined
+}
 
 export class AdminServer {
   readonly #server: Server
@@ -100,6 +114,29 @@ export class AdminServer {
     }, 50)
     await closed
     clearInterval(idle)
+  }
+
+  /** Responds to code of this process, which has seen to who the caller is, as to a request with their token: by the same rows, rules and limits, with the same audit. */
+  askAs(
+    caller: Token,
+    { method, target, sender, body, ifMatch, idempotencyKey }: Question,
+  ): Promise<ApiResponse> {
+    const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body))
+    return this.#router.respond(
+      method,
+      target,
+      {
+        ...sender,
+        accept: null,
+        authorization: null,
+        contentType: body === undefined ? null : 'application/json',
+        ifMatch: ifMatch ?? null,
+        idempotencyKey: idempotencyKey ?? null,
+        caller,
+        readBody: async most => (bytes.length > most ? null : bytes),
+      },
+      this.#facts,
+    )
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,7 +3,7 @@
 import { type Html, type HtmlValue, html } from '../base/text/html.ts'
 
 /** What stands in every form: where it leads, and the token that proves where it comes from. */
-interface FormFrame {
+export interface FormFrame {
   readonly action: string
   readonly token: string
   /** Fields that nobody sees. */

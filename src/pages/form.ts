@@ -3,10 +3,18 @@
 /** What a form says; the names are those of its fields. */
 export type Form = ReadonlyMap<string, string>
 
-/** The largest form, in bytes: names and values of all pages fit many times. */
-export const largestForm = 32 * 1024
+/** What a form may hold. */
+export interface FormRules {
+  /** The largest body, in bytes. */
+  readonly most: number
+  /** The most fields. */
+  readonly fields: number
+  /** Whether values may have several lines. */
+  readonly hasLines: boolean
+}
 
-const mostFields = 200
+/** Those of signing in: names and values of all its pages fit many times. */
+export const signInForms: FormRules = { most: 32 * 1024, fields: 200, hasLines: false }
 
 /** Whether a Content-Type is that of a form. */
 export function isForm(contentType: string | undefined): boolean {
@@ -16,10 +24,10 @@ export function isForm(contentType: string | undefined): boolean {
 }
 
 /** Reads a form; null for one that is too large, with a duplicate name, too many fields, broken escapes, control characters, or text that is not UTF-8. */
-export function readForm(body: Buffer): Form | null {
+export function readForm(body: Buffer, { most, fields: mostFields, hasLines } = signInForms): Form | null {
   const form = new Map<string, string>()
   if (body.length === 0) return form
-  if (body.length > largestForm) return null
+  if (body.length > most) return null
   const text = body.toString('latin1')
   if (!/^[\x21-\x7e]*$/.test(text)) return null
   const fields = text.split('&')
@@ -27,18 +35,23 @@ export function readForm(body: Buffer): Form | null {
   for (const field of fields) {
     const [, encodedName, encodedValue] = /^([^=]+)=([^=]*)$/.exec(field) ?? []
     const name = decode(encodedName)
-    const value = decode(encodedValue)
+    const value = decode(encodedValue, hasLines)
     if (name === null || value === null || form.has(name)) return null
     form.set(name, value)
   }
   return form
 }
 
-function decode(text: string | undefined): string | null {
+/** Browsers send lines with a carriage return before each feed; what is read has the feed alone. */
+function decode(text: string | undefined, hasLines = false): string | null {
   try {
-    const decoded = decodeURIComponent(text!.replaceAll('+', ' '))
-    return /[\0-\x08\x0a-\x1f\x7f]/.test(decoded) ? null : decoded
+    const sent = decodeURIComponent(text!.replaceAll('+', ' '))
+    const decoded = hasLines ? sent.replaceAll('\r\n', '\n') : sent
+    return (hasLines ? unprintable : unprintableOrFeed).test(decoded) ? null : decoded
   } catch {
     return null
   }
 }
+
+const unprintable = /[\0-\x08\x0b-\x1f\x7f]/
+const unprintableOrFeed = /[\0-\x08\x0a-\x1f\x7f]/

@@ -32,7 +32,7 @@ export interface PageResponse {
 const frame = new Frame(style, null)
 
 // A referrer within this origin stays: without one, browsers send `Origin: null` with forms.
-const strictHeaders = [
+export const strictHeaders = [
   ['cache-control', 'no-store'],
   ['cross-origin-resource-policy', 'same-origin'],
   ['referrer-policy', 'same-origin'],

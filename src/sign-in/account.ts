@@ -6,6 +6,7 @@ import type { People } from '../people/people.ts'
 import { hasSecondFactor } from '../people/second-factor.ts'
 import { endCookie } from '../pages/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
+import { notNow } from '../pages/not-now.ts'
 import { leadingOn, paths } from '../pages/paths.ts'
 import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
@@ -16,7 +17,6 @@ import {
   type Handler,
   type Handlers,
   isSecure,
-  notNow,
   signedIn,
   tokenFor,
 } from './ask.ts'

@@ -5,10 +5,11 @@ import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { StoreUnreachable } from '../store/store.ts'
 import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
-import { type Form, isForm, largestForm, readForm } from '../pages/form.ts'
-import { isFormToken, isFromOwnPage, newSecret } from '../pages/form-proof.ts'
+import type { Form } from '../pages/form.ts'
+import { isFormToken, newSecret } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
 import { consentIn, paths } from '../pages/paths.ts'
+import { forged, outOfDate, readSentForm, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
 import { type Ask, type Handler, type Handlers, keptOf, pageOf } from './ask.ts'
@@ -60,13 +61,7 @@ export class SignInFace {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
-    const { status, headers, body } = await this.#respond(request, sender)
-    for (const [name, value] of headers)
-      if (name === 'set-cookie') response.appendHeader(name, value)
-      else response.setHeader(name, value)
-    const bytes = Buffer.from(body)
-    response.writeHead(status, { 'content-length': bytes.length })
-    response.end(request.method === 'HEAD' ? undefined : bytes)
+    sendPage(request, response, await this.#respond(request, sender))
   }
 
   async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
@@ -89,10 +84,10 @@ export class SignInFace {
     if (handler === undefined || !methods.has(request.method!)) return notAllowed(handlers)
     // Cookies are those of one host: people who come by another name of it would have to sign in twice.
     if (request.headers.host !== new URL(origin).host)
-      return isForm ? writePage(forged) : redirectTo(origin + url.pathname + url.search)
+      return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
     const ask = await this.#askOf(request, url, sender, origin)
-    const form = isForm ? await readOwnForm(ask) : noForm
-    if ('status' in form) return form
+    const form = isForm ? await readSentForm(request, origin, toAccount) : noForm
+    if ('title' in form) return writePage(form)
     const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
     const handle = isStale ? showAgain(handlers) : handler
     return withVisitor(ask, pageOf(await handle({ ...ask, form }, this.#people)))
@@ -130,38 +125,14 @@ export class SignInFace {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
-/** Reads the form of a request that one of our pages can have sent, or says why it is none. */
-async function readOwnForm({ request, origin }: Ask): Promise<Form | PageResponse> {
-  if (!isFromOwnPage(request.headers, origin)) return writePage(forged)
-  if (!isForm(request.headers['content-type'])) return writePage(unreadable)
-  const body = await bodyOf(request)
-  if (body === null) return writePage({ ...unreadable, status: 413 })
-  return readForm(body) ?? writePage(unreadable)
-}
-
 /** Makes what handles a form whose token is that of another session, or none: it does nothing, and shows the form with a new one. */
 function showAgain({ again }: Handlers): Handler {
   const trouble =
     'Nothing was done yet: you signed in or out since this page was loaded, or your browser refuses cookies. Look it over and send it again.'
   return async (ask, people) =>
     again === undefined
-      ? outOfDate(ask.path)
+      ? writePage(outOfDate(onwardFrom(ask.path)))
       : again(ask, people, { kept: keptOf(ask), trouble, status: 403 })
-}
-
-/** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += (chunk as Buffer).length
-    if (size > largestForm) {
-      request.resume()
-      return null
-    }
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks)
 }
 
 /** Keeps the secret of a visitor, to which the forms of the page are bound. */
@@ -187,24 +158,17 @@ function notAllowed({ show, take }: Handlers): PageResponse {
   return { ...page, headers: [...page.headers, ['allow', allowed]] }
 }
 
+const toAccount = { href: paths.account, text: 'Your account' }
+
+function onwardFrom(path: string) {
+  return consentIn(path) === null ? toAccount : { href: path, text: 'Go on' }
+}
+
 const notFound = messagePage({
   status: 404,
   title: 'Page not found',
   text: 'There is no page at this address.',
-  link: { href: paths.account, text: 'Your account' },
-})
-
-const forged = messagePage({
-  status: 403,
-  title: 'Not sent from here',
-  text: 'Another site sent this form, so nothing was done. If you did not expect this, close the page.',
-  link: { href: paths.account, text: 'Your account' },
-})
-
-const unreadable = messagePage({
-  status: 400,
-  title: 'The form could not be read',
-  text: 'Nothing was done. Go back and try again.',
+  link: toAccount,
 })
 
 const unreachable = {
@@ -214,13 +178,4 @@ const unreachable = {
     text: 'Gatehouse cannot reach its store, so nobody can sign in just now. If a link is over when you try again, ask for another.',
   }),
   retryAfter: 5,
-}
-
-function outOfDate(path: string) {
-  return messagePage({
-    status: 403,
-    title: 'The form is out of date',
-    text: 'Nothing was done. You signed in or out since the page was loaded, or your browser refuses cookies, without which nobody can sign in.',
-    link: { href: consentIn(path) === null ? paths.account : path, text: 'Go on' },
-  })
 }

@@ -5,6 +5,7 @@ import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import { roleOf } from '../permissions/roles.ts'
 import type { Page, PageResponse } from '../pages/layout.ts'
 import { redirectTo } from '../pages/layout.ts'
+import { notNow } from '../pages/not-now.ts'
 import { invitationPath, leadingOn, paths } from '../pages/paths.ts'
 import { invitationPage, setUpPage, signUpPage } from '../pages/views/join.ts'
 import { messagePage } from '../pages/views/message.ts'
@@ -18,7 +19,6 @@ import {
   keptOf,
   linkIsOver,
   nextOf,
-  notNow,
   signedIn,
   tokenFor,
 } from './ask.ts'

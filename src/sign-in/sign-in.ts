@@ -2,6 +2,7 @@
 
 import { endCookie } from '../pages/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
+import { notNow } from '../pages/not-now.ts'
 import { consentIn, leadingOn, paths } from '../pages/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import {
@@ -21,7 +22,6 @@ import {
   type Handlers,
   isSecure,
   nextOf,
-  notNow,
   signedIn,
   tokenFor,
 } from './ask.ts'

@@ -134,8 +134,8 @@ export const admin: readonly Mutated[] = [
         breaks: 'a token deletes one that may do more',
       },
       {
-        text: 'untouchable(reachBeyond(kept, call.caller)) ??',
-        becomes: '',
+        text: 'const refusal = untouchable(reachBeyond(kept.record, caller))',
+        becomes: 'const refusal = null as ReturnType<typeof untouchable>',
         breaks: 'a token rolls one that may do more, and has it then',
       },
     ],

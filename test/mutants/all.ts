@@ -4,6 +4,7 @@ import { access } from './access.ts'
 import { admin } from './admin.ts'
 import { ai } from './ai.ts'
 import { credentials } from './credentials.ts'
+import { dashboard } from './dashboard.ts'
 import { edge } from './edge.ts'
 import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
@@ -21,6 +22,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...admin,
   ...ai,
   ...credentials,
+  ...dashboard,
   ...edge,
   ...forward,
   ...http1,

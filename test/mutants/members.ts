@@ -24,7 +24,7 @@ export const members: readonly Mutated[] = [
     tests: ['admin/tokens/tokens'],
     changes: [
       {
-        text: '  if (actor === undefined) return []',
+        text: '  if (actor === undefined || isInPerson(actor)) return []',
         becomes: '  return []',
         breaks: 'an app keeps a token beyond the end of what its user allowed',
       },

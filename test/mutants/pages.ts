@@ -49,7 +49,7 @@ export const pages: readonly Mutated[] = [
         breaks: 'a form has any number of fields',
       },
       {
-        text: 'if (body.length > largestForm) return null',
+        text: 'if (body.length > most) return null',
         becomes: '',
         breaks: 'a form has any size',
       },
@@ -124,31 +124,37 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'sign-in/face.ts',
+    file: 'pages/sent-form.ts',
     tests: ['sign-in/face'],
     changes: [
       {
-        text: 'if (!isFromOwnPage(request.headers, origin)) return writePage(forged)',
+        text: 'if (!isFromOwnPage(request.headers, origin)) return forged(link)',
         becomes: '',
         breaks: 'a form of another site counts if it knows the token',
       },
+      {
+        text: 'if (size > most) {',
+        becomes: 'if (false) {',
+        breaks: 'a form of any size is read',
+      },
+      {
+        text: "if (!isForm(request.headers['content-type'])) return unreadable",
+        becomes: '',
+        breaks: 'a form that browsers send without asking first counts',
+      },
+    ],
+  },
+  {
+    file: 'sign-in/face.ts',
+    tests: ['sign-in/face'],
+    changes: [
       {
         text: "const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)",
         becomes: 'const isStale = false',
         breaks: 'a form counts without a token',
       },
       {
-        text: 'if (size > largestForm) {',
-        becomes: 'if (false) {',
-        breaks: 'a form of any size is read',
-      },
-      {
-        text: "if (!isForm(request.headers['content-type'])) return writePage(unreadable)",
-        becomes: '',
-        breaks: 'a form that browsers send without asking first counts',
-      },
-      {
-        text: 'return isForm ? writePage(forged) : redirectTo(origin + url.pathname + url.search)',
+        text: 'return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)',
         becomes: 'return redirectTo(origin + url.pathname + url.search)',
         breaks: 'a form for another host is taken for one of ours',
       },

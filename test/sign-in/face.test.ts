@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { largestForm } from '../../src/pages/form.ts'
+import { signInForms } from '../../src/pages/form.ts'
 import { formToken, newSecret } from '../../src/pages/form-proof.ts'
 import { consentPath, paths } from '../../src/pages/paths.ts'
 import { password, Site, type Visitor } from './site.ts'
@@ -132,7 +132,7 @@ test('what is no form is refused, and so is one that is too large', async t => {
     ['a=1&a=2', 'application/x-www-form-urlencoded', 400],
     ['{}', 'application/json', 400],
     ['a=1', 'text/plain', 400],
-    [`a=${'b'.repeat(largestForm)}`, 'application/x-www-form-urlencoded', 413],
+    [`a=${'b'.repeat(signInForms.most)}`, 'application/x-www-form-urlencoded', 413],
   ] as const)
     assert.equal((await visitor.post(paths.signIn, body, { 'content-type': type })).status, status, type)
 })

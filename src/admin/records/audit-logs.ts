@@ -1,5 +1,6 @@
 // The handler of the audit entries of an account, in the shape of the published clients.
 
+import { isInPerson } from '../../people/person-token.ts'
 import { commandLine, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type ApiResponse, failures } from '../envelope.ts'
@@ -40,17 +41,21 @@ function viewActor({ actor: id, address, app }: AuditEntry) {
   if (id === commandLine.id) return { actor: { id, type: 'admin' }, interface: 'CLI' }
   if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
   const ip = proxyIn(address) === null && { ip: address }
-  if (app) return { actor: { id: app.user, email: app.email, type: 'user', ...ip }, interface: 'API' }
+  if (app) {
+    const actor = { id: app.user, email: app.email, type: 'user', ...ip }
+    return { actor, interface: isInPerson(app) ? 'UI' : 'API' }
+  }
   return { actor: { id, type: 'user', ...ip }, interface: 'API' }
 }
 
 function viewMetadata({ actor, ray, changed, address, app, dropped }: AuditEntry) {
   const proxy = proxyIn(address)
-  const means = app && {
-    oauth_client_id: app.client,
-    oauth_client_name: app.clientName,
-    oauth_grant_id: actor,
-  }
+  const means = app &&
+    !isInPerson(app) && {
+      oauth_client_id: app.client,
+      oauth_client_name: app.clientName,
+      oauth_grant_id: actor,
+    }
   const known = { ray, changed, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
   if (dropped === undefined) return known
   const { count, from, to } = dropped

@@ -43,19 +43,19 @@ export const auditEntry = open({
   actor: open(
     {
       id: about(
-        'The id of the token, or of the user for whom an app acted, `command line`, or `gatehouse` for entries removed from the log.',
+        'The id of the token, or of the user who acted or for whom an app did, `command line`, or `gatehouse` for entries removed from the log.',
         text,
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
     {
-      email: about('Of the user for whom an app acted.', text),
+      email: about('Of the user who acted, or for whom an app did.', text),
       ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text),
     },
   ),
   resource: open({ id: text, type: oneOf(kinds) }),
   owner: about('The account, or the account that owns the zone.', open({ id })),
-  interface: oneOf(['API', 'CLI', 'System']),
+  interface: about('`UI` for what a person did in the dashboard.', oneOf(['API', 'UI', 'CLI', 'System'])),
   metadata: open(
     {
       ray: about('The ray id of the request, or a new id where there was no request.', text),

@@ -5,6 +5,7 @@ import { faultAt } from '../../errors/api-faults.ts'
 import { AddressSet, parseNetwork } from '../../base/address/address.ts'
 import type { Policy, Token } from '../../store/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
+import { isInPerson } from '../../people/person-token.ts'
 import { permits } from '../../permissions/permit.ts'
 import { isoTime } from '../records/kept.ts'
 
@@ -42,7 +43,7 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
 
 /** What an app may do ends with what its user allowed, at once; a token that it made would not. */
 function outlasting({ actor }: Token): Fault[] {
-  if (actor === undefined) return []
+  if (actor === undefined || isInPerson(actor)) return []
   const rule =
     'an app cannot create, change or roll API tokens, since they would outlast what its user allowed'
   return [faultAt(null, 'beyond_token', rule)]

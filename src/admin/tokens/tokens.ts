@@ -12,22 +12,25 @@ import { mintToken } from '../../tokens/token.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
-import { add, drop, pageOf, type Revised, revise } from '../records/kept.ts'
+import { add, drop, pageOf, put, type Revised, revise } from '../records/kept.ts'
+import { once } from '../request/idempotency.ts'
 import { Parameters } from '../request/query.ts'
 import { readNewToken, readToken } from './body.ts'
 import { powersBeyond, reachBeyond } from './reach.ts'
 import { statusOf, viewLimits, viewToken } from './view.ts'
 
-export async function createToken(call: Call, { store, log }: Api): Promise<ApiResponse> {
-  const { account, caller, body, now } = call
-  const read = readNewToken(body, account, now)
-  if (!('name' in read)) return failures(read)
-  const excess = reachBeyond(read, caller)
-  if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
-  const { token, value } = newToken(account, read, now)
-  const audit = auditOf(call, 'create', resourceOf(token.id), membersSet(body))
-  if (!(await add(store.tokens, token, { audit }, log))) throw new Error('two random token ids are the same')
-  return success({ ...viewToken(token, now), value })
+export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
+  return once(call, api, ['POST', 'tokens'], async keep => {
+    const { account, caller, body, now } = call
+    const read = readNewToken(body, account, now)
+    if (!('name' in read)) return failures(read)
+    const excess = reachBeyond(read, caller)
+    if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
+    const { token, value } = newToken(account, read, now)
+    const response = success({ ...viewToken(token, now), value })
+    const told = { audit: auditOf(call, 'create', resourceOf(token.id), membersSet(body)), ...keep(response) }
+    return (await add(api.store.tokens, token, told, api.log)) ? response : null
+  })
 }
 
 export async function listTokens({ account, query, now }: Call, { store }: Api): Promise<ApiResponse> {
@@ -79,17 +82,19 @@ export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiR
 
 /** Replaces the value of a token; the old one ends at once. */
 export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
-  const { value, digest } = mintToken()
-  const revised = await reviseToken(
-    call,
-    api,
-    kept =>
-      untouchable(reachBeyond(kept, call.caller)) ?? {
-        record: { ...kept, digest, modifiedOn: call.now },
-        audit: auditOf(call, 'roll', resourceOf(kept.id), ['value']),
-      },
-  )
-  return 'record' in revised ? success(value) : revised
+  const { account, caller, params, now } = call
+  const id = params.token_id!
+  return once(call, api, ['PUT', 'value', id], async keep => {
+    const kept = isId(id) ? await api.store.tokens.get(account, id) : null
+    if (kept === null) return noToken
+    const refusal = untouchable(reachBeyond(kept.record, caller))
+    if (refusal) return refusal
+    const { value, digest } = mintToken()
+    const response = success(value)
+    const told = { audit: auditOf(call, 'roll', resourceOf(id), ['value']), ...keep(response) }
+    const rolled = { ...kept.record, digest, modifiedOn: now }
+    return (await put(api.store.tokens, rolled, kept.version, told, api.log)) ? response : null
+  })
 }
 
 /** Confirms that the token which asks is good: the guard has seen to that. */

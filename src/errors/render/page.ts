@@ -66,11 +66,13 @@ function digest(text: string): string {
 /** The gatehouse as one path on a 24 by 24 grid. */
 export const gate = 'M4 20V7h3v2h3V7h4v2h3V7h3v13M9 20v-4a3 3 0 0 1 6 0v4M2 20h20'
 
-const icon = `data:image/svg+xml,${encodeURIComponent(
+/** The gatehouse as a picture, for the tab. */
+export const icon = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#4a7fd0" stroke-width="2"><path d="${gate}"/></svg>`,
 )}`
 
-const foundation = `
+/** What all our pages share: colours, type, focus. */
+export const foundation = `
 :root{color-scheme:light dark;--paper:#f5f4f0;--card:#fffefc;--ink:#1b2430;--soft:#57606e;--line:#dbd9d1;--good:#1c7152;--bad:#ad3a28;--wash:#fbece8;--act:#2a5494;--on-act:#fff}
 @media (prefers-color-scheme:dark){:root{--paper:#11151b;--card:#191f28;--ink:#e7eaef;--soft:#a4adbb;--line:#323b48;--good:#63c79b;--bad:#ff9582;--wash:#341f1d;--act:#9dbef5;--on-act:#101a2b}}
 *{box-sizing:border-box}

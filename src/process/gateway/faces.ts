@@ -10,7 +10,10 @@ import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions.ts'
 import { apiOf } from '../../oauth-grants/resource.ts'
 import { endCookie, readCookies } from '../../pages/cookies.ts'
+import { PersonTokens } from '../../people/person-token.ts'
 import type { Face } from '../../admin/face.ts'
+import type { AdminServer } from '../../admin/server.ts'
+import { DashboardFace } from '../../dashboard/face.ts'
 import { ManagementMetadata } from '../../admin/protected-resource.ts'
 import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
@@ -27,6 +30,8 @@ export interface FaceParts {
   readonly sidePort: () => string
   /** What is counted of people and apps. */
   readonly metrics: PeopleMetrics
+  /** Asks the management API as somebody who is signed in. */
+  readonly askAs: AdminServer['askAs']
   readonly log: Logger
 }
 
@@ -39,7 +44,11 @@ export class Faces {
     this.#oauth = buildOAuth(parts)
     if (this.#oauth === null) this.all = []
     else
-      this.all = [buildSignIn(parts, this.#oauth), this.#oauth, new ManagementMetadata(() => issuerOf(parts))]
+      this.all = [
+        ...buildPages(parts, this.#oauth),
+        this.#oauth,
+        new ManagementMetadata(() => issuerOf(parts)),
+      ]
   }
 
   /** Finishes what is written behind requests; before the store closes. */
@@ -85,11 +94,14 @@ function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>):
   return config.oauth.issuer ?? sidePort()
 }
 
-/** Builds the pages where people sign in, and decide on what apps ask of them. */
-function buildSignIn(parts: FaceParts, { interactions }: OAuthFace): SignInFace {
-  const { config, services, management, metrics, log } = parts
+/** Builds the pages where people sign in, and decide on what apps ask of them, and those where they run the gateway. */
+function buildPages(parts: FaceParts, { interactions }: OAuthFace): readonly Face[] {
+  const { config, services, management, askAs, metrics, log } = parts
   const { store } = services
   const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
   const origin = () => issuerOf(parts)
-  return new SignInFace({ people, grants: new Grants(store), interactions, origin })
+  return [
+    new SignInFace({ people, grants: new Grants(store), interactions, origin }),
+    new DashboardFace({ people, persons: new PersonTokens(store), askAs, origin }),
+  ]
 }

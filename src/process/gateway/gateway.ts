@@ -240,7 +240,9 @@ export class Gateway {
 
   #buildFaces(services: Services, management: Management): Faces | null {
     const sidePort = () => urlOf(this.#admin)
-    return this.#openFaces?.({ config: this.#config, services, management, sidePort, log: this.#log }) ?? null
+    const askAs: AdminServer['askAs'] = (...question) => this.#server.askAs(...question)
+    const parts = { config: this.#config, services, management, sidePort, askAs, log: this.#log }
+    return this.#openFaces?.(parts) ?? null
   }
 
   /** Whether another gateway keeps the side port until this one serves. */

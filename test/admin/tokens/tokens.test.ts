@@ -51,6 +51,24 @@ test('a token is created, its value shown once and never stored', async t => {
   assert.ok(!JSON.stringify(record).includes(value))
 })
 
+test('a token that is created or rolled again under its key is the same one', async t => {
+  const { ask } = await startApi(t)
+  const keyed = { headers: { 'idempotency-key': 'k' } }
+  const make = (more = {}) => ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run'], more), ...keyed })
+  const [made, again] = [await make(), await make()]
+  assert.deepEqual(again.json, made.json)
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  assert.equal((await make({ name: 'other' })).status, 422)
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 2)
+  const { id, value } = made.json.result
+  const roll = (headers = {}) => ask('PUT', `/tokens/${id}/value`, { headers })
+  const [first, second] = [await roll(keyed.headers), await roll(keyed.headers)]
+  assert.equal(second.json.result, first.json.result)
+  assert.notEqual(first.json.result, value)
+  assert.equal((await ask('GET', '/tokens/verify', { token: first.json.result })).status, 200)
+  assert.notEqual((await roll()).json.result, first.json.result)
+})
+
 test('a new token works at once, and says so', async t => {
   const { ask } = await startApi(t)
   const body = bodyOf(['AI Gateway Run'], { not_before: '2026-01-01T00:00:00.000Z' })

@@ -1,0 +1,225 @@
+// Lets nobody see or do on a page what their roles do not include, takes no form that another site could have sent, and asks for a fresh proof before what is dangerous.
+
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../base/clock.ts'
+import { writeCookie } from '../pages/cookies.ts'
+import type { Form, FormRules } from '../pages/form.ts'
+import { formToken, isFormToken } from '../pages/form-proof.ts'
+import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
+import { notNow } from '../pages/not-now.ts'
+import { outOfDate, readSentForm } from '../pages/sent-form.ts'
+import type { Actor } from '../people/own-account.ts'
+import type { People } from '../people/people.ts'
+import type { PersonToken, PersonTokens, PlaceOfPerson } from '../people/person-token.ts'
+import { isStale } from '../people/sessions.ts'
+import type { Visit } from '../people/visit.ts'
+import { permits } from '../permissions/permit.ts'
+import type { Token } from '../store/records.ts'
+import { Api, type AskApi, type Failure } from './api.ts'
+import type { Ask, Crumb, Route, View } from './ask.ts'
+import { deedOf } from './deeds.ts'
+import { paths } from './paths.ts'
+import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './refusals.ts'
+import { RouteTable } from './route-table.ts'
+import { askForPassword, askForProvider, proofField } from './second-proof.ts'
+import { sections } from './sections.ts'
+import { writeView } from './shell.ts'
+
+/** Who sent a request, as the side port found out. */
+export interface Sender {
+  readonly address: string | null
+  readonly peer: string
+  readonly isDirect: boolean
+  readonly isVouched: boolean
+  readonly base: string | null
+  readonly ray: string
+}
+
+type Question = Parameters<AskApi>[0] & { readonly sender: Sender }
+
+export interface AdmissionParts {
+  readonly people: People
+  readonly persons: PersonTokens
+  /** Asks the management API with the permissions of a token. */
+  readonly askAs: (caller: Token, question: Question) => ReturnType<AskApi>
+  readonly clock: Clock
+  readonly routes: readonly Route[]
+}
+
+/** A request of somebody who is signed in. */
+interface Request {
+  readonly request: IncomingMessage
+  readonly url: URL
+  readonly sender: Sender
+  readonly origin: string
+  readonly actor: Actor
+  /** The value of the session, to which forms are bound. */
+  readonly session: string
+}
+
+/** A request with what its sender may do. */
+interface Known extends Request {
+  readonly person: PersonToken
+}
+
+type Place = PlaceOfPerson | null
+
+const formRules: FormRules = { most: 256 * 1024, fields: 500, hasLines: true }
+const noForm: Form = new Map()
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
+
+export class Admission {
+  readonly #parts: AdmissionParts
+  readonly #table: RouteTable
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts
+    this.#table = new RouteTable(parts.routes)
+  }
+
+  /** Returns the page that has the form of a path: where to go on after signing in. */
+  pageOfForm(path: string): string {
+    return this.#table.find(path)?.route.show === undefined ? paths.root : path
+  }
+
+  async admit(request: Request): Promise<PageResponse> {
+    const known = { ...request, person: await this.#parts.persons.of(request.actor) }
+    const { places } = known.person
+    const path = request.url.pathname
+    const place = places.find(({ id }) => id === path.split('/')[2]) ?? null
+    if (path === paths.root)
+      return places.length === 0 ? this.#write(noAccount, known, null) : toFirst(places)
+    if (place?.isShut === true) return this.#write(shutAccount, known, place)
+    const found = this.#table.find(path)
+    if (place === null || found === null || !maySee(found.route, place.id, known.person))
+      return this.#write(notFound, known, place)
+    return this.#serve(found.route, found.params, known, place)
+  }
+
+  async #serve(
+    route: Route,
+    params: Ask['params'],
+    known: Known,
+    place: PlaceOfPerson,
+  ): Promise<PageResponse> {
+    const { method } = known.request
+    const handler = method === 'POST' ? route.take : route.show
+    if (handler === undefined || !methods.has(method!)) {
+      const allow = [route.show && 'GET, HEAD', route.take && 'POST'].filter(Boolean).join(', ')
+      return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
+    }
+    const ask = this.#askOf(known, place, params)
+    if (method !== 'POST') return this.#write(await handler(ask), known, place)
+    const onward = onwardFrom(route, ask)
+    const form = await readSentForm(known.request, known.origin, onward, formRules)
+    if ('title' in form) return writePage(form)
+    if (!isFormToken(form.get('form_token'), known.session, ask.path)) return writePage(outOfDate(onward))
+    const proof = route.isDangerous === true ? await this.#prove({ ...ask, form }, known) : null
+    if (proof !== null && 'view' in proof) return this.#write(proof.view, known, place)
+    const proved = { ...known, ...proof }
+    const made = await handler({ ...this.#askOf(proved, place, params), form })
+    const response = this.#write(made, proved, place)
+    if (proof === null) return response
+    return withCookies(response, [writeCookie('gatehouse', proof.session, isSecure(known))])
+  }
+
+  /** Takes the password that came with a form, or asks for it; null where that is not needed. */
+  async #prove(
+    ask: Ask,
+    { actor }: Known,
+  ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | null> {
+    const { people, clock } = this.#parts
+    if (!isStale(actor.session, clock.now())) return null
+    const { user } = actor
+    const question = { frame: ask.frameFor(ask.path), sent: ask.form, email: user.email }
+    const password = ask.form.get(proofField)
+    if (user.password === null) return { view: askForProvider(this.pageOfForm(ask.path)) }
+    if (password === undefined) return { view: askForPassword(question) }
+    const result = await people.signIn.confirm(actor, password, ask.visit)
+    switch (result.outcome) {
+      case 'signed_in':
+        return { actor: { user, session: result.session }, session: result.value }
+      case 'no_password':
+        return { view: askForProvider(this.pageOfForm(ask.path)) }
+      case 'refused':
+        return { view: askForPassword({ ...question, fault: 'The password is wrong.' }) }
+      default:
+        return { view: askForPassword({ ...question, ...notNow(result) }) }
+    }
+  }
+
+  #askOf(known: Known, { id, name }: PlaceOfPerson, params: Ask['params']): Ask {
+    const { url, actor, origin, session, sender, person } = known
+    return {
+      path: url.pathname,
+      params,
+      query: url.searchParams,
+      form: noForm,
+      actor,
+      account: { id, name },
+      sections: this.#sectionsOf(id, person),
+      api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
+      visit: visitOf(known),
+      origin,
+      may: permission => permits(person.token, permission, id),
+      frameFor: path => ({ action: path, token: formToken(session, path) }),
+    }
+  }
+
+  #sectionsOf(account: string, person: PersonToken): readonly Crumb[] {
+    return sections
+      .map(({ title, path }) => ({ title, path: path(account) }))
+      .filter(({ path }) => {
+        const found = this.#table.find(path)
+        return found !== null && maySee(found.route, account, person)
+      })
+  }
+
+  #write(
+    made: View | PageResponse | Failure,
+    { actor, person, url, request }: Known,
+    place: Place,
+  ): PageResponse {
+    if ('body' in made) return made
+    const view = 'ok' in made ? refusalView(made) : made
+    const viewer = {
+      email: actor.user.email,
+      account: place,
+      accounts: person.places,
+      sections: place === null || place.isShut ? [] : this.#sectionsOf(place.id, person),
+      path: url.pathname,
+    }
+    const response = writeView(view, viewer, request.method === 'POST' ? null : deedOf(url.searchParams))
+    if (!('ok' in made) || made.retryAfter === null) return response
+    return withHeader(response, 'retry-after', String(made.retryAfter))
+  }
+}
+
+function toFirst(places: PersonToken['places']): PageResponse {
+  const { id } = places.find(({ isShut }) => !isShut) ?? places[0]!
+  return redirectTo(paths.home(id))
+}
+
+function maySee({ permission }: Route, account: string, { token }: PersonToken): boolean {
+  return permission === null || permits(token, permission, account)
+}
+
+function visitOf({ request, sender }: Request): Visit {
+  return {
+    address: sender.address ?? sender.peer,
+    userAgent: request.headers['user-agent'] ?? null,
+    ray: sender.ray,
+  }
+}
+
+function onwardFrom({ show }: Route, { path, account }: Ask) {
+  return { href: show === undefined ? paths.home(account.id) : path, text: 'Go on' }
+}
+
+function isSecure({ origin }: Request): boolean {
+  return origin.startsWith('https:')
+}
+
+function withHeader(response: PageResponse, name: string, value: string): PageResponse {
+  return { ...response, headers: [...response.headers, [name, value]] }
+}

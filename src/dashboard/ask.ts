@@ -1,0 +1,75 @@
+// A request for a page of the dashboard: what handlers are given, and what they return.
+
+import type { Html } from '../base/text/html.ts'
+import type { Actor } from '../people/own-account.ts'
+import type { Visit } from '../people/visit.ts'
+import type { Permission } from '../permissions/permit.ts'
+import type { Form } from '../pages/form.ts'
+import type { FormFrame } from '../pages/components.ts'
+import type { PageResponse } from '../pages/layout.ts'
+import type { Api, Failure } from './api.ts'
+
+/** What handlers get. */
+export interface Ask {
+  readonly path: string
+  /** What the `{name}` segments of the path stand for, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** Empty unless a form was sent. */
+  readonly form: Form
+  /** Who is signed in. */
+  readonly actor: Actor
+  /** The account of the path, whose member that is. */
+  readonly account: { readonly id: string; readonly name: string }
+  /** The sections of the dashboard that this person may see there. */
+  readonly sections: readonly Crumb[]
+  /** The management API, as this person may ask it. */
+  readonly api: Api
+  readonly visit: Visit
+  /** Where people reach the pages, without a slash at the end. */
+  readonly origin: string
+  /** Whether the person may do this in the account: what they may not is not drawn. */
+  may(permission: Permission): boolean
+  /** Returns what a form that leads to a path begins with. */
+  frameFor(path: string): FormFrame
+}
+
+/** A page, without the frame that all of them share. */
+export interface View {
+  readonly title: string
+  readonly content: Html
+  /** 200 by default; 422 where a form has faults. */
+  readonly status?: number
+  /** The pages above this one, from the section down. */
+  readonly crumbs?: readonly Crumb[]
+  /** What is done from here, beside the title. */
+  readonly actions?: Html
+  /** Whether it shows pictures of other sites, over https. */
+  readonly hasPictures?: boolean
+  /** Whether it has a frame with a page of this origin, which is sandboxed. */
+  readonly hasFrames?: boolean
+  /** Whether it needs the width of the screen: lists do, forms and texts do not. */
+  readonly isWide?: boolean
+}
+
+export interface Crumb {
+  readonly title: string
+  readonly path: string
+}
+
+/** A failure of the API becomes a page that says so. */
+export type Handler = (ask: Ask) => Promise<View | PageResponse | Failure>
+
+/** A page: who may see it, and what it does. */
+export interface Route {
+  /** Steps such as `{token}` stand for any. */
+  readonly path: string
+  /** Who lacks it in the account gets 404, as for what there is not; null where each member may. */
+  readonly permission: Permission | null
+  /** GET, which changes nothing. */
+  readonly show?: Handler
+  /** POST, with a form of one of our pages. */
+  readonly take?: Handler
+  /** Whether the form is taken only with a proof of who sends it that is not older than 30 minutes. */
+  readonly isDangerous?: boolean
+}

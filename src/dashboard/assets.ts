@@ -1,0 +1,51 @@
+// The style and the scripts of the dashboard: files of ours, each at an address that has its digest, so that browsers keep it as long as they like.
+
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { foundation } from '../errors/render/page.ts'
+import { style } from '../pages/style.ts'
+import type { PageResponse } from '../pages/layout.ts'
+import { paths } from './paths.ts'
+
+interface Asset {
+  readonly path: string
+  readonly type: string
+  readonly text: string
+}
+
+const folder = new URL('assets/', import.meta.url)
+const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
+
+/** The one style sheet: what all our pages share, and what is the dashboard's own. */
+const sheet = assetOf('dashboard', 'css', foundation + style + read('dashboard.css'))
+
+const modules: readonly Asset[] = readdirSync(folder)
+  .filter(name => name.endsWith('.js'))
+  .sort()
+  .map(name => assetOf(name.slice(0, -'.js'.length), 'js', read(name)))
+
+export const stylePath = sheet.path
+
+/** Modules, each of which enhances what works without it. */
+export const scriptPaths: readonly string[] = modules.map(({ path }) => path)
+
+const byPath = new Map([sheet, ...modules].map(asset => [asset.path, asset]))
+
+/** Returns the response for the path of a style sheet or script; null where there is none. */
+export function assetAt(path: string): PageResponse | null {
+  const asset = byPath.get(path)
+  if (asset === undefined) return null
+  const headers = [
+    ['content-type', `${asset.type}; charset=utf-8`],
+    ['cache-control', 'public, max-age=31536000, immutable'],
+    ['cross-origin-resource-policy', 'same-origin'],
+    ['x-content-type-options', 'nosniff'],
+  ] as const
+  return { status: 200, headers, body: asset.text }
+}
+
+function assetOf(name: string, kind: 'css' | 'js', text: string): Asset {
+  const digest = hash('sha256', text).slice(0, 12)
+  const type = kind === 'css' ? 'text/css' : 'text/javascript'
+  return { path: `${paths.assets}/${name}.${digest}.${kind}`, type, text }
+}

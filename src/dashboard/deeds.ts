@@ -1,0 +1,18 @@
+// What was done, in a sentence: a page is told by its address which one to show, and nothing else can be said by an address.
+
+const deeds = {
+  'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
+} as const
+
+type Deed = keyof typeof deeds
+
+/** Returns the sentence of what an address says was done; null for anything else. */
+export function deedOf(query: URLSearchParams): string | null {
+  const name = query.get('done') ?? ''
+  return Object.hasOwn(deeds, name) ? deeds[name as Deed] : null
+}
+
+/** Adds to the path of a page what was done before it. */
+export function done(path: string, deed: Deed): string {
+  return `${path}?done=${deed}`
+}

@@ -1,0 +1,79 @@
+// The face of the side port that is the dashboard: serves what its pages are made of, and sends whoever has not signed in to do so.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { systemClock } from '../base/clock.ts'
+import { readCookies } from '../pages/cookies.ts'
+import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
+import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
+import { forged, sendPage } from '../pages/sent-form.ts'
+import { messagePage } from '../pages/views/message.ts'
+import { StoreUnreachable } from '../store/store.ts'
+import { Admission, type AdmissionParts, type Sender } from './admission.ts'
+import { assetAt } from './assets.ts'
+import { paths } from './paths.ts'
+import { routes } from './routes.ts'
+
+interface DashboardParts
+  extends Omit<AdmissionParts, 'clock' | 'routes'>,
+    Partial<Pick<AdmissionParts, 'clock'>> {
+  /** Returns the origin at which people reach the pages. */
+  readonly origin: () => string
+}
+
+export class DashboardFace {
+  readonly #parts: DashboardParts
+  readonly #admission: Admission
+
+  constructor(parts: DashboardParts) {
+    this.#parts = parts
+    this.#admission = new Admission({ clock: systemClock, ...parts, routes })
+  }
+
+  /** Whether a path is one of these pages, or would be. */
+  takes(path: string): boolean {
+    return path === paths.root || path.startsWith(`${paths.root}/`)
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+    sendPage(request, response, await this.#respond(request, sender))
+  }
+
+  async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
+    try {
+      return await this.#receive(request, sender)
+    } catch (cause) {
+      if (!(cause instanceof StoreUnreachable)) throw cause
+      return writePage(unreachable)
+    }
+  }
+
+  async #receive(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
+    const origin = this.#parts.origin()
+    const url = URL.parse(request.url!, origin)
+    if (url === null) return redirectTo(paths.root)
+    const isForm = request.method === 'POST'
+    const asset = isForm ? null : assetAt(url.pathname)
+    if (asset !== null) return asset
+    // Cookies are those of one host: people who come by another name of it would have to sign in twice.
+    if (request.headers.host !== new URL(origin).host)
+      return isForm ? writePage(forged(onward)) : redirectTo(origin + url.pathname + url.search)
+    const { gatehouse: session } = readCookies(request.headers.cookie, origin.startsWith('https:'))
+    const actor = session === null ? null : await this.#parts.people.sessions.find(session)
+    if (session === null || actor === null) {
+      const next = isForm ? this.#admission.pageOfForm(url.pathname) : url.pathname + url.search
+      return redirectTo(leadingOn(ownPaths.signIn, next))
+    }
+    return this.#admission.admit({ request, url, sender, origin, actor, session })
+  }
+}
+
+const onward = { href: paths.root, text: 'To the dashboard' }
+
+const unreachable = {
+  ...messagePage({
+    status: 503,
+    title: 'Try again in a moment',
+    text: 'Gatehouse cannot reach its store, so nobody can sign in or change anything just now. It goes on serving requests with what it knows.',
+  }),
+  retryAfter: 5,
+}

@@ -1,0 +1,141 @@
+// A form while it is filled in: what its fields hold, and what is wrong with them.
+
+import { randomBytes } from 'node:crypto'
+import type { Form } from '../../pages/form.ts'
+import type { Failure, Faults } from '../api.ts'
+
+type Values = Readonly<Record<string, string>>
+
+/** The hidden field of the key under which the API makes something once. */
+export const keyField = 'idempotency_key'
+/** The hidden field of the entity tag of what a form changes. */
+export const etagField = 'etag'
+
+export class Draft {
+  readonly values: Values
+  readonly faults: Faults
+  /** 422 where something is wrong, or what the API said; undefined for a form that was not sent yet. */
+  readonly status: number | undefined
+
+  constructor(values: Values = {}, faults: Faults = {}, status?: number) {
+    this.values = values
+    this.faults = faults
+    this.status = status
+  }
+
+  /** Makes a draft of what was sent, with nothing wrong so far. */
+  static of(form: Form): Draft {
+    const { form_token, ...values } = Object.fromEntries(form)
+    return new Draft(values)
+  }
+
+  /**
+   * Returns the draft with what the API found wrong. `renamed` leads from members of its body to fields of the form, with all that lies below them; where the
+   * member ends with a slash it is a list, and its items are the fields of a list.
+   */
+  refused({ status, faults }: Failure, renamed: Readonly<Record<string, string>> = {}): Draft {
+    if (status !== 422)
+      return new Draft(this.values, renameAll(faults, renamed), status === 400 ? 422 : status)
+    // The key was used for something else, and is good for nothing any more.
+    const { [keyField]: _, ...values } = this.values
+    return new Draft(values, { '': sentBefore }, 422)
+  }
+
+  /** Returns the draft with a fault of a field. */
+  withFault(name: string, sentence: string): Draft {
+    return new Draft(this.values, { ...this.faults, [pointerOf(name)]: sentence }, 422)
+  }
+
+  /** Returns the draft with these values besides. */
+  with(values: Values): Draft {
+    return new Draft({ ...this.values, ...values }, this.faults, this.status)
+  }
+
+  value(name: string): string {
+    return this.values[name] ?? ''
+  }
+
+  /** Whether a box is ticked. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.values, name)
+  }
+
+  /** Returns the values of the boxes of a name that are ticked. */
+  ticked(name: string): readonly string[] {
+    const prefix = `${name}.`
+    return Object.keys(this.values).flatMap(key => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
+  }
+
+  fault(name: string): string | undefined {
+    return this.faults[pointerOf(name)]
+  }
+
+  /** Returns what the fields `name.0`, `name.1` and so on hold, without those that are empty. */
+  list(name: string): readonly string[] {
+    return indexed(this.values, name).filter(value => value !== '')
+  }
+
+  /** Returns how many fields of a list are shown: those that hold something, and one more if `more` was pressed, or there is none. */
+  lengthOf(name: string): number {
+    const { length } = this.list(name)
+    return this.values.more === name || length === 0 ? length + 1 : length
+  }
+
+  /** Whether a button was pressed that adds a field: then nothing is sent on. */
+  get isGrowing(): boolean {
+    return this.has('more')
+  }
+
+  /** Returns the draft with the fields of a list in a row, so that faults name the right ones. */
+  compact(name: string): Draft {
+    const rest = Object.entries(this.values).filter(([key]) => !isOf(key, name))
+    const row = this.list(name).map((value, i) => [`${name}.${i}`, value])
+    return new Draft(Object.fromEntries([...rest, ...row]), this.faults, this.status)
+  }
+
+  /** Returns the key under which what the form asks for is made once: that of the form, or a new one. */
+  get key(): string {
+    return this.value(keyField) || randomBytes(16).toString('hex')
+  }
+
+  get etag(): string | undefined {
+    return this.values[etagField]
+  }
+}
+
+function indexed(values: Values, name: string): readonly string[] {
+  return Object.keys(values)
+    .filter(key => isOf(key, name))
+    .sort((a, b) => Number(a.slice(name.length + 1)) - Number(b.slice(name.length + 1)))
+    .map(key => values[key]!.trim())
+}
+
+function isOf(key: string, name: string): boolean {
+  return key.startsWith(`${name}.`) && /^\d{1,3}$/.test(key.slice(name.length + 1))
+}
+
+/** Field names are pointers (RFC 6901) with dots for slashes. */
+function pointerOf(name: string): string {
+  return `/${name.replaceAll('.', '/')}`
+}
+
+const sentBefore =
+  'This form was sent before, with other values, and what it asked for then was done. Look at that before you send it again.'
+
+function renameAll(faults: Faults, renamed: Readonly<Record<string, string>>): Faults {
+  const result: Record<string, string> = {}
+  for (const [pointer, sentence] of Object.entries(faults)) {
+    const place = renameOne(pointer, renamed)
+    result[place] = result[place] === undefined ? sentence : `${result[place]} ${sentence}`
+  }
+  return result
+}
+
+function renameOne(pointer: string, renamed: Readonly<Record<string, string>>): string {
+  for (const [member, name] of Object.entries(renamed)) {
+    if (member.endsWith('/') && pointer.startsWith(member))
+      return `${pointerOf(name)}/${pointer.slice(member.length)}`
+    if (pointer === member || pointer.startsWith(`${member}/`)) return pointerOf(name)
+  }
+  return pointer
+}

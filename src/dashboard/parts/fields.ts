@@ -1,0 +1,178 @@
+// The fields of forms: each with its label, its hint and its fault, which a screen reader reads with it, and with what was typed before.
+
+import { type Html, html } from '../../base/text/html.ts'
+import type { Draft } from './draft.ts'
+
+interface Field {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly isOptional?: boolean
+}
+
+interface TextField extends Field {
+  readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'search'
+  /** The most characters that it takes. */
+  readonly most?: number
+  readonly placeholder?: string
+  /** A token of the HTML standard's autofill. */
+  readonly autocomplete?: string
+  /** For numbers. */
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly hasFocus?: boolean
+}
+
+interface Option {
+  readonly value: string
+  readonly label: string
+  readonly hint?: string | null
+  /** Why it cannot be chosen now. */
+  readonly isDisabled?: boolean
+}
+
+/** Makes a field of one line. */
+export function textField(draft: Draft, field: TextField): Html {
+  const { name, type = 'text', most, minimum, maximum, placeholder, autocomplete = 'off', hasFocus } = field
+  const value = draft.value(name)
+  return labelled(
+    draft,
+    field,
+    html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${[
+      value !== '' && html` value="${value}"`,
+      field.isOptional !== true && html` required`,
+      most !== undefined && html` maxlength="${most}"`,
+      minimum !== undefined && html` min="${minimum}"`,
+      maximum !== undefined && html` max="${maximum}"`,
+      placeholder !== undefined && html` placeholder="${placeholder}"`,
+      type === 'url' && html` autocapitalize="none" spellcheck="false"`,
+      hasFocus === true && draft.status === undefined && html` autofocus`,
+      described(draft, field),
+    ]}>`,
+  )
+}
+
+/** Makes a field of several lines; `isCode` for what is read by programs. */
+export function areaField(
+  draft: Draft,
+  field: Field & { readonly rows?: number; readonly isCode?: boolean; readonly most?: number },
+): Html {
+  const { name, rows = 4, isCode = false, most } = field
+  return labelled(
+    draft,
+    field,
+    // The first line feed of a text area is not part of its text (HTML 13.2.6.4.7).
+    html`<textarea id="${name}" name="${name}" rows="${rows}" autocomplete="off"${[
+      field.isOptional !== true && html` required`,
+      most !== undefined && html` maxlength="${most}"`,
+      isCode && html` class="code" autocapitalize="none" spellcheck="false"`,
+      described(draft, field),
+    ]}>
+${draft.value(name)}</textarea>`,
+  )
+}
+
+/** Makes a list to choose one of. */
+export function selectField(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
+  const { name, options } = field
+  const chosen = draft.value(name)
+  return labelled(
+    draft,
+    field,
+    html`<select id="${name}" name="${name}"${described(draft, field)}>${options.map(
+      ({ value, label, isDisabled }) =>
+        html`<option value="${value}"${value === chosen && html` selected`}${isDisabled === true && html` disabled`}>${label}</option>`,
+    )}</select>`,
+  )
+}
+
+/** Makes a choice of one, with all that there is in view. */
+export function radios(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
+  const { name, options } = field
+  const chosen = draft.value(name)
+  return group(
+    draft,
+    field,
+    options.map(option => box('radio', `${name}.${option.value}`, name, option, option.value === chosen)),
+  )
+}
+
+/** Makes boxes to tick: each is a field of its own, `name.value`. */
+export function checkboxes(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
+  const { name, options } = field
+  return group(
+    draft,
+    field,
+    options.map(option => {
+      const own = `${name}.${option.value}`
+      return box('checkbox', own, own, { ...option, value: 'on' }, draft.has(own))
+    }),
+  )
+}
+
+/** Makes one box to tick. */
+export function checkbox(draft: Draft, { name, label, hint }: Field): Html {
+  return html`<div class="field">${box('checkbox', name, name, { value: 'on', label, hint: hint ?? null }, draft.has(name))}${faultOf(draft, name)}</div>`
+}
+
+/** Makes a list of fields of one line, each with its own fault, and a button that adds one: it sends the form, which comes back with one more. */
+export function listField(
+  draft: Draft,
+  field: Field & { readonly type?: TextField['type']; readonly most?: number; readonly add: string },
+): Html {
+  const { name, label, type = 'text', most, add } = field
+  const values = draft.list(name)
+  const inputs = Array.from({ length: draft.lengthOf(name) }, (_, i) => {
+    const own = `${name}.${i}`
+    const isNew = draft.isGrowing && i === values.length
+    return html`<li><input id="${own}" name="${own}" type="${type}" autocomplete="off" aria-label="${label} ${i + 1}" autocapitalize="none" spellcheck="false"${[
+      values[i] !== undefined && html` value="${values[i]}"`,
+      most !== undefined && html` maxlength="${most}"`,
+      isNew && html` autofocus`,
+      draft.fault(own) !== undefined && html` aria-invalid="true" aria-describedby="${own}-fault"`,
+    ]}>${faultOf(draft, own)}</li>`
+  })
+  return group(draft, field, [
+    html`<ul class="fields">${inputs}</ul><button class="plain small" name="more" value="${name}" formnovalidate>${add}</button>`,
+  ])
+}
+
+function labelled(draft: Draft, { name, label, hint, isOptional }: Field, control: Html): Html {
+  return html`<div class="field">
+<label for="${name}">${label}${isOptional === true && optional}</label>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}${control}
+${faultOf(draft, name)}</div>`
+}
+
+function group(draft: Draft, field: Field, content: readonly Html[]): Html {
+  const { name, label, hint, isOptional } = field
+  return html`<fieldset class="field" id="${name}" tabindex="-1"${described(draft, field)}>
+<legend>${label}${isOptional === true && optional}</legend>
+${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}${content}
+${faultOf(draft, name)}</fieldset>`
+}
+
+function box(type: 'radio' | 'checkbox', id: string, name: string, option: Option, isChosen: boolean): Html {
+  const { value, label, hint = null, isDisabled } = option
+  return html`<div class="option"><input id="${id}" name="${name}" type="${type}" value="${value}"${[
+    isChosen && html` checked`,
+    isDisabled === true && html` disabled`,
+    hint !== null && html` aria-describedby="${id}-hint"`,
+  ]}><div><label for="${id}">${label}</label>${hint !== null && html`<p id="${id}-hint">${hint}</p>`}</div></div>`
+}
+
+const optional = html` <span class="hint">(optional)</span>`
+
+function faultOf(draft: Draft, name: string): Html | false {
+  const fault = draft.fault(name)
+  return fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`
+}
+
+/** The attributes that lead a screen reader to the hint and the fault. */
+function described(draft: Draft, { name, hint }: Field): Html | false {
+  const isFaulty = draft.fault(name) !== undefined
+  const told = [hint !== undefined && `${name}-hint`, isFaulty && `${name}-fault`].filter(Boolean)
+  return (
+    told.length > 0 && html` aria-describedby="${told.join(' ')}"${isFaulty && html` aria-invalid="true"`}`
+  )
+}

@@ -1,0 +1,103 @@
+// Forms as a whole: what is wrong with them in one place, what they carry unseen, and what confirms something that cannot be undone.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { button, form, type FormFrame } from '../../pages/components.ts'
+import { type Draft, etagField, keyField } from './draft.ts'
+import { textField } from './fields.ts'
+
+interface FormParts {
+  readonly frame: FormFrame
+  readonly draft: Draft
+  /** The names of the fields by which the summary of faults calls them; those of a list by that of the list. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Whether what it makes is made once, however often it is sent. */
+  readonly isOnce?: boolean
+  /** What the button says. */
+  readonly send: string
+  readonly look?: '' | 'danger'
+  /** Where to go instead. */
+  readonly cancel?: string
+}
+
+/** Makes a form of fields, with its faults above and its buttons below. */
+export function draftForm(parts: FormParts, fields: Html): Html {
+  const { frame, draft, labels, isOnce = false, send, look = '', cancel } = parts
+  const hidden = {
+    ...(isOnce && { [keyField]: draft.key }),
+    ...(draft.etag !== undefined && { [etagField]: draft.etag }),
+  }
+  // The first button of a form is the one that Enter presses: none that only adds a field.
+  return form(
+    { ...frame, hidden: { ...frame.hidden, ...hidden } },
+    html`<button class="default" tabindex="-1" aria-hidden="true">${send}</button>${summary(draft, labels)}${fields}
+<div class="actions">${button(send, look)}${cancel !== undefined && html`<a href="${cancel}">Cancel</a>`}</div>`,
+    'card',
+  )
+}
+
+/** Lists all mistakes in a form, each with a link to its field. */
+function summary(draft: Draft, labels: Readonly<Record<string, string>>): Html | null {
+  const faults = Object.entries(draft.faults)
+  if (faults.length === 0) return null
+  return html`<div class="notice bad" role="alert"><p>Nothing was done yet. Check this:</p><ul>${faults.map(
+    ([pointer, sentence]) => {
+      const name = pointer.slice(1).replaceAll('/', '.')
+      const [place] = name.split('.')
+      const label = labels[name] ?? labels[place!]
+      if (label === undefined) return html`<li>${sentence}</li>`
+      return html`<li><a href="#${Object.hasOwn(labels, name) || /\.\d+$/.test(name) ? name : place!}">${label}</a>: ${sentence}</li>`
+    },
+  )}</ul></div>`
+}
+
+interface Confirmation {
+  readonly frame: FormFrame
+  readonly draft: Draft
+  /** What will happen, in numbers. */
+  readonly what: Html
+  readonly send: string
+  readonly cancel: string
+  readonly isOnce?: boolean
+  /** What must be typed, for what is worst. */
+  readonly typed?: { readonly label: string; readonly word: string }
+}
+
+/** The field in which a name is typed to confirm. */
+const typedField = 'typed'
+
+/** Makes what stands between a person and something that cannot be undone. */
+export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }: Confirmation): Html {
+  const parts = { frame, draft, labels: { [typedField]: 'The name' }, send, look: 'danger', cancel } as const
+  const field =
+    typed && textField(draft, { name: typedField, label: typed.label, hint: typed.word, hasFocus: true })
+  return draftForm(
+    { ...parts, ...(isOnce !== undefined && { isOnce }) },
+    html`<div class="what">${what}</div>${field ?? null}`,
+  )
+}
+
+/** Whether the word was typed that confirms; spaces around it do not count. */
+export function isTyped(draft: Draft, word: string): boolean {
+  return draft.value(typedField).trim() === word
+}
+
+/** Returns the draft with a fault at the field in which a name is typed. */
+export function notTyped(draft: Draft): Draft {
+  return draft.withFault(typedField, 'This is not the name.')
+}
+
+interface Danger {
+  readonly title: string
+  readonly text: string
+  readonly path: string
+  readonly link: string
+}
+
+/** Makes the part of a page from which things go that do not come back; each leads to a page that says what will happen. */
+export function dangerZone(dangers: readonly Danger[]): Html | null {
+  if (dangers.length === 0) return null
+  return html`<section class="card danger-zone" aria-labelledby="danger"><h2 id="danger">Danger zone</h2><ul class="rows">${dangers.map(
+    ({ title, text, path, link }) =>
+      html`<li><div><h3>${title}</h3><p>${text}</p></div><a class="button danger small" href="${path}">${link}</a></li>`,
+  )}</ul></section>`
+}

@@ -1,0 +1,57 @@
+// Lists of things: as a table, with what leads to the rest of it, or what to do where there is nothing yet.
+
+import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import type { ListInfo } from '../api.ts'
+import { withQuery } from '../paths.ts'
+
+interface Column<T> {
+  readonly title: string
+  readonly cell: (item: T) => HtmlValue
+  /** Whether it names its row. */
+  readonly isName?: boolean
+  /** Whether it holds figures, which are read from their ends. */
+  readonly isNumber?: boolean
+}
+
+/** Makes a table; on narrow screens each row becomes a block, with the titles of the columns beside what is in them. */
+export function table<T>(caption: string, columns: readonly Column<T>[], items: readonly T[]): Html {
+  return html`<table><caption>${caption}</caption>
+<thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber === true && html` class="number"`}>${title}</th>`)}</tr></thead>
+<tbody>
+${items.map(
+  item => html`<tr>${columns.map(column => cell(column, item))}</tr>
+`,
+)}</tbody></table>`
+}
+
+function cell<T>({ title, cell, isName, isNumber }: Column<T>, item: T): Html {
+  const looks = isNumber === true && html` class="number"`
+  if (isName === true) return html`<th scope="row" data-title="${title}"${looks}>${cell(item)}</th>`
+  return html`<td data-title="${title}"${looks}>${cell(item)}</td>`
+}
+
+/** Makes the links to the pages before and after this one, with which part this is; nothing where it is all. */
+export function pager(
+  path: string,
+  query: URLSearchParams,
+  { page, per_page, count, total_count }: ListInfo,
+): Html | null {
+  const pages = Math.ceil(total_count / per_page)
+  if (pages <= 1 && page <= 1) return null
+  const { done, ...kept } = Object.fromEntries(query)
+  const link = (to: number, text: string, rel: string) =>
+    html`<a class="button plain small" rel="${rel}" href="${withQuery(path, { ...kept, page: to > 1 ? String(to) : null })}">${text}</a>`
+  const first = (page - 1) * per_page + 1
+  const shown = count === 0 ? 'None' : `${first} to ${first + count - 1}`
+  return html`<nav class="pager" aria-label="Pages">${page > 1 && link(Math.min(page - 1, pages), 'Previous', 'prev')}<p>${shown} of ${total_count}</p>${page < pages && link(page + 1, 'Next', 'next')}</nav>`
+}
+
+/** Makes what is shown in place of an empty list: what it would have, and what to do first. */
+export function emptyState(title: string, text: HtmlValue, action: Html | null = null): Html {
+  return html`<div class="card empty"><h2>${title}</h2><p>${text}</p>${action !== null && html`<p>${action}</p>`}</div>`
+}
+
+/** Makes a word in a frame: a state of something. */
+export function badge(text: string, kind: 'good' | 'bad' | '' = ''): Html {
+  return html`<span class="tag ${kind}">${text}</span>`
+}

@@ -1,0 +1,24 @@
+// Values as pages show them: times, and what is there to be copied.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { moment } from '../../pages/components.ts'
+
+/** Writes a moment as the API has it; `none` where there is none. Scripts put it into the zone of the viewer. */
+export function time(iso: string | null | undefined, none = 'never'): Html {
+  return iso == null ? html`${none}` : moment(Date.parse(iso))
+}
+
+/** Makes a value that is there to be copied: all of it is selected by one click, and scripts add a button. */
+export function copyable(label: string, value: string): Html {
+  return html`<div class="copyable"><p class="label">${label}</p><code class="key" data-copy>${value}</code></div>`
+}
+
+/** Makes a value that is shown now and never again. */
+export function shownOnce(label: string, value: string, advice: string): Html {
+  return html`<div class="notice good" role="status"><p><b>${advice}</b> It is shown only now.</p>${copyable(label, value)}</div>`
+}
+
+/** Makes code that is there to be copied. */
+export function codeBlock(label: string, code: string): Html {
+  return html`<div class="copyable"><p class="label">${label}</p><pre class="key" tabindex="0" data-copy>${code}</pre></div>`
+}

@@ -1,0 +1,25 @@
+// Where the pages are. Below `/dashboard` all is ours, and nothing else.
+
+const root = '/dashboard'
+
+/** Returns a path below an account; each step is encoded, whoever chose it. */
+function at(account: string, ...steps: readonly string[]): string {
+  return [root, account, ...steps].map((step, i) => (i === 0 ? step : encodeURIComponent(step))).join('/')
+}
+
+export const paths = {
+  root,
+  assets: `${root}/assets`,
+  home: (account: string) => at(account),
+  tokens: (account: string) => at(account, 'tokens'),
+  newToken: (account: string) => at(account, 'tokens', 'new'),
+  token: (account: string, token: string) => at(account, 'tokens', token),
+  rollToken: (account: string, token: string) => at(account, 'tokens', token, 'roll'),
+  revokeToken: (account: string, token: string) => at(account, 'tokens', token, 'revoke'),
+} as const
+
+/** Returns a path with a query; what is empty or null is left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | null>>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}

@@ -1,0 +1,64 @@
+// Pages for what the management API refuses, and for what is not there.
+
+import { html } from '../base/text/html.ts'
+import { paths as ownPaths } from '../pages/paths.ts'
+import type { View } from './ask.ts'
+import type { Failure } from './api.ts'
+import { paths } from './paths.ts'
+
+/** Returns the page of a failure that a handler has no better word for. */
+export function refusalView({ status, faults }: Failure): View {
+  if (status === 404) return notFound
+  const said = Object.values(faults)
+  const [title, text] = known[status] ?? ['That did not work', 'Nothing was done.']
+  return message(status, title, [text, ...said])
+}
+
+const known: Readonly<Record<number, readonly [title: string, text: string]>> = {
+  403: ['Not allowed', 'Your roles in this account do not include this.'],
+  409: ['Something else is in the way', 'Nothing was done.'],
+  412: [
+    'Changed meanwhile',
+    'Somebody else changed this after you loaded it. Load it again, and see what is there now.',
+  ],
+  429: ['Too many changes', 'Nothing was done. Wait a moment, then try again.'],
+  503: [
+    'Try again in a moment',
+    'Gatehouse cannot reach its store just now. What it serves goes on; what you sent may have been done or not.',
+  ],
+}
+
+export const notFound: View = message(404, 'Page not found', [
+  'There is no page at this address, or your roles in this account do not include it.',
+])
+
+/** For who is a member of no account. */
+export const noAccount: View = {
+  title: 'You are in no account yet',
+  content: html`<div class="card"><p>An administrator of an account can invite you: ask for an invitation link.</p>
+<p><a href="${ownPaths.account}">Your profile</a></p></div>`,
+}
+
+/** For who lacks the second factor that the account requires. */
+export const shutAccount: View = {
+  title: 'Turn on two-step sign-in first',
+  status: 403,
+  content: html`<div class="card"><p>This account requires two-step sign-in of its members. Turn it on in your profile, then come back.</p>
+<p><a class="button" href="${ownPaths.account}">Your profile</a></p></div>`,
+}
+
+/** Names the methods that a page takes. */
+export function notAllowed(allowed: string): View {
+  return message(405, 'Method not allowed', [`This page takes ${allowed}.`])
+}
+
+function message(status: number, title: string, texts: readonly string[]): View {
+  return {
+    title,
+    status,
+    content: html`<div class="card">${texts.map(
+      text => html`<p>${text}</p>
+`,
+    )}<p><a href="${paths.root}">To the dashboard</a></p></div>`,
+  }
+}

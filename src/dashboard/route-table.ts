@@ -1,0 +1,51 @@
+// Finds the page of a path.
+
+import type { Route } from './ask.ts'
+
+interface Found {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Row {
+  readonly route: Route
+  readonly steps: readonly string[]
+}
+
+export class RouteTable {
+  readonly #rows: readonly Row[]
+
+  constructor(routes: readonly Route[]) {
+    this.#rows = routes.map(route => ({ route, steps: route.path.split('/') }))
+  }
+
+  /** Returns the first route that fits, with what its `{name}` steps stand for, decoded; null where none does. */
+  find(path: string): Found | null {
+    const steps = path.split('/')
+    for (const row of this.#rows) {
+      const params = fit(row.steps, steps)
+      if (params !== null) return { route: row.route, params }
+    }
+    return null
+  }
+}
+
+function fit(pattern: readonly string[], steps: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== steps.length) return null
+  const params: Record<string, string> = {}
+  for (const [i, step] of pattern.entries()) {
+    const name = /^\{(\w+)\}$/.exec(step)?.[1]
+    const value = name === undefined ? null : decode(steps[i]!)
+    if (name === undefined ? step !== steps[i] : value === null) return null
+    if (name !== undefined) params[name] = value!
+  }
+  return params
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text) || null
+  } catch {
+    return null
+  }
+}

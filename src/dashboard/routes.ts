@@ -1,0 +1,10 @@
+// Every page of the dashboard. Of two routes that fit a path, the first has it.
+
+import type { Route } from './ask.ts'
+import { showHome } from './home.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+
+export const routes: readonly Route[] = [
+  { path: '/dashboard/{account}', permission: null, show: showHome },
+  ...tokenRoutes,
+]

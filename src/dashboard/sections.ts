@@ -1,0 +1,11 @@
+// The sections of the dashboard, in the order of the navigation.
+
+import { paths } from './paths.ts'
+
+interface Section {
+  readonly title: string
+  readonly path: (account: string) => string
+}
+
+/** Whoever may not see the page of one does not see its name. */
+export const sections: readonly Section[] = [{ title: 'API tokens', path: paths.tokens }]

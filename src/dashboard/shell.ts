@@ -1,0 +1,123 @@
+// The frame of every page of the dashboard: head, navigation, accounts, and what was done; and the header fields that keep it out of caches and strange hands.
+
+import { type Html, html } from '../base/text/html.ts'
+import { gate, icon } from '../errors/render/page.ts'
+import { notice, told } from '../pages/components.ts'
+import { type PageResponse, strictHeaders } from '../pages/layout.ts'
+import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
+import { scriptPaths, stylePath } from './assets.ts'
+import type { Crumb, View } from './ask.ts'
+import { paths } from './paths.ts'
+
+interface Account {
+  readonly id: string
+  readonly name: string
+}
+
+/** Who looks at a page, and where. */
+interface Viewer {
+  readonly email: string
+  /** The account of the page; null for a page of none. */
+  readonly account: Account | null
+  /** All that the person is a member of. */
+  readonly accounts: readonly Account[]
+  /** What they may see there. */
+  readonly sections: readonly Crumb[]
+  readonly path: string
+}
+
+/** Writes a page; `done` is a sentence of what was done before it. */
+export function writeView(view: View, viewer: Viewer, done: string | null = null): PageResponse {
+  const { status = 200 } = view
+  const headers = [
+    ['content-type', 'text/html; charset=utf-8'],
+    ['content-security-policy', policyOf(view)],
+    ...strictHeaders,
+  ] as const
+  return { status, headers, body: page(view, viewer, done).markup }
+}
+
+function policyOf({ hasPictures = false, hasFrames = false }: View): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    `img-src 'self' data:${hasPictures ? ' https:' : ''}`,
+    hasFrames && "frame-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function page(view: View, viewer: Viewer, done: string | null): Html {
+  const { title, content, crumbs = [], actions = null, isWide = false, status = 200 } = view
+  const place = viewer.account === null ? '' : ` · ${viewer.account.name}`
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${status === 422 && 'Error: '}${title}${place} · Gatehouse</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${stylePath}">
+${scriptPaths.map(
+  path => html`<script type="module" src="${path}"></script>
+`,
+)}</head>
+<body class="dashboard">
+<a class="skip" href="#main">Skip to the content</a>
+${bar(viewer)}
+<main id="main"${isWide && html` class="wide"`}>
+${crumbs.length > 0 && trail(crumbs)}<div class="head"><h1>${title}</h1>${actions !== null && html`<div class="actions">${actions}</div>`}</div>
+${done !== null && notice(done, 'good')}
+${content}
+</main>
+</body>
+</html>
+`
+}
+
+function bar(viewer: Viewer): Html {
+  const { account, accounts, email } = viewer
+  return html`<header class="bar">
+<a class="mark" href="${paths.root}"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${gate}"/></svg>Gatehouse</a>
+<details class="menu"><summary>Menu</summary>
+<div class="menu-body">
+${account !== null && accountSwitch(account, accounts)}
+${account !== null && navigation(viewer)}
+<ul class="person"><li><a href="${ownPaths.account}">${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
+</div>
+</details>
+</header>`
+}
+
+function accountSwitch(account: Account, accounts: readonly Account[]): Html {
+  const others = accounts.filter(({ id }) => id !== account.id)
+  if (others.length === 0) return html`<p class="account">${told(account.name)}</p>`
+  return html`<details class="account"><summary>${told(account.name)}</summary>
+<ul aria-label="Other accounts">${others.map(({ id, name }) => html`<li><a href="${paths.home(id)}">${told(name)}</a></li>`)}</ul>
+</details>`
+}
+
+function navigation({ sections, path }: Viewer): Html {
+  return html`<nav aria-label="Sections"><ul>${sections.map(
+    section =>
+      html`<li><a href="${section.path}"${isIn(section.path, path) && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
+  )}</ul></nav>`
+}
+
+function isIn(section: string, path: string): boolean {
+  return path === section || path.startsWith(`${section}/`)
+}
+
+function trail(crumbs: readonly Crumb[]): Html {
+  return html`<nav class="crumbs" aria-label="Where you are"><ol>${crumbs.map(
+    ({ title, path }) => html`<li><a href="${path}">${told(title)}</a></li>`,
+  )}</ol></nav>
+`
+}

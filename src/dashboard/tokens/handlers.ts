@@ -1,0 +1,106 @@
+// Handlers of API tokens: the list, one of them, and what is done with it.
+
+import { paths } from '../paths.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { bodyOf, permissionsIn, renamed } from './new-token.ts'
+import type { PermissionGroup, Token } from './token.ts'
+import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
+
+export const showTokens: Handler = async ask => {
+  const listed = await ask.api.get<Token[]>(tokensOf(ask), {
+    page: ask.query.get('page'),
+    direction: 'desc',
+    include_expired: 'true',
+  })
+  if (!listed.ok) return listed
+  return listView({
+    account: ask.account.id,
+    tokens: listed.result,
+    info: listed.info!,
+    query: ask.query,
+    mayWrite: ask.may('API Tokens Write'),
+  })
+}
+
+export const showNewToken: Handler = ask => newToken(ask, new Draft())
+
+export const createToken: Handler = async ask => {
+  const draft = Draft.of(ask.form).compact('addresses')
+  if (draft.isGrowing) return newToken(ask, draft)
+  const made = await ask.api.post<Token & { readonly value: string }>(
+    tokensOf(ask),
+    bodyOf(draft, ask.account.id),
+    { idempotencyKey: draft.key },
+  )
+  if (!made.ok) {
+    const refused = draft.refused(made, renamed)
+    const isEmpty = permissionsIn(draft).length === 0
+    return newToken(ask, isEmpty ? refused.withFault('permissions', 'Choose one at least.') : refused)
+  }
+  return valueView({ account: ask.account.id, token: made.result, value: made.result.value, isNew: true })
+}
+
+export const showToken: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  return tokenView({ account: ask.account.id, token: found.result, mayWrite: ask.may('API Tokens Write') })
+}
+
+export const confirmRoll: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  return rollView({
+    account: ask.account.id,
+    token: found.result,
+    frame: ask.frameFor(ask.path),
+    draft: new Draft(),
+  })
+}
+
+export const rollToken: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  const { key } = Draft.of(ask.form)
+  const rolled = await ask.api.put<string>(`${tokenOf(ask)}/value`, undefined, { idempotencyKey: key })
+  if (!rolled.ok) return rolled
+  return valueView({ account: ask.account.id, token: found.result, value: rolled.result, isNew: false })
+}
+
+export const confirmRevoke: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  return revokeView({
+    account: ask.account.id,
+    token: found.result,
+    frame: ask.frameFor(ask.path),
+    draft: new Draft(),
+  })
+}
+
+export const revokeToken: Handler = async ask => {
+  const revoked = await ask.api.delete(tokenOf(ask))
+  return revoked.ok ? redirectTo(done(paths.tokens(ask.account.id), 'token-revoked')) : revoked
+}
+
+async function newToken(ask: Ask, draft: Draft) {
+  const groups = await ask.api.get<PermissionGroup[]>(`${tokensOf(ask)}/permission_groups`)
+  if (!groups.ok) return groups
+  return newTokenView({
+    account: ask.account.id,
+    groups: groups.result,
+    frame: ask.frameFor(ask.path),
+    draft,
+  })
+}
+
+function tokensOf({ account }: Ask): string {
+  return apiPath('accounts', account.id, 'tokens')
+}
+
+function tokenOf({ account, params }: Ask): string {
+  return apiPath('accounts', account.id, 'tokens', params.token!)
+}

@@ -1,0 +1,33 @@
+// The form of a new API token, as the management API takes it.
+
+import type { Draft } from '../parts/draft.ts'
+
+/** The fields of the members of the body. */
+export const renamed = {
+  '/policies': 'permissions',
+  '/condition/request_ip/in/': 'addresses',
+} as const
+
+/** Returns the permissions that are ticked. */
+export function permissionsIn(draft: Draft) {
+  return draft.ticked('permissions').map(id => ({ id }))
+}
+
+/** Makes the body of the token that a form describes; what is missing, the API says. */
+export function bodyOf(draft: Draft, account: string) {
+  const addresses = draft.list('addresses')
+  const day = draft.value('expires_on')
+  return {
+    name: draft.value('name'),
+    policies: [
+      {
+        effect: 'allow',
+        permission_groups: permissionsIn(draft),
+        resources: { [`svc.api.account.${account}`]: '*' },
+      },
+    ],
+    ...(addresses.length > 0 && { condition: { request_ip: { in: addresses } } }),
+    // A day ends when it is over.
+    ...(day !== '' && { expires_on: /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day }),
+  }
+}

@@ -1,0 +1,41 @@
+// The pages of API tokens.
+
+import type { Route } from '../ask.ts'
+import {
+  confirmRevoke,
+  confirmRoll,
+  createToken,
+  revokeToken,
+  rollToken,
+  showNewToken,
+  showToken,
+  showTokens,
+} from './handlers.ts'
+
+const tokens = '/dashboard/{account}/tokens'
+
+export const tokenRoutes: readonly Route[] = [
+  { path: tokens, permission: 'API Tokens Read', show: showTokens },
+  {
+    path: `${tokens}/new`,
+    permission: 'API Tokens Write',
+    show: showNewToken,
+    take: createToken,
+    isDangerous: true,
+  },
+  { path: `${tokens}/{token}`, permission: 'API Tokens Read', show: showToken },
+  {
+    path: `${tokens}/{token}/roll`,
+    permission: 'API Tokens Write',
+    show: confirmRoll,
+    take: rollToken,
+    isDangerous: true,
+  },
+  {
+    path: `${tokens}/{token}/revoke`,
+    permission: 'API Tokens Write',
+    show: confirmRevoke,
+    take: revokeToken,
+    isDangerous: true,
+  },
+]

@@ -1,0 +1,67 @@
+// An API token as the management API shows it, and what it allows in words.
+
+import { permissionGroups } from '../../permissions/permission-groups.ts'
+
+export interface Token {
+  readonly id: string
+  readonly name: string
+  readonly status: 'active' | 'disabled' | 'expired'
+  readonly policies: readonly Policy[]
+  readonly condition?: {
+    readonly request_ip: { readonly in?: readonly string[]; readonly not_in?: readonly string[] }
+  }
+  readonly expires_on?: string
+  readonly not_before?: string
+  readonly issued_on: string
+  readonly modified_on: string
+}
+
+interface Policy {
+  readonly effect: 'allow' | 'deny'
+  readonly permission_groups: readonly { readonly id: string; readonly name: string }[]
+}
+
+/** A permission that a token can be given. */
+export interface PermissionGroup {
+  readonly id: string
+  readonly name: string
+  readonly category: string
+  readonly description: string
+  /** Whether this person could give it. */
+  readonly is_selectable: boolean
+}
+
+/** Returns what policies say, as `AI Gateway Run and API Tokens Read, but never Members Read`; the first `most` of them. */
+export function policiesInWords(policies: readonly Policy[], most = Number.POSITIVE_INFINITY): string {
+  const allowed = permissionsOf(policies, 'allow')
+  const denied = permissionsOf(policies, 'deny')
+  if (allowed.length === 0) return 'Nothing'
+  const more = allowed.length - most
+  const words = more > 0 ? [...allowed.slice(0, most), `${more} more`] : allowed
+  return denied.length === 0
+    ? joined(words, 'and')
+    : `${joined(words, 'and')}, but never ${joined(denied, 'or')}`
+}
+
+/** Returns from where a token may be used, in words. */
+export function addressesInWords({ condition }: Pick<Token, 'condition'>): string {
+  const { in: allowed = [], not_in: denied = [] } = condition?.request_ip ?? {}
+  const from = allowed.length === 0 ? 'Anywhere' : joined(allowed, 'and')
+  return denied.length === 0 ? from : `${from}, except ${joined(denied, 'and')}`
+}
+
+/** Lists permissions in the order in which all are listed; one that reads is part of its writing sibling. */
+function permissionsOf(policies: readonly Policy[], effect: Policy['effect']): readonly string[] {
+  const groups = policies
+    .filter(policy => policy.effect === effect)
+    .flatMap(policy => policy.permission_groups)
+  const given = new Set(groups.map(({ name }) => name))
+  const isPart = (name: string) =>
+    effect === 'allow' &&
+    [' Write', ' Edit'].some(ending => given.has(name.replace(/ Read$/, ending)) && / Read$/.test(name))
+  return permissionGroups.map(({ name }) => name).filter(name => given.has(name) && !isPart(name))
+}
+
+function joined(words: readonly string[], word: 'and' | 'or'): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} ${word} ${words.at(-1)}`
+}

@@ -1,0 +1,206 @@
+// What people see of API tokens.
+
+import { html } from '../../base/text/html.ts'
+import { facts, type FormFrame, told } from '../../pages/components.ts'
+import type { ListInfo } from '../api.ts'
+import type { View } from '../ask.ts'
+import type { Draft } from '../parts/draft.ts'
+import { checkboxes, listField, textField } from '../parts/fields.ts'
+import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { shownOnce, time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { addressesInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
+
+interface TokenList {
+  readonly account: string
+  readonly tokens: readonly Token[]
+  readonly info: ListInfo
+  readonly query: URLSearchParams
+  readonly mayWrite: boolean
+}
+
+export function listView({ account, tokens, info, query, mayWrite }: TokenList): View {
+  const create = html`<a class="button" href="${paths.newToken(account)}">Create a token</a>`
+  if (info.total_count === 0)
+    return {
+      title: 'API tokens',
+      content: emptyState(
+        'No tokens yet',
+        'Programs show a token to use the management API, or to call models through a gateway that asks for one.',
+        mayWrite ? create : null,
+      ),
+    }
+  const columns = [
+    {
+      title: 'Name',
+      isName: true,
+      cell: ({ id, name }: Token) => html`<a href="${paths.token(account, id)}">${told(name)}</a>`,
+    },
+    { title: 'State', cell: stateOf },
+    { title: 'Allows', cell: ({ policies }: Token) => policiesInWords(policies, 3) },
+    { title: 'Expires', cell: ({ expires_on }: Token) => time(expires_on) },
+    { title: 'Created', cell: ({ issued_on }: Token) => time(issued_on) },
+  ]
+  return {
+    title: 'API tokens',
+    isWide: true,
+    ...(mayWrite && { actions: create }),
+    content: html`${table('API tokens of this account', columns, tokens)}${pager(paths.tokens(account), query, info)}`,
+  }
+}
+
+interface NewToken {
+  readonly account: string
+  readonly groups: readonly PermissionGroup[]
+  readonly frame: FormFrame
+  readonly draft: Draft
+}
+
+export function newTokenView({ account, groups, frame, draft }: NewToken): View {
+  const fields = html`${textField(draft, {
+    name: 'name',
+    label: 'Name',
+    hint: 'What uses it, and where: “deploy script on build-3”.',
+    most: 120,
+    hasFocus: true,
+  })}${checkboxes(draft, {
+    name: 'permissions',
+    label: 'Permissions',
+    hint: 'What it may do in this account. You can give what your roles include.',
+    options: groups.map(({ id, name, description, is_selectable }) => ({
+      value: id,
+      label: name,
+      hint: description,
+      isDisabled: !is_selectable,
+    })),
+  })}${textField(draft, {
+    name: 'expires_on',
+    label: 'Last day',
+    type: 'date',
+    hint: 'It expires when this day ends, UTC. Without one it never does.',
+    isOptional: true,
+  })}${listField(draft, {
+    name: 'addresses',
+    label: 'Address',
+    hint: 'It works from these addresses and networks only, such as 192.0.2.0/24. Without any it works from anywhere.',
+    isOptional: true,
+    add: 'Add another address',
+  })}`
+  return {
+    title: 'Create an API token',
+    crumbs: crumbsOf(account),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      {
+        frame,
+        draft,
+        labels: { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' },
+        isOnce: true,
+        send: 'Create the token',
+        cancel: paths.tokens(account),
+      },
+      fields,
+    ),
+  }
+}
+
+interface OneToken {
+  readonly account: string
+  readonly token: Token
+  readonly mayWrite: boolean
+}
+
+export function tokenView({ account, token, mayWrite }: OneToken): View {
+  const dangers = [
+    {
+      title: 'Roll',
+      text: 'Makes a new value. The old one ends at once.',
+      path: paths.rollToken(account, token.id),
+      link: 'Roll…',
+    },
+    {
+      title: 'Revoke',
+      text: 'Deletes the token. Anyone who uses it is refused from then on.',
+      path: paths.revokeToken(account, token.id),
+      link: 'Revoke…',
+    },
+  ]
+  return {
+    title: token.name,
+    crumbs: crumbsOf(account),
+    content: html`<div class="card">${factsOf(token)}</div>${dangerZone(mayWrite ? dangers : [])}`,
+  }
+}
+
+interface ShownValue {
+  readonly account: string
+  readonly token: Token
+  readonly value: string
+  readonly isNew: boolean
+}
+
+export function valueView({ account, token, value, isNew }: ShownValue): View {
+  return {
+    title: isNew ? 'Token created' : 'Token rolled',
+    crumbs: crumbsOf(account),
+    content: html`${shownOnce('Value', value, 'Save the value now.')}<div class="card">${factsOf(token)}</div>
+<p class="aside"><a class="button" href="${paths.token(account, token.id)}">I have saved it</a></p>`,
+  }
+}
+
+interface Change {
+  readonly account: string
+  readonly token: Token
+  readonly frame: FormFrame
+  readonly draft: Draft
+}
+
+export function rollView({ account, token, frame, draft }: Change): View {
+  return {
+    title: 'Roll this token?',
+    crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
+    content: confirmation({
+      frame,
+      draft,
+      what: html`<p>${told(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
+      send: 'Roll the token',
+      cancel: paths.token(account, token.id),
+      isOnce: true,
+    }),
+  }
+}
+
+export function revokeView({ account, token, frame, draft }: Change): View {
+  return {
+    title: 'Revoke this token?',
+    crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
+    content: confirmation({
+      frame,
+      draft,
+      what: html`<p>${told(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
+      send: 'Revoke the token',
+      cancel: paths.token(account, token.id),
+    }),
+  }
+}
+
+const factsOf = (token: Token) =>
+  facts([
+    ['State', stateOf(token)],
+    ['Allows', policiesInWords(token.policies)],
+    ['Works from', addressesInWords(token)],
+    ['Works since', token.not_before === undefined ? null : time(token.not_before)],
+    ['Expires', time(token.expires_on)],
+    ['Created', time(token.issued_on)],
+    ['Changed', token.modified_on === token.issued_on ? null : time(token.modified_on)],
+    ['Id', html`<code>${token.id}</code>`],
+  ])
+
+function stateOf({ status }: Token) {
+  return badge(status, status === 'active' ? 'good' : status === 'expired' ? 'bad' : '')
+}
+
+function crumbsOf(account: string) {
+  return [{ title: 'API tokens', path: paths.tokens(account) }]
+}

@@ -1,0 +1,20 @@
+// What a person is told who must wait before a password of theirs is looked at.
+
+/** Explains that somebody must wait, in a sentence and a status. */
+export function notNow({
+  outcome,
+  retryAfter,
+}: {
+  readonly outcome: 'throttled' | 'busy'
+  readonly retryAfter: number
+}) {
+  if (outcome === 'busy')
+    return {
+      trouble: 'Many people are signing in just now. Try again in a few seconds.',
+      status: 503,
+      retryAfter,
+    }
+  const minutes = Math.ceil(retryAfter / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  return { trouble: `Too many attempts. Try again in ${wait}.`, status: 429, retryAfter }
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { newSecret } from '../../src/pages/form-proof.ts'
+import { Visitor } from '../sign-in/site.ts'
+import { openDashboard, password } from './site.ts'
+
+const minute = 60_000
+
+test('who has not signed in does so first, and comes back', async t => {
+  const { base, origin } = await openDashboard(t)
+  const stranger = new Visitor(origin)
+  const page = await stranger.get(`${base}/tokens?page=2`)
+  assert.equal(page.status, 303)
+  assert.equal(page.location, `/auth/sign-in?${new URLSearchParams({ next: `${base}/tokens?page=2` })}`)
+  const form = await stranger.post(`${base}/tokens/new`, { name: 'x' })
+  assert.equal(form.location, `/auth/sign-in?${new URLSearchParams({ next: `${base}/tokens/new` })}`)
+  assert.match((await page.follow()).text, /Sign in/)
+})
+
+test('the way in leads to the first account, and there to what its member may see', async t => {
+  const { base, get } = await openDashboard(t)
+  const root = await get('/dashboard')
+  assert.equal(root.location, base)
+  assert.equal((await root.follow()).location, `${base}/tokens`)
+})
+
+test('who is a member of no account is told what to do', async t => {
+  const { addPerson, signIn } = await openDashboard(t)
+  const visitor = await signIn(await addPerson(null))
+  assert.match((await visitor.get('/dashboard')).text, /You are in no account yet/)
+})
+
+test('an account that is not theirs is not there for a person, and no page is elsewhere', async t => {
+  const { get, base, kept } = await openDashboard(t)
+  const other = randomBytes(16).toString('hex')
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  for (const path of [
+    `/dashboard/${other}/tokens`,
+    `/dashboard/${other}`,
+    `${base}/nothing`,
+    `${base}/tokens/`,
+    `${base}/tokens/%zz`,
+    '/dashboard/',
+    '/dashboard/assets/dashboard.css',
+  ]) {
+    const page = await get(path)
+    assert.equal(page.status, 404, path)
+    assert.match(page.text, /There is no page at this address/, path)
+  }
+})
+
+test('an account that requires a second factor is shut for who lacks one, and the rest is not', async t => {
+  const { get, base, kept, account, user } = await openDashboard(t)
+  const now = await kept.accounts.get(account)
+  await kept.accounts.update(account, { name: now!.name, enforceTwoFactor: true })
+  const shut = await get(`${base}/tokens`)
+  assert.equal(shut.status, 403)
+  assert.match(shut.text, /requires two-step sign-in/)
+  assert.ok(user.totp === null)
+})
+
+test('a role sees its own sections and pages, and no other', async t => {
+  const { addPerson, signIn, base } = await openDashboard(t)
+  const visitor = await signIn(await addPerson('OAuth Client Write'))
+  const page = await visitor.get(`${base}/tokens`)
+  assert.equal(page.status, 404)
+  assert.doesNotMatch(page.body, /href="[^"]*\/tokens"/)
+})
+
+test('a page takes the methods that it says, and others never reach it', async t => {
+  const { base, visitor } = await openDashboard(t)
+  const taken = await visitor.post(`${base}/tokens`, {})
+  assert.deepEqual([taken.status, taken.headers.get('allow')], [405, 'GET, HEAD'])
+  const put = await visitor.send(`${base}/tokens/new`, { method: 'PUT' })
+  assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, HEAD, POST'])
+  const head = await visitor.send(`${base}/tokens`, { method: 'HEAD' })
+  assert.deepEqual([head.status, head.body], [200, ''])
+})
+
+test('only a form of our own page, made for this browser and this path, does anything', async t => {
+  const { base, visitor, get, ask } = await openDashboard(t)
+  const path = `${base}/tokens/new`
+  const page = await get(path)
+  const fields = page.hidden(path)
+  const cases = [
+    [{ ...fields, form_token: newSecret() }, {}, 403],
+    [{ name: 'x' }, {}, 403],
+    [fields, { origin: 'https://evil.example' }, 403],
+    [fields, { 'sec-fetch-site': 'cross-site' }, 403],
+    [fields, { 'sec-fetch-site': 'same-site' }, 403],
+    [fields, { 'content-type': 'text/plain' }, 400],
+    [{ ...fields, name: 'x'.repeat(300_000) }, {}, 413],
+    [{ ...fields, name: '\u0000' }, {}, 400],
+  ] as const
+  for (const [sent, headers, status] of cases) {
+    const refused = await visitor.post(path, sent, headers)
+    assert.equal(refused.status, status, JSON.stringify([headers, status]))
+  }
+  assert.equal((await visitor.post(`${base}/tokens/${'0'.repeat(32)}/revoke`, fields)).status, 403)
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
+})
+
+test('who comes by another name of the host is sent to the one that the cookies are for', async t => {
+  const { base, origin, visitor } = await openDashboard(t)
+  const { port } = new URL(origin)
+  const other = new Visitor(`http://localhost:${port}`)
+  assert.equal((await other.get(`${base}/tokens?a=1`)).location, `${origin}${base}/tokens?a=1`)
+  for (const [name, value] of visitor.cookies) other.cookies.set(name, value)
+  assert.equal((await other.post(`${base}/tokens/new`, { name: 'x' })).status, 403)
+})
+
+test('every page has a strict policy and stays out of caches', async t => {
+  const { base, get } = await openDashboard(t)
+  const { headers } = await get(`${base}/tokens`)
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.equal(headers.get('x-frame-options'), 'DENY')
+  assert.equal(
+    headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+})
+
+test('what is dangerous asks for the password after half an hour, and then goes through as it was sent', async t => {
+  const { base, get, clock, visitor, ask } = await openDashboard(t)
+  const path = `${base}/tokens/new`
+  const page = await get(path)
+  clock.advance(31 * minute)
+  const fields = { name: 'late', 'permissions.a27621d5ea9af545e8a8cb080c699127': 'on' }
+  const asked = await page.submit(path, fields)
+  assert.equal(asked.status, 403)
+  assert.match(asked.text, /Confirm that it is you/)
+  const wrong = await asked.submit(path, { 'proof.password': 'not this one' })
+  assert.equal(wrong.status, 403)
+  assert.match(wrong.text, /The password is wrong/)
+  assert.ok(!wrong.body.includes('not this one'))
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
+  const before = visitor.cookies.get('gatehouse')
+  const made = await wrong.submit(path, { 'proof.password': password })
+  assert.equal(made.status, 200, made.text)
+  assert.match(made.text, /Token created/)
+  assert.notEqual(visitor.cookies.get('gatehouse'), before)
+  assert.equal((await get(`${base}/tokens`)).status, 200)
+})
+
+test('who signs in at a provider proves it there', async t => {
+  const { base, addPerson, signIn, clock } = await openDashboard(t)
+  const visitor = await signIn(
+    await addPerson('Administrator', {
+      password: null,
+      identity: { issuer: 'https://id.example', subject: '1' },
+    }),
+  )
+  const path = `${base}/tokens/new`
+  const page = await visitor.get(path)
+  clock.advance(31 * minute)
+  const asked = await page.submit(path, { name: 'x' })
+  assert.equal(asked.status, 403)
+  assert.ok(
+    asked.body.includes(
+      `/auth/sign-in?${new URLSearchParams({ next: path, fresh: '1' })}`.replaceAll('&', '&#38;'),
+    ),
+  )
+})
+
+test('styles and scripts are kept for good at an address that changes with them, and need nobody to have signed in', async t => {
+  const { base, get, origin } = await openDashboard(t)
+  const { body } = await get(`${base}/tokens`)
+  const found = [...body.matchAll(/(?:href|src)="(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+  assert.ok(found.length >= 3)
+  for (const path of found) {
+    const response = await fetch(origin + path)
+    assert.equal(response.status, 200, path)
+    assert.match(response.headers.get('cache-control')!, /immutable/)
+    assert.match(response.headers.get('content-type')!, /^text\/(css|javascript); charset=utf-8$/)
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+  }
+  const total = await Promise.all(found.map(async path => (await (await fetch(origin + path)).text()).length))
+  assert.ok(total.reduce((a, b) => a + b, body.length) < 60_000)
+})

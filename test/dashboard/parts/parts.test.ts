@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { html } from '../../../src/base/text/html.ts'
+import { Draft } from '../../../src/dashboard/parts/draft.ts'
+import {
+  areaField,
+  checkbox,
+  checkboxes,
+  listField,
+  radios,
+  selectField,
+  textField,
+} from '../../../src/dashboard/parts/fields.ts'
+import { confirmation, dangerZone, draftForm, isTyped, notTyped } from '../../../src/dashboard/parts/forms.ts'
+import { badge, emptyState, pager, table } from '../../../src/dashboard/parts/lists.ts'
+import { codeBlock, copyable, shownOnce, time } from '../../../src/dashboard/parts/values.ts'
+
+const failure = (status: number, faults: Readonly<Record<string, string>>) =>
+  ({ ok: false, status, faults, retryAfter: null }) as const
+
+test('faults of the API find their fields, under the names that the form has for members', () => {
+  const draft = new Draft({ name: 'x', idempotency_key: 'k' }).refused(
+    failure(400, {
+      '/name': 'A.',
+      '/policies/0/groups': 'B.',
+      '/in/ip/1': 'C.',
+      '': 'D.',
+      '/policies': 'E.',
+    }),
+    { '/policies': 'groups', '/in/ip/': 'addresses' },
+  )
+  assert.deepEqual(draft.faults, { '/name': 'A.', '/groups': 'B. E.', '/addresses/1': 'C.', '': 'D.' })
+  assert.equal(draft.fault('addresses.1'), 'C.')
+  assert.deepEqual([draft.status, draft.key], [422, 'k'])
+})
+
+test('a key that was used for other values is replaced, and that is said', () => {
+  const draft = new Draft({ name: 'x', idempotency_key: 'k' }).refused(failure(422, { '': 'Used.' }))
+  assert.match(draft.faults['']!, /was sent before/)
+  assert.match(draft.key, /^[0-9a-f]{32}$/)
+  assert.equal(draft.value('name'), 'x')
+})
+
+test('the fields of a list are taken in their order, without gaps', () => {
+  const values = { 'uri.10': 'c', 'uri.2': ' b ', 'uri.0': 'a', 'uri.1': '', 'uri.x': 'no', uri: 'no' }
+  const draft = new Draft(values).compact('uri')
+  assert.deepEqual(draft.list('uri'), ['a', 'b', 'c'])
+  assert.deepEqual(draft.values, { 'uri.x': 'no', uri: 'no', 'uri.0': 'a', 'uri.1': 'b', 'uri.2': 'c' })
+  assert.deepEqual([draft.lengthOf('uri'), draft.with({ more: 'uri' }).lengthOf('uri')], [3, 4])
+  assert.equal(new Draft().lengthOf('uri'), 1)
+})
+
+test('the token of a form is no value of it', () => {
+  const draft = Draft.of(
+    new Map([
+      ['form_token', 't'],
+      ['name', 'x'],
+      ['etag', '"1"'],
+    ]),
+  )
+  assert.deepEqual(draft.values, { name: 'x', etag: '"1"' })
+  assert.equal(draft.etag, '"1"')
+})
+
+const kept = new Draft(
+  { a: '<b>', pick: 'two', on: 'on', 'many.x': 'on' },
+  { '/a': 'Wrong.', '/many': 'None.' },
+  422,
+)
+const options = [
+  { value: 'one', label: 'One', hint: 'First' },
+  { value: 'two', label: 'Two', isDisabled: true },
+]
+
+test('each field has its label, hint, fault and value', () => {
+  const field = { name: 'a', label: 'A', hint: 'Say it.' }
+  for (const made of [textField(kept, field), areaField(kept, { ...field, isCode: true })]) {
+    assert.match(made.markup, /<label for="a">A<\/label>/)
+    assert.match(made.markup, /aria-describedby="a-hint a-fault" aria-invalid="true"/)
+    assert.match(made.markup, /<p class="fault" id="a-fault">Wrong\.<\/p>/)
+    assert.match(made.markup, /&#60;b&#62;/)
+    assert.match(made.markup, / required/)
+  }
+  assert.match(
+    selectField(kept, { name: 'pick', label: 'Pick', options }).markup,
+    /<option value="two" selected disabled>/,
+  )
+  const radio = radios(kept, { name: 'pick', label: 'Pick', options }).markup
+  assert.match(radio, /id="pick\.two" name="pick" type="radio" value="two" checked disabled/)
+  assert.match(radio, /<legend>Pick<\/legend>/)
+  const boxes = checkboxes(kept, {
+    name: 'many',
+    label: 'Many',
+    isOptional: true,
+    options: [{ value: 'x', label: 'X' }],
+  })
+  assert.match(boxes.markup, /<fieldset class="field" id="many"[^>]* aria-invalid="true"/)
+  assert.match(boxes.markup, /name="many\.x" type="checkbox" value="on" checked/)
+  assert.match(checkbox(kept, { name: 'on', label: 'On' }).markup, / checked/)
+})
+
+test('a list names each of its fields, and its button skips what the browser checks', () => {
+  const draft = new Draft({ 'uri.0': 'a', more: 'uri' }, { '/uri/0': 'Bad.' })
+  const { markup } = listField(draft, { name: 'uri', label: 'URI', type: 'url', add: 'Add one' })
+  assert.match(
+    markup,
+    /aria-label="URI 1"[^>]* value="a" aria-invalid="true" aria-describedby="uri\.0-fault"/,
+  )
+  assert.match(markup, /aria-label="URI 2"[^>]* autofocus>/)
+  assert.match(markup, /<button class="plain small" name="more" value="uri" formnovalidate>Add one<\/button>/)
+})
+
+const frame = { action: '/x', token: 't' }
+
+test('a form says above its fields what is wrong, with links to them, and carries what nobody sees', () => {
+  const draft = new Draft(
+    { etag: '"3"', idempotency_key: 'k' },
+    { '/uri/1': 'Bad.', '/name': 'Long.', '': 'Full.', '/odd': 'Odd.' },
+  )
+  const parts = { frame, draft, labels: { uri: 'URI', name: 'Name' }, isOnce: true, send: 'Go' }
+  const { markup } = draftForm(parts, html``)
+  assert.match(markup, /<a href="#uri\.1">URI<\/a>: Bad\./)
+  assert.match(markup, /<a href="#name">Name<\/a>: Long\./)
+  assert.match(markup, /<li>Full\.<\/li><li>Odd\.<\/li>/)
+  assert.match(markup, /name="idempotency_key" value="k"/)
+  assert.match(markup, /name="etag" value="&#34;3&#34;"|name="etag" value="&quot;3&quot;"/)
+  assert.doesNotMatch(draftForm({ ...parts, draft: new Draft() }, html``).markup, /alert/)
+})
+
+test('what is worst wants the name typed', () => {
+  const parts = {
+    frame,
+    what: html`Gone.`,
+    send: 'Delete',
+    cancel: '/back',
+    typed: { label: 'Type it', word: 'Shop' },
+  }
+  assert.match(
+    confirmation({ ...parts, draft: new Draft() }).markup,
+    /<p class="hint" id="typed-hint">Shop<\/p>/,
+  )
+  assert.equal(isTyped(new Draft({ typed: ' Shop ' }), 'Shop'), true)
+  assert.equal(isTyped(new Draft({ typed: 'shop' }), 'Shop'), false)
+  const again = confirmation({ ...parts, draft: notTyped(new Draft({ typed: 'x' })) }).markup
+  assert.match(again, /This is not the name\./)
+  assert.match(again, /value="x"/)
+})
+
+test('without dangers there is no zone of them', () => {
+  assert.equal(dangerZone([]), null)
+  const danger = { title: 'Delete', text: 'All of it.', path: '/x', link: 'Delete…' }
+  assert.match(dangerZone([danger])!.markup, /<a class="button danger small" href="\/x">/)
+})
+
+test('a table has a caption, heads, and titles for narrow screens', () => {
+  const columns = [
+    { title: 'Name', isName: true, cell: (item: { a: string; n: number }) => item.a },
+    { title: 'Size', isNumber: true, cell: (item: { a: string; n: number }) => item.n },
+  ]
+  const { markup } = table('Things', columns, [{ a: '<x>', n: 1 }])
+  assert.match(markup, /<caption>Things<\/caption>/)
+  assert.match(
+    markup,
+    /<th scope="row" data-title="Name">&#60;x&#62;<\/th><td data-title="Size" class="number">1<\/td>/,
+  )
+})
+
+test('a pager leads to the pages there are, with the rest of the query, without what was done', () => {
+  const of = (page: number, total: number, count = 20) =>
+    pager('/x', new URLSearchParams('a=b&done=c&page=9'), { page, per_page: 20, count, total_count: total })
+      ?.markup ?? null
+  assert.equal(of(1, 20), null)
+  assert.match(of(1, 21)!, /^<nav[^>]*><p>1 to 20 of 21<\/p><a [^>]*rel="next" href="\/x\?a=b&#38;page=2"/)
+  assert.match(of(2, 21, 1)!, /rel="prev" href="\/x\?a=b">Previous<\/a><p>21 to 21 of 21<\/p><\/nav>$/)
+  assert.match(of(7, 21, 0)!, /href="\/x\?a=b&#38;page=2">Previous<\/a><p>None of 21<\/p>/)
+})
+
+test('values are written for people, and can be copied', () => {
+  assert.equal(time(null).markup, 'never')
+  assert.match(
+    time('2026-02-01T10:00:00.000Z').markup,
+    /^<time datetime="2026-02-01T10:00:00\.000Z">1 Feb 2026, 10:00 UTC<\/time>$/,
+  )
+  for (const made of [copyable('Id', '<x>'), codeBlock('Id', '<x>'), shownOnce('Id', '<x>', 'Save it.')])
+    assert.match(made.markup, /data-copy>&#60;x&#62;</)
+  assert.match(badge('active', 'good').markup, /class="tag good"/)
+  assert.match(emptyState('None', 'Make one.', html`<a href="/">Go</a>`).markup, /<h2>None<\/h2>/)
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RouteTable } from '../../src/dashboard/route-table.ts'
+import { routes } from '../../src/dashboard/routes.ts'
+
+const table = new RouteTable(['/a/{x}/new', '/a/{x}/{y}', '/a/{x}'].map(path => ({ path, permission: null })))
+const find = (path: string) => {
+  const found = table.find(path)
+  return found && [found.route.path, found.params]
+}
+
+test('of two routes that fit the first has a path', () => {
+  assert.deepEqual(find('/a/1/new'), ['/a/{x}/new', { x: '1' }])
+  assert.deepEqual(find('/a/1/old'), ['/a/{x}/{y}', { x: '1', y: 'old' }])
+})
+
+test('what a step stands for is decoded, and a path that cannot be has no page', () => {
+  assert.deepEqual(find('/a/b%2Fc%20d'), ['/a/{x}', { x: 'b/c d' }])
+  for (const path of ['/a/%zz', '/a/', '/a', '/a/1/2/3', '/b/1', '', '/a//new'])
+    assert.equal(find(path), null, path)
+})
+
+test('every page of the dashboard is below an account, shows or takes something, and what changes needs a permission', () => {
+  for (const { path, permission, show, take } of routes) {
+    assert.match(path, /^\/dashboard\/\{account\}(\/[a-z-]+|\/\{[a-z]+\})*$/)
+    assert.ok(show !== undefined || take !== undefined, path)
+    assert.ok(take === undefined || permission !== null, path)
+  }
+  const paths = routes.map(({ path }) => path)
+  assert.equal(new Set(paths).size, paths.length)
+})

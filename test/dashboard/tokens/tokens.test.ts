@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
+import type { Permission } from '../../../src/permissions/permit.ts'
+import { isWellFormed } from '../../../src/tokens/token.ts'
+import type { ShownPage } from '../../sign-in/site.ts'
+import { openDashboard } from '../site.ts'
+
+const idOf = (name: Permission) => permissionGroups.find(group => group.name === name)!.id
+
+/** The field of a permission, ticked. */
+const ticked = (...names: readonly Permission[]) =>
+  Object.fromEntries(names.map(name => [`permissions.${idOf(name)}`, 'on']))
+
+const valueIn = ({ body }: ShownPage) => /data-copy>(svct_[^<]*)</.exec(body)?.[1]
+
+test('a token is created from the form, and its value is shown once', async t => {
+  const { base, submit, get, ask, user } = await openDashboard(t)
+  const made = await submit(`${base}/tokens/new`, {
+    name: 'deploy <script> on build-3',
+    ...ticked('AI Gateway Run', 'AI Gateway Read'),
+    expires_on: '2026-02-01',
+    'addresses.0': '192.0.2.0/24',
+  })
+  assert.equal(made.status, 200)
+  assert.match(made.text, /Save the value now\. It is shown only now\./)
+  const value = valueIn(made)!
+  assert.ok(isWellFormed(value))
+  assert.equal(made.headers.get('cache-control'), 'no-store')
+  const list = await get(`${base}/tokens`)
+  assert.match(list.text, /deploy <script> on build-3 active AI Gateway Read and AI Gateway Run 1 Feb 2026/)
+  assert.ok(!list.body.includes(value))
+  const { result } = (await ask('GET', '/tokens')).json
+  const { name, condition, expires_on } = result.find(({ name }: { name: string }) => /deploy/.test(name))
+  assert.deepEqual(
+    [name, condition, expires_on],
+    ['deploy <script> on build-3', { request_ip: { in: ['192.0.2.0/24'] } }, '2026-02-01T23:59:59.000Z'],
+  )
+  const [audit] = (await ask('GET', '/audit_logs')).json.result
+  assert.deepEqual(audit.actor, { id: user.id, email: user.email, type: 'user', ip: '127.0.0.1' })
+  assert.equal(audit.interface, 'UI')
+  assert.deepEqual(audit.metadata.changed, ['name', 'policies', 'condition', 'expires_on'])
+  assert.ok(!('oauth_client_id' in audit.metadata))
+})
+
+test('a form that is sent again shows the same token, and makes no second one', async t => {
+  const { base, get, ask } = await openDashboard(t)
+  const form = await get(`${base}/tokens/new`)
+  const fields = { name: 'once', ...ticked('AI Gateway Run') }
+  const [first, second] = [
+    await form.submit(`${base}/tokens/new`, fields),
+    await form.submit(`${base}/tokens/new`, fields),
+  ]
+  assert.equal(valueIn(second), valueIn(first))
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 2)
+  const changed = await form.submit(`${base}/tokens/new`, { ...fields, name: 'twice' })
+  assert.equal(changed.status, 422)
+  assert.match(changed.text, /This form was sent before, with other values/)
+  assert.equal((await changed.submit(`${base}/tokens/new`, { ...fields, name: 'twice' })).status, 200)
+})
+
+test('what is wrong stands beside its field, and what was typed stays', async t => {
+  const { base, submit, ask } = await openDashboard(t)
+  const again = await submit(`${base}/tokens/new`, {
+    name: ' ',
+    expires_on: '2020-01-01',
+    'addresses.0': '',
+    'addresses.1': '192.0.2.1',
+    'addresses.2': 'nowhere"><b>',
+  })
+  assert.equal(again.status, 422)
+  assert.match(again.body, /<title>Error: Create an API token/)
+  for (const [id, fault] of [
+    ['expires_on', 'Must be in the future.'],
+    ['addresses.1', 'Must be an IP address or a network, such as 192.0.2.0/24 or 2001:db8::/32.'],
+    ['name', 'Must have 1 to 120 characters.'],
+    ['permissions', 'Choose one at least.'],
+  ] as const) {
+    assert.ok(again.body.includes(`id="${id}-fault">${fault}<`), `${id}: ${again.text}`)
+    assert.ok(again.body.includes(`href="#${id}"`), id)
+  }
+  assert.match(again.body, /id="addresses\.0"[^>]* value="192\.0\.2\.1"/)
+  assert.match(again.body, /id="addresses\.1"[^>]* value="nowhere&#34;&#62;&#60;b&#62;"/)
+  assert.match(again.body, /value="2020-01-01"/)
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
+})
+
+test('another address is one press away, without script', async t => {
+  const { base, submit } = await openDashboard(t)
+  const more = await submit(`${base}/tokens/new`, {
+    name: 'x',
+    'addresses.0': '192.0.2.1',
+    more: 'addresses',
+  })
+  assert.equal(more.status, 200)
+  assert.match(more.body, /id="addresses\.1"[^>]* autofocus/)
+  assert.match(more.body, /value="x"/)
+})
+
+test('a token is rolled and revoked, each after a page that says what will happen', async t => {
+  const { base, get, submit, ask, keepToken } = await openDashboard(t)
+  const { token, value } = await keepToken(['API Tokens Read'], { name: 'old' })
+  const page = await get(`${base}/tokens/${token.id}`)
+  assert.match(page.text, /old State active Allows API Tokens Read Works from Anywhere/)
+  const rolled = await submit(`${base}/tokens/${token.id}/roll`)
+  const fresh = valueIn(rolled)!
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 401)
+  assert.equal((await ask('GET', '/tokens/verify', { token: fresh })).status, 200)
+  assert.match((await get(`${base}/tokens/${token.id}/revoke`)).text, /This cannot be undone/)
+  const revoked = await submit(`${base}/tokens/${token.id}/revoke`)
+  assert.equal(revoked.status, 303)
+  assert.match((await revoked.follow()).text, /The token was revoked/)
+  assert.equal((await ask('GET', '/tokens/verify', { token: fresh })).status, 401)
+  assert.equal((await get(`${base}/tokens/${token.id}`)).status, 404)
+})
+
+test('who may only read sees no way to change a token, and has none', async t => {
+  const { base, get, keepToken, visitor } = await openDashboard(t, 'Administrator Read Only')
+  const { token } = await keepToken(['API Tokens Read'], { name: 'old' })
+  const list = await get(`${base}/tokens`)
+  assert.doesNotMatch(list.text, /Create a token/)
+  assert.doesNotMatch((await get(`${base}/tokens/${token.id}`)).text, /Danger|Roll|Revoke/)
+  for (const path of ['new', `${token.id}/roll`, `${token.id}/revoke`]) {
+    assert.equal((await get(`${base}/tokens/${path}`)).status, 404, path)
+    assert.equal((await visitor.post(`${base}/tokens/${path}`, {})).status, 404, path)
+  }
+})
+
+test('nobody gives a token what their roles do not include', async t => {
+  const { base, get, submit } = await openDashboard(t, 'Administrator')
+  const form = await get(`${base}/tokens/new`)
+  assert.match(form.body, new RegExp(`id="permissions\\.${idOf('Members Write')}"[^>]* disabled`))
+  const refused = await submit(`${base}/tokens/new`, { name: 'more', ...ticked('Members Write') })
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /does not have Members Write/)
+})
+
+test('an account without tokens is told what they are for, and many have pages', async t => {
+  const { base, get, ask, owner, keepToken } = await openDashboard(t)
+  await ask('DELETE', `/tokens/${owner.token.id}`)
+  assert.match((await get(`${base}/tokens`)).text, /No tokens yet .* Create a token/)
+  for (let i = 0; i < 21; i++) await keepToken(['API Tokens Read'], { name: `token ${i}` })
+  const first = await get(`${base}/tokens?done=token-revoked`)
+  assert.match(first.text, /1 to 20 of 21 Next/)
+  assert.match((await get(`${base}/tokens?page=2`)).text, /Previous 21 to 21 of 21/)
+  assert.doesNotMatch(first.body, /page=2[^"]*done|done[^"]*page=2/)
+})

@@ -1,0 +1,59 @@
+// Mutations of the dashboard: who is let in, what they see, and what takes a form.
+
+import type { Mutated } from './mutation.ts'
+
+export const dashboard: readonly Mutated[] = [
+  {
+    file: 'dashboard/admission.ts',
+    tests: ['dashboard/face'],
+    changes: [
+      {
+        text: 'return permission === null || permits(token, permission, account)',
+        becomes: 'return true',
+        breaks: 'every member sees every page',
+      },
+      {
+        text: 'if (place?.isShut === true) return',
+        becomes: 'if (false) return',
+        breaks: 'an account that requires a second factor opens pages without one',
+      },
+      {
+        text: "if (!isFormToken(form.get('form_token'), known.session, ask.path)) return",
+        becomes: 'if (false) return',
+        breaks: 'a form counts without a token',
+      },
+      {
+        text: 'if (!isStale(actor.session, clock.now())) return null',
+        becomes: 'return null',
+        breaks: 'what is dangerous is done without a fresh proof',
+      },
+    ],
+  },
+  {
+    file: 'people/person-token.ts',
+    tests: ['people/person-token'],
+    changes: [
+      {
+        text: "({ status }) => status === 'accepted',",
+        becomes: '() => true,',
+        breaks: 'an invitation that is not accepted opens an account',
+      },
+      {
+        text: '.filter(({ account }) => !lacksSecondFactor(user, account))',
+        becomes: '',
+        breaks: 'a person without a second factor may do all in an account that requires one',
+      },
+    ],
+  },
+  {
+    file: 'admin/records/audit-logs.ts',
+    tests: ['admin/ask-as'],
+    changes: [
+      {
+        text: "isInPerson(app) ? 'UI' : 'API'",
+        becomes: "'API'",
+        breaks: 'the audit does not tell what a person did themselves',
+      },
+    ],
+  },
+]
