@@ -18,6 +18,19 @@ const needs: readonly Need[] = [
   { command: 'redis-server', aptPackage: 'redis-server', variable: 'REDIS_SERVER' },
 ]
 
+/** Seconds before each further attempt: mirrors fail for a moment, and lists of packages are replaced while they are read. */
+const pauses = [1, 10, 30]
+
+/** Has apt-get retry downloads, fail where a list is incomplete, and wait for others that install. */
+const patiently = [
+  '-o',
+  'Acquire::Retries=3',
+  '-o',
+  'APT::Update::Error-Mode=any',
+  '-o',
+  'DPkg::Lock::Timeout=120',
+]
+
 const missing = needs.filter(need => !isPresent(need))
 if (missing.length > 0) install(missing)
 
@@ -39,16 +52,25 @@ function isExecutable(path: string): boolean {
 function install(missing: readonly Need[]): void {
   const packages = missing.map(({ aptPackage }) => aptPackage)
   const root = asRoot()
-  if (root) {
-    run([...root, 'apt-get', 'update', '-qq'])
-    run([...root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages])
-  }
+  if (root)
+    for (const pause of [...pauses, null]) {
+      if (hasInstalled([...root, 'apt-get', ...patiently], packages) || pause === null) break
+      console.error(`apt-get failed; retrying in ${pause} seconds.`)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause * 1_000)
+    }
   for (const need of missing.filter(need => !isPresent(need))) {
     console.error(
       `The tests need ${need.command}: install the package ${need.aptPackage}, or name its path in ${need.variable}.`,
     )
     process.exitCode = 1
   }
+}
+
+function hasInstalled(apt: readonly string[], packages: readonly string[]): boolean {
+  return (
+    run([...apt, 'update', '-qq']) &&
+    run([...apt, 'install', '-y', '-qq', '--no-install-recommends', ...packages])
+  )
 }
 
 /** Returns what to put before a command so that root runs it; null where that, or apt-get, is not to be had. */
@@ -62,7 +84,7 @@ function succeeds([command, ...args]: readonly string[]): boolean {
   return spawnSync(command!, args, { stdio: 'ignore' }).status === 0
 }
 
-function run([command, ...args]: readonly string[]): void {
+function run([command, ...args]: readonly string[]): boolean {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  spawnSync(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env })
+  return spawnSync(command!, args, { stdio: ['ignore', 'ignore', 'inherit'], env }).status === 0
 }
