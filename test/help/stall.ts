@@ -26,6 +26,17 @@ export function cpuTime(work: () => void): number {
   return used() - began
 }
 
+const sample = JSON.stringify(
+  Array.from({ length: 1_500 }, (_, i) => ({ id: i, name: `user ${i}`, at: i * 7_919 })),
+)
+/** Ms of CPU time that reading the sample ten times takes on a machine with nothing else to do. */
+const usual = 2
+
+/** Returns how many times as long as usual this thread takes for the same work at the moment, at least 1: others share the caches and the cores with it. */
+export function slowness(): number {
+  return Math.max(1, cpuTime(() => Array.from({ length: 10 }, () => JSON.parse(sample))) / usual)
+}
+
 /** Gives the CPU time of this thread in ms. The system counts that of a running thread by ticks of 4 ms, and exactly when it pauses. */
 function used(): number {
   Atomics.wait(cell, 0, 0, 0.01)

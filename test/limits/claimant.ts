@@ -60,7 +60,7 @@ async function carryOut({ rate, duration, from }: Order): Promise<Outcome> {
       underWay.add(spent)
       void spent.finally(() => underWay.delete(spent))
     }
-    await new Promise(setImmediate)
+    await new Promise(resolve => setTimeout(resolve, 1))
   }
   await Promise.all(underWay)
   const { storeCalls, fallbacks } = metrics
