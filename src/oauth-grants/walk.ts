@@ -1,5 +1,6 @@
 // All grants of a client or a user, a few at a time, whatever is removed meanwhile.
 
+import { isId } from '../base/id.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
 import type { Position, Store } from '../store/store.ts'
 
@@ -29,6 +30,29 @@ export async function* grantsOfUser(
     if (items.length < atOnce) return
     after = placeOf(items.at(-1)!)
   }
+}
+
+/** Finds a grant of a user by its id, which tells nothing of its account. */
+export async function findGrantOfUser(user: string, id: string, store: Store): Promise<OAuthGrant | null> {
+  return findIn(grantsOfUser(user, store), id)
+}
+
+/** Finds a grant of a client by its id. */
+export async function findGrantOfClient(
+  client: string,
+  id: string,
+  store: Store,
+): Promise<OAuthGrant | null> {
+  return findIn(grantsOfClient(client, store), id)
+}
+
+async function findIn(walk: AsyncIterable<readonly OAuthGrant[]>, id: string): Promise<OAuthGrant | null> {
+  if (!isId(id)) return null
+  for await (const grants of walk) {
+    const found = grants.find(grant => grant.id === id)
+    if (found) return found
+  }
+  return null
 }
 
 /** Returns the place of a grant in lists. */

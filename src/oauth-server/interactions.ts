@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { scopesBeyond } from '../permissions/roles.ts'
+import type { Asking, AskedScope, Decision, Finished, Refused } from '../oauth-grants/asking.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import type { Credential, Json } from '../store/credential.ts'
@@ -18,68 +19,6 @@ import { cookieNames, cookiesOf } from './cookies.ts'
 import { redirectMatches } from './engine/redirect.ts'
 import type { Person } from './engine/request-facts.ts'
 import { isMember } from './standing.ts'
-
-/** What to show. */
-type Asking =
-  /** It has expired, is finished, belongs to another browser, or leads where its client does not want people to go any more. */
-  | { readonly kind: 'gone' }
-  /** Nothing is left to ask: go there. */
-  | { readonly kind: 'resume'; readonly location: string }
-  /** Sign in, and come back; `isFresh` where the session that there is does not do. */
-  | {
-      readonly kind: 'sign_in'
-      readonly client: OAuthClient
-      readonly loginHint: string | null
-      readonly isFresh: boolean
-    }
-  | Refused
-  | Consent
-
-/** This person cannot let the app in. */
-interface Refused {
-  readonly kind: 'refused'
-  readonly client: OAuthClient
-  readonly person: Person
-  readonly redirectUri: string
-  readonly reason: 'not a member' | 'no account' | 'no second factor'
-}
-
-interface Consent {
-  readonly kind: 'consent'
-  readonly client: OAuthClient
-  readonly person: Person
-  /** Where the code goes. */
-  readonly redirectUri: string
-  /** Where the person may choose; none where what is asked for belongs to no account. */
-  readonly accounts: readonly { readonly id: string; readonly name: string }[]
-  readonly scopes: readonly AskedScope[]
-  /** The consent that covers all of it, where the person gave one before. */
-  readonly remembered: Remembered | null
-}
-
-interface Remembered {
-  readonly account: string
-  readonly declined: readonly string[]
-}
-
-interface AskedScope {
-  readonly id: string
-  readonly name: string
-  readonly description: string
-  readonly category: string
-  readonly isOptional: boolean
-}
-
-/** `optional`: those of the optional scopes that stay ticked. */
-type Decision =
-  | { readonly kind: 'allow'; readonly account: string | null; readonly optional: readonly string[] }
-  | { readonly kind: 'deny' }
-
-/** `location`: where the browser goes on. `invalid`: the account cannot be chosen (any more). */
-type Finished =
-  | { readonly kind: 'resume'; readonly location: string }
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'invalid' }
 
 interface InteractionsParts {
   readonly store: Store

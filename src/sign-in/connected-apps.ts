@@ -1,9 +1,9 @@
 // The apps that people let in, as their owner sees and ends them.
 
-import { isId } from '../base/id.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Visit } from '../people/visit.ts'
-import { grantsOfUser } from '../oauth-grants/walk.ts'
+import { removeGrant } from '../oauth-grants/end.ts'
+import { findGrantOfUser } from '../oauth-grants/walk.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { auditOf } from '../store/audit-entry.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
@@ -30,20 +30,11 @@ export class Grants {
 
   /** Ends one of a user's, and all that it gave; false where there is none such. */
   async end(user: string, id: string, { address, ray }: Visit): Promise<boolean> {
-    const { oauthGrants, credentials } = this.#store
-    const grant = isId(id) ? await this.#find(user, id) : null
+    const grant = await findGrantOfUser(user, id, this.#store)
     if (grant === null) return false
     const origin = { account: grant.account, caller: { id: user }, now: this.#clock.now(), address, ray }
     const audit = auditOf(origin, 'revoke', { resourceKind: 'oauth_grant', resource: id })
-    const isEnded = await oauthGrants.remove(grant.account, id, { audit })
-    await credentials.removeOf({ grant: id })
-    return isEnded
-  }
-
-  async #find(user: string, id: string): Promise<OAuthGrant | null> {
-    for await (const grants of grantsOfUser(user, this.#store))
-      for (const grant of grants) if (grant.id === id) return grant
-    return null
+    return removeGrant(grant, audit, this.#store)
   }
 
   async #shown({ id, client, clientAccount, account, scopes, createdAt }: OAuthGrant): Promise<ShownGrant> {

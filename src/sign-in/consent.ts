@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { OAuthClient } from '../store/oauth-client.ts'
+import type { Asking, Decision, Finished } from '../oauth-grants/asking.ts'
 import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/layout.ts'
 import { consentIn, leadingOn, paths } from '../pages/paths.ts'
 import {
@@ -16,46 +17,6 @@ import {
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import { type Again, type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
-
-interface Person {
-  readonly email: string
-}
-
-/** What is to be asked, by the authorization server. */
-type Asking =
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'resume'; readonly location: string }
-  | {
-      readonly kind: 'sign_in'
-      readonly client: OAuthClient
-      readonly loginHint: string | null
-      readonly isFresh: boolean
-    }
-  | {
-      readonly kind: 'refused'
-      readonly client: OAuthClient
-      readonly person: Person
-      readonly redirectUri: string
-      readonly reason: 'not a member' | 'no account' | 'no second factor'
-    }
-  | {
-      readonly kind: 'consent'
-      readonly client: OAuthClient
-      readonly person: Person
-      readonly redirectUri: string
-      readonly accounts: readonly { readonly id: string; readonly name: string }[]
-      readonly scopes: readonly ShownScope[]
-      readonly remembered: Chosen | null
-    }
-
-type Decision =
-  | { readonly kind: 'allow'; readonly account: string | null; readonly optional: readonly string[] }
-  | { readonly kind: 'deny' }
-
-type Finished =
-  | { readonly kind: 'resume'; readonly location: string }
-  | { readonly kind: 'gone' }
-  | { readonly kind: 'invalid' }
 
 /** What apps ask of people. */
 export interface Interactions {

@@ -114,14 +114,20 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/oauth-grants/ending.ts',
-    tests: ['admin/oauth-grants/grants', 'admin/oauth-grants/grant-keeper'],
+    file: 'oauth-grants/end.ts',
+    tests: ['admin/oauth-grants/grants', 'sign-in/account'],
     changes: [
       {
-        text: '  await store.credentials.removeOf({ grant: grant.id })\n',
+        text: '  await credentials.removeOf({ grant: id })\n',
         becomes: '',
         breaks: 'codes and tokens of a grant that ended stay',
       },
+    ],
+  },
+  {
+    file: 'admin/oauth-grants/ending.ts',
+    tests: ['admin/oauth-grants/grants', 'admin/oauth-grants/grant-keeper'],
+    changes: [
       {
         text: 'return ender.account === account ? ender :',
         becomes: 'return true ? { ...ender, account } :',
@@ -152,17 +158,6 @@ export const members: readonly Mutated[] = [
         text: 'if (account !== everybody && ',
         becomes: 'if (',
         breaks: 'what people without an account allowed is ended',
-      },
-    ],
-  },
-  {
-    file: 'admin/oauth-grants/client-grants.ts',
-    tests: ['admin/oauth-grants/grants'],
-    changes: [
-      {
-        text: 'const found = grants.find(grant => grant.id === id)',
-        becomes: 'const [found] = grants',
-        breaks: 'another grant ends than the one that is named',
       },
     ],
   },

@@ -182,12 +182,12 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'sign-in/connected-apps.ts',
-    tests: ['sign-in/account'],
+    file: 'oauth-grants/walk.ts',
+    tests: ['sign-in/account', 'admin/oauth-grants/grants'],
     changes: [
       {
-        text: 'if (grant.id === id) return grant',
-        becomes: 'return grant',
+        text: 'grants.find(grant => grant.id === id)',
+        becomes: 'grants[0]',
         breaks: 'who ends one app ends another',
       },
     ],

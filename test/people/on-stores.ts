@@ -4,37 +4,30 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { randomBytes } from 'node:crypto'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
-import { Passwords } from '../../src/people/passwords/passwords.ts'
 import { Sessions } from '../../src/people/sessions.ts'
 import type { SignInParts } from '../../src/people/sign-in.ts'
 import { Throttle } from '../../src/people/throttle.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Member, User } from '../../src/store/people.ts'
 import type { Account } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { type RedisServer, startRedis } from '../help/redis.ts'
 import { ContractClock } from '../store/contract-clock.ts'
-import { account, auditQuery, member } from '../store/contract-specimens.ts'
-import { cheap } from './cheap.ts'
-import { userWith } from './user-with.ts'
-
-export const password = 'correct horse battery'
+import { auditQuery } from '../store/contract-specimens.ts'
+import { Settlement } from './settlement.ts'
 
 export const visit = { address: '192.0.2.7', userAgent: 'Firefox', ray: '0123456789abcdef' }
 
 /** All that a person needs, on one store. */
-export class Village {
+export class Village extends Settlement {
   readonly clock: ContractClock
   readonly keys = new SecretKeys(randomBytes(32))
-  readonly passwords = new Passwords({ cost: cheap })
-  readonly store: Store
   readonly parts: SignInParts
   readonly #another: (clock: ContractClock) => Promise<Store>
 
   constructor(store: Store, another: (clock: ContractClock) => Promise<Store>, clock: ContractClock) {
+    super(store)
     this.clock = clock
-    this.store = store
     this.#another = another
     this.parts = this.partsOn(store)
   }
@@ -48,25 +41,6 @@ export class Village {
     const { clock, keys, passwords } = this
     const sessions = new Sessions(store, clock)
     return { store, keys, passwords, sessions, throttle: new Throttle(store.counters), clock }
-  }
-
-  /** Keeps a user with the password. */
-  async settle(more: Partial<User> = {}): Promise<User> {
-    const user = userWith({ password: await this.passwords.hash(password), ...more })
-    await this.store.users.insert(user)
-    return user
-  }
-
-  async found(more: Partial<Account> = {}): Promise<Account> {
-    const founded = account(more)
-    await this.store.accounts.insert(founded)
-    return founded
-  }
-
-  async join(user: User, { id }: Account, more: Partial<Member> = {}): Promise<Member> {
-    const joined = member({ account: id, user: user.id, status: 'accepted', ...more })
-    await this.store.members.insert(joined)
-    return joined
   }
 
   /** Returns actor, action, resource kind, resource and changed members of what the audit log of an account has. */

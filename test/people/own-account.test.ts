@@ -5,7 +5,8 @@ import { lacksSecondFactor } from '../../src/people/second-factor.ts'
 import { everybody, type User } from '../../src/store/people.ts'
 import { codeAt } from './authenticator.ts'
 import { settleWithApp } from './enrol.ts'
-import { onStores, password, type Village, visit } from './on-stores.ts'
+import { onStores, type Village, visit } from './on-stores.ts'
+import { password } from './settlement.ts'
 
 const next = 'a much better password'
 const minute = 60_000

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { People } from '../../src/people/people.ts'
-import { onStores, password, type Village, visit } from './on-stores.ts'
+import { onStores, type Village, visit } from './on-stores.ts'
+import { password } from './settlement.ts'
 
 const openid = { issuer: 'https://id.example', clientId: 'gatehouse', clientSecret: 'secret' }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { SignIn } from '../../src/people/sign-in.ts'
 import { SignUp } from '../../src/people/sign-up.ts'
-import { onStores, password, visit } from './on-stores.ts'
+import { onStores, visit } from './on-stores.ts'
+import { password } from './settlement.ts'
 
 const own = { email: 'New@example.com', password, firstName: 'New' }
 

@@ -5,7 +5,8 @@ import { paths } from '../../src/pages/paths.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { oauthGrant } from '../store/contract-specimens.ts'
 import { clientWith } from '../oauth-clients/client-with.ts'
-import { password, Site } from './site.ts'
+import { Site } from './site.ts'
+import { password } from '../people/settlement.ts'
 
 test('a password is changed with the old one, and ends all other sessions', async t => {
   const site = await Site.open(t)

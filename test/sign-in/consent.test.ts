@@ -34,7 +34,7 @@ class Asked implements Interactions {
 }
 
 const client = clientWith({ name: 'Tea <Ledger>', visibility: 'public' })
-const person = { email: 'ada@example.com' }
+const person = { user: '0'.repeat(32), email: 'ada@example.com' }
 const path = consentPath('abc')
 const consent = {
   kind: 'consent',

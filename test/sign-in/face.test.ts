@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { signInForms } from '../../src/pages/form.ts'
 import { formToken, newSecret } from '../../src/pages/form-proof.ts'
 import { consentPath, paths } from '../../src/pages/paths.ts'
-import { password, Site, type Visitor } from './site.ts'
+import { Site, type Visitor } from './site.ts'
+import { password } from '../people/settlement.ts'
 
 test('a page is served with its policy and a secret of the visitor, and is kept nowhere', async t => {
   const site = await Site.open(t)

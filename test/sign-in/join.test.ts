@@ -5,7 +5,8 @@ import { roles } from '../../src/permissions/roles.ts'
 import { invitationPath, paths } from '../../src/pages/paths.ts'
 import type { User } from '../../src/store/people.ts'
 import { userWith } from '../people/user-with.ts'
-import { password, Site } from './site.ts'
+import { Site } from './site.ts'
+import { password } from '../people/settlement.ts'
 
 test('the first super administrator comes in by a link, which works once', async t => {
   const site = await Site.open(t)

@@ -6,7 +6,8 @@ import { leadingOn, paths } from '../../src/pages/paths.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
-import { password, type ShownPage, Site } from './site.ts'
+import { type ShownPage, Site } from './site.ts'
+import { password } from '../people/settlement.ts'
 
 test('who signs in goes on where they wanted to, with another cookie', async t => {
   const site = await Site.open(t)

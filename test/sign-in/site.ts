@@ -11,23 +11,18 @@ import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { PeopleConfig } from '../../src/config/config.ts'
 import { newSetUp } from '../../src/people/links/links.ts'
 import type { OpenIdSettings } from '../../src/people/openid/openid-provider.ts'
-import { Passwords } from '../../src/people/passwords/passwords.ts'
 import { People } from '../../src/people/people.ts'
 import { paths } from '../../src/pages/paths.ts'
 import { Grants } from '../../src/sign-in/connected-apps.ts'
 import type { Interactions } from '../../src/sign-in/consent.ts'
 import { SignInFace } from '../../src/sign-in/face.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Member, User } from '../../src/store/people.ts'
+import type { User } from '../../src/store/people.ts'
 import type { Account } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { quickFolder } from '../help/quick-folder.ts'
-import { cheap } from '../people/cheap.ts'
-import { userWith } from '../people/user-with.ts'
+import { password, Settlement } from '../people/settlement.ts'
 import { ContractClock } from '../store/contract-clock.ts'
-import { account, member } from '../store/contract-specimens.ts'
-
-export const password = 'correct horse battery'
 
 interface SiteOptions {
   readonly config?: Partial<PeopleConfig>
@@ -37,17 +32,15 @@ interface SiteOptions {
   readonly interactions?: Interactions
 }
 
-export class Site {
+export class Site extends Settlement {
   readonly clock: ContractClock
-  readonly store: Store
   readonly people: People
-  readonly passwords = new Passwords({ cost: cheap })
   readonly keys = new SecretKeys(randomBytes(32))
   origin: string
 
   private constructor(origin: string, store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
+    super(store)
     this.origin = origin
-    this.store = store
     this.clock = clock
     this.people = new People({
       store,
@@ -85,25 +78,6 @@ export class Site {
       face.serve(request, response, sender).catch(bug => response.writeHead(500).end(String(bug)))
     })
     return site
-  }
-
-  /** Keeps a user with the password. */
-  async settle(more: Partial<User> = {}): Promise<User> {
-    const user = userWith({ password: await this.passwords.hash(password), ...more })
-    await this.store.users.insert(user)
-    return user
-  }
-
-  async found(more: Partial<Account> = {}): Promise<Account> {
-    const founded = account(more)
-    await this.store.accounts.insert(founded)
-    return founded
-  }
-
-  async join(user: User, { id }: Account, more: Partial<Member> = {}): Promise<Member> {
-    const joined = member({ account: id, user: user.id, status: 'accepted', ...more })
-    await this.store.members.insert(joined)
-    return joined
   }
 
   /** Returns the path of a link that sets an account up. */

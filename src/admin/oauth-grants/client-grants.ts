@@ -1,15 +1,13 @@
 // Handlers of the grants of an OAuth client, for its owner.
 
-import { isId } from '../../base/id.ts'
 import { auditOf } from '../../store/audit-entry.ts'
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { findClient, noClient, resourceOf } from '../oauth-clients/kept-client.ts'
 import { tellAudit } from '../records/audit.ts'
 import { responseOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
-import { grantsOfClient, placeOf } from '../../oauth-grants/walk.ts'
+import { findGrantOfClient, placeOf } from '../../oauth-grants/walk.ts'
 import { endGrant } from './ending.ts'
 import { viewForOwner } from './view.ts'
 
@@ -44,16 +42,7 @@ export async function deleteClientGrant(call: Call, api: Api): Promise<ApiRespon
   const kept = await findClient(call, api)
   if (kept === null) return noClient
   const id = params.grant_id!
-  const grant = isId(id) ? await findOfClient(kept.record.id, id, api) : null
+  const grant = await findGrantOfClient(kept.record.id, id, api.store)
   if (grant === null || !(await endGrant(grant, call, api))) return noGrant
   return success({ id })
-}
-
-/** Looks through the grants of a client for one: their ids tell nothing of their accounts. */
-async function findOfClient(client: string, id: string, { store }: Api): Promise<OAuthGrant | null> {
-  for await (const grants of grantsOfClient(client, store)) {
-    const found = grants.find(grant => grant.id === id)
-    if (found) return found
-  }
-  return null
 }

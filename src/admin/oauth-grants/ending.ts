@@ -1,5 +1,4 @@
-// Ends what users allowed OAuth clients to do. A grant is gone with its record, at once and everywhere; the codes and tokens that go after it open nothing any
-// more, so that a crash between the two leaves nothing open.
+// Ends what users allowed OAuth clients to do, and tells the accounts.
 
 import type { Logger } from '../../log/log.ts'
 import { auditOf, keeper, type Resource } from '../../store/audit-entry.ts'
@@ -7,8 +6,10 @@ import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import type { Member } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
+import { removeGrant } from '../../oauth-grants/end.ts'
 import { grantsOfUser } from '../../oauth-grants/walk.ts'
-import { drop, revise } from '../records/kept.ts'
+import { tellAudit } from '../records/audit.ts'
+import { revise } from '../records/kept.ts'
 
 /** Who asks for an end, when and from where. */
 export interface Ender {
@@ -31,11 +32,10 @@ export async function endGrant(
   { store, log }: EndingTools,
 ): Promise<boolean> {
   const audit = auditOf(originIn(grant, ender), 'revoke', resourceOf(grant))
-  const isEnded = await drop(store.oauthGrants, audit, log)
-  if (isEnded && ender.account !== grant.account)
-    await store.audit.append(auditOf(ender, 'revoke', resourceOf(grant)))
-  await store.credentials.removeOf({ grant: grant.id })
-  return isEnded
+  if (!(await removeGrant(grant, audit, store))) return false
+  tellAudit(log, audit)
+  if (ender.account !== grant.account) await store.audit.append(auditOf(ender, 'revoke', resourceOf(grant)))
+  return true
 }
 
 /** Ends all grants that a user could give as a member of an account: for the account, and to its private clients. */

@@ -1,13 +1,12 @@
 // Handlers of what a user allowed OAuth clients to do: their connected apps.
 
-import { isId } from '../../base/id.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import { type ApiResponse, failures, success } from '../envelope.ts'
 import { responseOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, UserCall } from '../row.ts'
 import { noGrant } from './client-grants.ts'
-import { grantsOfUser, placeOf } from '../../oauth-grants/walk.ts'
+import { findGrantOfUser, placeOf } from '../../oauth-grants/walk.ts'
 import { endGrant } from './ending.ts'
 import { viewForUser } from './view.ts'
 
@@ -24,20 +23,10 @@ export async function listUserGrants({ actor, query }: UserCall, api: Api): Prom
 
 /** Ends what the user allowed one app to do; that may be the app which asks. */
 export async function deleteUserGrant(call: UserCall, api: Api): Promise<ApiResponse> {
-  const grant = await findGrant(call, api)
+  const grant = await findGrantOfUser(call.actor.user, call.params.grant_id!, api.store)
   // As a deed of the user in that account, whichever account the app acts for.
   const isEnded = grant !== null && (await endGrant(grant, { ...call, account: grant.account }, api))
   return isEnded ? success({ id: grant.id }) : noGrant
-}
-
-async function findGrant({ actor, params }: UserCall, { store }: Api): Promise<OAuthGrant | null> {
-  const id = params.grant_id!
-  if (!isId(id)) return null
-  for await (const grants of grantsOfUser(actor.user, store)) {
-    const found = grants.find(grant => grant.id === id)
-    if (found) return found
-  }
-  return null
 }
 
 async function viewOf(grant: OAuthGrant, { store }: Api) {

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
 import { newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
 import { everybody } from '../../../src/store/people.ts'
-import { onStores, password, type Village, visit } from '../on-stores.ts'
+import { onStores, type Village, visit } from '../on-stores.ts'
+import { password } from '../settlement.ts'
 
 const day = 86_400_000
 

@@ -5,7 +5,8 @@ import { recover } from '../../../src/people/links/recovery.ts'
 import { SignIn } from '../../../src/people/sign-in.ts'
 import { oauthGrant } from '../../store/contract-specimens.ts'
 import { settleWithApp } from '../enrol.ts'
-import { onStores, password, visit } from '../on-stores.ts'
+import { onStores, visit } from '../on-stores.ts'
+import { password } from '../settlement.ts'
 
 onStores(
   'a member who has lost password and app comes back by a link; nothing of before opens anything',

@@ -3,7 +3,8 @@ import { areSuper } from '../../../src/permissions/roles.ts'
 import { newSetUp } from '../../../src/people/links/links.ts'
 import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
 import { SetUp } from '../../../src/people/links/set-up.ts'
-import { onStores, password, type Village, visit } from '../on-stores.ts'
+import { onStores, type Village, visit } from '../on-stores.ts'
+import { password } from '../settlement.ts'
 
 const minute = 60_000
 const ada = { email: 'Ada@example.com', password }

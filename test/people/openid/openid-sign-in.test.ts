@@ -8,7 +8,8 @@ import { SignIn } from '../../../src/people/sign-in.ts'
 import { everybody } from '../../../src/store/people.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
 import { settleWithApp } from '../enrol.ts'
-import { onStores, password, type Village, visit } from '../on-stores.ts'
+import { onStores, type Village, visit } from '../on-stores.ts'
+import { password } from '../settlement.ts'
 import { redirectUri, RunningProvider, walk } from './openid-provider.ts'
 
 const ada = { email: 'Ada@Example.com', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
