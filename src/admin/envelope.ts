@@ -10,6 +10,8 @@ export interface ApiResponse {
   readonly body: string
   /** What follows the body where it is large, so that no turn of the event loop has to do with all of it. */
   readonly rest?: readonly string[]
+  /** What follows all of that, written as it is read, so that nothing holds all of it; when it fails, the response is cut off. */
+  readonly stream?: AsyncIterable<string>
 }
 
 /** What part of a list a response shows. */

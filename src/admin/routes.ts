@@ -3,7 +3,12 @@
 import type { ManagementConfig } from '../config/config.ts'
 import type { StoreSigns } from '../metrics/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
-import { auditParameters, listAuditLogs } from './records/audit-logs.ts'
+import {
+  auditExportParameters,
+  auditParameters,
+  exportAuditLogs,
+  listAuditLogs,
+} from './records/audit-logs.ts'
 import { deleteRotatedSecret, rotateSecret } from './oauth-clients/secrets.ts'
 import {
   clientParameters,
@@ -231,6 +236,13 @@ export const apiRows: readonly ApiRow[] = [
     permission: 'API Tokens Read',
     query: auditParameters,
     handle: listAuditLogs,
+  },
+  {
+    method: 'GET',
+    path: `${account}/audit_logs/export`,
+    permission: 'API Tokens Read',
+    query: auditExportParameters,
+    handle: exportAuditLogs,
   },
 
   { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },

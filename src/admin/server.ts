@@ -9,6 +9,7 @@ import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { Token } from '../store/records.ts'
+import { StoreUnreachable } from '../store/store.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 import type { Face } from './face.ts'
@@ -189,17 +190,36 @@ export class AdminServer {
     sender: Sender,
   ): Promise<void> {
     const parts = [made.body, ...(made.rest ?? [])]
-    const length = String(await lengthOf(parts))
-    const fields = ['content-length', length, 'svc-ray', sender.ray]
+    const fields = ['svc-ray', sender.ray]
+    if (made.stream === undefined) fields.push('content-length', String(await lengthOf(parts)))
     if (!this.#server.listening) fields.push('connection', 'close')
     for (const name in made.headers) if (!ownNames.has(name)) fields.push(name, made.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in made.headers)) fields.push(name, value)
     response.writeHead(made.status, fields)
     if (request.method === 'HEAD') response.end()
+    else if (made.stream !== undefined) await this.#stream(parts, made.stream, response)
     // A text goes out in one write with the head, bytes would take two.
     else if (parts.length === 1) response.end(parts[0])
     // Who leaves in the middle is no concern of anybody.
     else await pipeline(Readable.from(oneInATurn(parts)), response).catch(() => {})
+  }
+
+  async #stream(
+    parts: readonly string[],
+    stream: AsyncIterable<string>,
+    response: ServerResponse,
+  ): Promise<void> {
+    const all = async function* () {
+      yield* parts
+      yield* stream
+    }
+    try {
+      // What fails destroys the response, so that nobody takes it for whole.
+      await pipeline(Readable.from(all()), response)
+    } catch (cause) {
+      const hasLeft = (cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!hasLeft && !(cause instanceof StoreUnreachable)) this.#bug(cause)
+    }
   }
 
   #shownOn(socket: Socket): Shown {

@@ -1,11 +1,11 @@
-// The operations of OAuth clients and of the audit log, for the document of the API.
+// The operations of OAuth clients, for the document of the API.
 
 import { apiFaults } from '../../errors/api-faults.ts'
 import { json, type Operation, refusal, refusals } from '../openapi/operation.ts'
 import { about, id, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
 import { mostOfSinglePage } from '../request/query.ts'
 import { changedClient, newClient, secret } from './schemas.ts'
-import { moment, pageQuery } from '../openapi/query-schemas.ts'
+import { pageQuery } from '../openapi/query-schemas.ts'
 
 const tag = 'OAuth clients'
 const account = '/client/v4/accounts/{account_id}'
@@ -113,17 +113,5 @@ that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a
     tag,
     summary: 'List the scopes that OAuth clients can request',
     response: json(page(named('OAuthScope'))),
-  },
-  [`GET ${account}/audit_logs`]: {
-    id: 'listAuditLogs',
-    tag: 'Audit logs',
-    summary: 'List who changed what',
-    query: {
-      ...pageQuery,
-      since: about('From this date or time.', moment),
-      before: about('Before this date or time.', moment),
-      direction: about('By time; `desc` by default.', oneOf(['desc', 'asc'])),
-    },
-    response: json(page(named('AuditEntry'))),
   },
 }

@@ -1,6 +1,7 @@
 // What the table of routes lacks to be a document: one entry for each row, by method and path.
 
 import type { Operation } from './operation.ts'
+import { auditOperations } from '../records/audit-operations.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
@@ -18,5 +19,6 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...gatewayOperations,
   ...logOperations,
   ...zoneOperations,
+  ...auditOperations,
   ...plainOperations,
 }

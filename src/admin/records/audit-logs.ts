@@ -3,24 +3,138 @@
 import { isInPerson } from '../../people/person-token.ts'
 import { commandLine, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
-import { type ApiResponse, failures } from '../envelope.ts'
+import { type ApiResponse, failures, listInTurns, pieceInTurns } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
-import { responseOf, cutOf, isoTime } from './kept.ts'
-import { pageParameters, Parameters } from '../request/query.ts'
+import { auditActions, auditKinds } from './audit-schemas.ts'
+import { auditWithin, type AuditSpan } from './audit-walk.ts'
+import { csvHead, csvLine } from './audit-csv.ts'
+import { cutOf, isoTime, responseOf } from './kept.ts'
+import { cursorOf, type PageQuery, pageParameters, Parameters } from '../request/query.ts'
 import { proxyIn } from '../sender.ts'
 
-export const auditParameters = [...pageParameters, 'since', 'before', 'direction'] as const
+const filterParameters = ['actor.id', 'actor.email', 'action.type', 'resource.type', 'resource.id'] as const
+
+const spanParameters = ['since', 'before', 'direction'] as const
+
+export const auditParameters = [...pageParameters, ...spanParameters, ...filterParameters] as const
+export const auditExportParameters = [...spanParameters, ...filterParameters, 'format'] as const
+
+/** Entries that one response looks at for filters, and that one export has. */
+const mostScanned = 10_000
+const mostExported = 100_000
+
+interface Asked extends AuditSpan {
+  /** Whether it shows an entry; all where it is null. */
+  readonly holds: ((entry: AuditEntry) => boolean) | null
+}
 
 /** Responds with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
 export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
+  const asked = read(query, parameters)
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const { since, before, descending, holds } = asked
+  if (holds === null) {
+    const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
+    return responseOf(items, page, total, { view, placeOf: entry => entry })
+  }
+  const entries = auditWithin(store.audit, account, { ...asked, after: page.after })
+  return query.has('page') ? sift(entries, holds, page) : scan(entries, holds, page)
+}
+
+/** Responds with all entries that match, as CSV or as lines of JSON, up to a number. */
+export async function exportAuditLogs({ account, query, now }: Call, { store }: Api): Promise<ApiResponse> {
+  const parameters = new Parameters(query)
+  const asked = read(query, parameters)
+  const format = parameters.choice('format', ['csv', 'ndjson'])
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const entries = auditWithin(store.audit, account, { ...asked, after: null })
+  const name = `audit-${isoTime(now).slice(0, 10)}.${format}`
+  return {
+    status: 200,
+    headers: {
+      'content-type': format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson',
+      'content-disposition': `attachment; filename="${name}"`,
+    },
+    body: format === 'csv' ? csvHead : '',
+    stream: lines(
+      entries,
+      asked.holds,
+      format === 'csv' ? csvLine : entry => `${JSON.stringify(view(entry))}\n`,
+    ),
+  }
+}
+
+async function* lines(
+  entries: AsyncIterable<readonly AuditEntry[]>,
+  holds: Asked['holds'],
+  write: (entry: AuditEntry) => string,
+): AsyncGenerator<string> {
+  let count = 0
+  for await (const some of entries) {
+    const shown = (holds === null ? some : some.filter(holds)).slice(0, mostExported - count)
+    if (shown.length > 0) yield shown.map(write).join('')
+    count += shown.length
+    if (count === mostExported) return
+  }
+}
+
+function read(query: URLSearchParams, parameters: Parameters): Asked {
   const since = parameters.time('since')
   const before = parameters.time('before')
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
-  if (parameters.faults.length > 0) return failures(parameters.faults)
-  const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
-  return responseOf(items, page, total, { view, placeOf: entry => entry })
+  const tests: ((entry: AuditEntry) => boolean)[] = []
+  const actor = parameters.text('actor.id')
+  if (actor !== null) tests.push(entry => entry.actor === actor || entry.app?.user === actor)
+  const email = parameters.text('actor.email')?.toLowerCase() ?? null
+  if (email !== null) tests.push(({ app }) => app?.email === email)
+  const action = query.has('action.type') ? parameters.choice('action.type', auditActions) : null
+  if (action !== null) tests.push(entry => entry.action === action)
+  const kind = query.has('resource.type') ? parameters.choice('resource.type', auditKinds) : null
+  if (kind !== null) tests.push(({ resourceKind }) => resourceKind === kind)
+  const resource = parameters.text('resource.id')
+  if (resource !== null) tests.push(entry => entry.resource === resource)
+  const holds = tests.length === 0 ? null : (entry: AuditEntry) => tests.every(test => test(entry))
+  return { since, before, descending, holds }
+}
+
+/** Looks at a bounded number of entries, and says where to go on. */
+async function scan(
+  entries: AsyncIterable<readonly AuditEntry[]>,
+  holds: (entry: AuditEntry) => boolean,
+  { perPage }: PageQuery,
+): Promise<ApiResponse> {
+  const items: AuditEntry[] = []
+  let [scanned, last] = [0, null as AuditEntry | null]
+  for await (const some of entries)
+    for (const entry of some) {
+      if (items.length === perPage || scanned === mostScanned) {
+        const info = { count: items.length, per_page: perPage, scanned, cursor: cursorOf(last!) }
+        return pieceInTurns(items, view, info)
+      }
+      scanned++
+      last = entry
+      if (holds(entry)) items.push(entry)
+    }
+  return pieceInTurns(items, view, { count: items.length, per_page: perPage, scanned })
+}
+
+/** Looks through all entries for a page that is counted. */
+async function sift(
+  entries: AsyncIterable<readonly AuditEntry[]>,
+  holds: (entry: AuditEntry) => boolean,
+  { page, perPage }: PageQuery,
+): Promise<ApiResponse> {
+  const items: AuditEntry[] = []
+  let total = 0
+  for await (const some of entries)
+    for (const entry of some) {
+      if (!holds(entry)) continue
+      if (total >= (page - 1) * perPage && items.length < perPage) items.push(entry)
+      total++
+    }
+  return listInTurns(items, view, { page, perPage, total })
 }
 
 /** Shows an entry; only what was done is written down, so the result is always true. */

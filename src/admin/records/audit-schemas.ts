@@ -3,7 +3,7 @@
 import type { AuditAction, AuditEntry } from '../../store/records.ts'
 import { about, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'
 
-const actions = [
+export const auditActions = [
   'create',
   'update',
   'delete',
@@ -19,9 +19,9 @@ const actions = [
   'change_password',
   'sign_in',
   'sign_out',
-] satisfies AuditAction[]
+] as const satisfies AuditAction[]
 
-const kinds = [
+export const auditKinds = [
   'oauth_client',
   'gateway',
   'token',
@@ -34,12 +34,12 @@ const kinds = [
   'member',
   'session',
   'oauth_grant',
-] satisfies AuditEntry['resourceKind'][]
+] as const satisfies AuditEntry['resourceKind'][]
 
 export const auditEntry = open({
   id,
   when: time,
-  action: open({ type: oneOf(actions), result: { ...flag, const: true } }),
+  action: open({ type: oneOf(auditActions), result: { ...flag, const: true } }),
   actor: open(
     {
       id: about(
@@ -53,7 +53,7 @@ export const auditEntry = open({
       ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text),
     },
   ),
-  resource: open({ id: text, type: oneOf(kinds) }),
+  resource: open({ id: text, type: oneOf(auditKinds) }),
   owner: about('The account, or the account that owns the zone.', open({ id })),
   interface: about('`UI` for what a person did in the dashboard.', oneOf(['API', 'UI', 'CLI', 'System'])),
   metadata: open(

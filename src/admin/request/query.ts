@@ -20,6 +20,7 @@ export const mostPerPage = 100
 export const mostOfSinglePage = 1_000
 const lastPage = 1_000_000
 const mostFaults = 20
+const longestText = 500
 
 /** Finds the parameters that are not known, and those that come twice. */
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
@@ -64,6 +65,13 @@ export class Parameters {
     return (
       time ?? this.#refuse(name, 'must be a date or a time, such as 2030-01-31 or 2030-01-31T12:00:00Z', null)
     )
+  }
+
+  /** Reads a text of 1 to 500 characters; null where it is absent. */
+  text(name: string): string | null {
+    const given = this.#query.get(name)
+    if (given === null || (given !== '' && given.length <= longestText)) return given
+    return this.#refuse(name, `must have 1 to ${longestText} characters`, null)
   }
 
   /** Notes that a parameter breaks a rule, in words that follow its name. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { commandLine } from '../../../src/store/audit-entry.ts'
+import { type AuditQuery, type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
@@ -88,3 +89,125 @@ test('the log is visible only with the permission to read tokens', async t => {
   const { value: token } = await keepToken(['OAuth Clients Write', 'AI Gateway Edit'])
   assert.equal((await ask('GET', '/audit_logs', { token })).status, 403)
 })
+
+test('they are filtered by who did what to what, a bounded number at a time', async t => {
+  const { ask, kept } = await startApi(t)
+  const app = { user: '7'.repeat(32), email: 'ann@example.com', clientName: 'Shop', client: 'c'.repeat(32) }
+  const entries = Array.from({ length: 450 }, (_, i) =>
+    auditEntry({
+      account,
+      at: start + i * 1_000,
+      action: i % 3 === 0 ? 'delete' : 'update',
+      resourceKind: i % 5 === 0 ? 'token' : 'gateway',
+      resource: `r${i % 7}`,
+      actor: `a${i % 2}`,
+      ...(i === 100 && { app }),
+    }),
+  )
+  for (const entry of entries) await kept.audit.append(entry)
+  const found = async (query: string) => {
+    const ids: number[] = []
+    for (let cursor = ''; ; ) {
+      const { json } = await ask('GET', `/audit_logs?per_page=10&${query}${cursor}`)
+      for (const { id } of json.result) ids.push(entries.findIndex(entry => entry.id === id))
+      if (json.result_info.cursor === undefined) return ids
+      cursor = `&cursor=${json.result_info.cursor}`
+    }
+  }
+  const wanted = (holds: (i: number) => boolean) => entries.flatMap((_, i) => (holds(i) ? [i] : []))
+  assert.deepEqual(
+    await found('action.type=delete&resource.type=token&actor.id=a0&direction=asc'),
+    wanted(i => i % 30 === 0),
+  )
+  assert.deepEqual(await found('resource.id=r3'), wanted(i => i % 7 === 3).toReversed())
+  assert.deepEqual(await found('actor.email=Ann@Example.com'), [100])
+  assert.deepEqual(await found(`actor.id=${app.user}`), [100])
+  assert.deepEqual(await found('actor.id=nobody'), [])
+  const span = 'since=2026-01-01T00:01:00Z&before=2026-01-01T00:02:00Z'
+  for (const way of ['asc', 'desc']) {
+    const within = wanted(i => i >= 60 && i < 120 && i % 3 === 0)
+    assert.deepEqual(
+      await found(`action.type=delete&direction=${way}&${span}`),
+      way === 'asc' ? within : within.toReversed(),
+    )
+  }
+  const { json } = await ask('GET', '/audit_logs?action.type=delete&per_page=100&page=2')
+  assert.deepEqual(json.result_info, { page: 2, per_page: 100, count: 50, total_count: 150 })
+  for (const bad of ['action.type=explode', 'resource.type=star', 'resource.id=', 'actor.name=x']) {
+    assert.equal((await ask('GET', `/audit_logs?${bad}`)).status, 400, bad)
+  }
+})
+
+test('all that match are exported, as CSV without formulas or as lines of JSON', async t => {
+  const { origin, owner, kept, keepToken } = await startApi(t)
+  const app = { user: '7'.repeat(32), email: 'ann@example.com', client: 'c'.repeat(32) }
+  const names = [
+    '=HYPERLINK("http://evil.example")',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\r=1',
+    'plain',
+    'a,"b"\n=1',
+  ]
+  for (const [i, clientName] of names.entries())
+    await kept.audit.append(auditEntry({ account, at: start + i, app: { ...app, clientName } }))
+  for (let i = 0; i < 700; i++)
+    await kept.audit.append(auditEntry({ account, at: start + day + i, action: 'roll' }))
+  const get = async (query: string, token = owner.value) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${origin}/client/v4/accounts/${account}/audit_logs/export${query}`, {
+      headers,
+    })
+    return { response, text: await response.text() }
+  }
+  const { response, text } = await get('?actor.email=ann@example.com&direction=asc')
+  assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
+  assert.match(
+    response.headers.get('content-disposition')!,
+    /^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/,
+  )
+  const cells = Array.from(text.matchAll(/"((?:[^"]|"")*)"(?:,|\r\n)/g), ([, cell]) =>
+    cell!.replaceAll('""', '"'),
+  )
+  const columns = text.slice(0, text.indexOf('\r\n')).split(',')
+  assert.equal(cells.length, columns.length * names.length)
+  const at = columns.indexOf('oauth_client_name')
+  const shown = names.map((_, i) => cells[i * columns.length + at])
+  assert.deepEqual(shown, [...names.slice(0, 6).map(name => `'${name}`), ...names.slice(6)])
+  for (const cell of cells) assert.doesNotMatch(cell, /^[=+\-@\t\r\n]/)
+
+  const lines = (await get('?format=ndjson&action.type=roll')).text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  assert.equal(lines.length, 700)
+  assert.equal(lines[0].when, new Date(start + day + 699).toISOString())
+  assert.equal((await get('?format=xml')).response.status, 400)
+  const { value } = await keepToken(['AI Gateway Read'])
+  assert.equal((await get('', value)).response.status, 403)
+})
+
+test('an export that the store does not let finish is cut off', async t => {
+  const { kept, origin, owner } = await startApi(t, store => {
+    const audit = {
+      append: store.audit.append.bind(store.audit),
+      list: (account: string, query: AuditQuery) =>
+        query.after ? Promise.reject(new StoreUnreachable()) : store.audit.list(account, query),
+    }
+    return new Proxy(store, {
+      get: (target, name) => (name === 'audit' ? audit : bound(target, name as keyof Store)),
+    })
+  })
+  for (let i = 0; i < 300; i++) await kept.audit.append(auditEntry({ account, at: start + i }))
+  const headers = { authorization: `Bearer ${owner.value}` }
+  const response = await fetch(`${origin}/client/v4/accounts/${account}/audit_logs/export`, { headers })
+  assert.equal(response.status, 200)
+  await assert.rejects(response.text())
+})
+
+function bound(store: Store, name: keyof Store): unknown {
+  const value = store[name]
+  return typeof value === 'function' ? (value as () => unknown).bind(store) : value
+}

@@ -1,0 +1,39 @@
+// Audit entries as CSV (RFC 4180), for spreadsheets.
+
+import type { AuditEntry } from '../../store/records.ts'
+import { proxyIn } from '../sender.ts'
+import { isoTime } from './kept.ts'
+
+type Column = readonly [name: string, of: (entry: AuditEntry) => string]
+
+const columns: readonly Column[] = [
+  ['when', ({ at }) => isoTime(at)],
+  ['id', ({ id }) => id],
+  ['action', ({ action }) => action],
+  ['resource_type', ({ resourceKind }) => resourceKind],
+  ['resource_id', ({ resource }) => resource],
+  ['actor_id', ({ actor, app }) => app?.user ?? actor],
+  ['actor_email', ({ app }) => app?.email ?? ''],
+  ['ip', ({ address }) => (proxyIn(address) === null ? address : '')],
+  ['unvouched_proxy', ({ address }) => proxyIn(address) ?? ''],
+  ['oauth_client_id', ({ app }) => app?.client ?? ''],
+  ['oauth_client_name', ({ app }) => app?.clientName ?? ''],
+  ['oauth_grant_id', ({ actor, app }) => (app ? actor : '')],
+  ['changed', ({ changed }) => changed.join(' ')],
+  ['dropped', ({ dropped }) => (dropped ? String(dropped.count) : '')],
+  ['ray', ({ ray }) => ray],
+]
+
+/** The line of the names. */
+export const csvHead = `${columns.map(([name]) => name).join(',')}\r\n`
+
+/** Writes an entry as a line. */
+export function csvLine(entry: AuditEntry): string {
+  return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
+}
+
+/** Quotes a value. An apostrophe before what a spreadsheet would take for a formula makes it text. */
+function cellOf(value: string): string {
+  const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value
+  return `"${text.replaceAll('"', '""')}"`
+}
