@@ -110,7 +110,18 @@ export const oauthServer: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-server/engine/engine.ts',
+    file: 'oauth-server/engine/configuration.ts',
+    tests: ['oauth-server/authorization'],
+    changes: [
+      {
+        text: "client.clientAuthMethod === 'none',",
+        becomes: 'false,',
+        breaks: 'public clients need no PKCE',
+      },
+    ],
+  },
+  {
+    file: 'oauth-server/engine/decisions.ts',
     tests: ['oauth-server/authorization', 'oauth-server/token'],
     changes: [
       {
@@ -137,11 +148,6 @@ export const oauthServer: readonly Mutated[] = [
         text: 'if (grant === null || grant.user !== user || grant.client !== record.id) return undefined',
         becomes: 'if (grant === null) return undefined',
         breaks: 'a person acts by the consent of another',
-      },
-      {
-        text: "client.clientAuthMethod === 'none',",
-        becomes: 'false,',
-        breaks: 'public clients need no PKCE',
       },
     ],
   },

@@ -1,0 +1,26 @@
+// What the engine is built from.
+
+import type { Config } from '../../config/config.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import type { Json } from '../../store/credential.ts'
+import type { Store } from '../../store/store.ts'
+import type { ClientDirectory } from '../client-directory.ts'
+import type { ClientSecrets } from '../client-secrets.ts'
+import type { Context } from './engine-types.ts'
+
+export interface EngineParts {
+  readonly issuer: string
+  readonly lifetimes: Config['oauth']['lifetimes']
+  /** Private JWKs; the one that signs first. */
+  readonly keys: readonly Readonly<Record<string, Json>>[]
+  readonly store: Store
+  readonly clients: ClientDirectory
+  readonly secrets: ClientSecrets
+  readonly limiter: Limiter
+  /** Whether a resource indicator names an API here. */
+  readonly isResource: (resource: string) => boolean
+  readonly log: Logger
+  /** What goes around each request. */
+  readonly around: (context: Context, next: () => Promise<void>) => Promise<void>
+}
