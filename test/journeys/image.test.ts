@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, matchesGlob } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { freePort } from '../help/free-port.ts'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
@@ -73,13 +73,18 @@ const environment = Object.fromEntries(
   all(image, 'ENV').flatMap(line => line.split(' ').map(pair => pair.split('='))),
 ) as Record<'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA', string>
 
-/** Builds what the image holds in a folder, which it returns: the instructions one after the other, from a checkout that nobody else may read. */
-function build(t: TestContext): string {
+let built = ''
+after(() => {
+  if (built === '') return
+  execFileSync('chmod', ['-R', 'u+w', built])
+  rmSync(built, { recursive: true })
+})
+
+/** Returns the folder of what the image holds, which nobody writes to: built once, the instructions one after the other, from a checkout that nobody else may read. */
+function build(): string {
+  if (built !== '') return built
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-image-'))
-  t.after(() => {
-    execFileSync('chmod', ['-R', 'u+w', folder])
-    rmSync(folder, { recursive: true })
-  })
+  built = folder
   chmodSync(folder, 0o755)
   const at = (path: string) => join(folder, path)
   for (const { keyword, text } of files) {
@@ -118,7 +123,9 @@ function filesBelow(folder: string): string[] {
 }
 
 test('the build context has the files of the product, and nothing else from the folder', () => {
-  const tracked = execFileSync('git', ['ls-files', 'src', 'config'], { cwd: root, encoding: 'utf8' })
+  // What has scripts of pages checked is no part of it.
+  const names = ['src', 'config', ':!src/**/tsconfig.json']
+  const tracked = execFileSync('git', ['ls-files', ...names], { cwd: root, encoding: 'utf8' })
   for (const path of tracked.trimEnd().split('\n')) assert.ok(isSeen(path), path)
   for (const source of sourcesOf(files)) {
     assert.ok(existsSync(join(root, source)), source)
@@ -146,8 +153,8 @@ test('its user is not root, by number; Node is the first process, in any working
   assert.deepEqual(healthCheck.slice(0, 2), command)
 })
 
-test('its files can be read by all and changed by nobody, whatever those of the checkout were', t => {
-  const folder = build(t)
+test('its files can be read by all and changed by nobody, whatever those of the checkout were', () => {
+  const folder = build()
   for (const path of filesBelow(join(folder, 'app'))) {
     const { mode } = statSync(path)
     assert.equal(mode & 0o444, 0o444, path)
@@ -160,7 +167,7 @@ test('its files can be read by all and changed by nobody, whatever those of the 
 
 for (const workers of [0, 2])
   test(`the content of the image starts, responds, is healthy and stops, without development dependencies (workers: ${workers})`, async t => {
-    const folder = build(t)
+    const folder = build()
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const isInstalled = (name: string) => existsSync(join(folder, 'app/node_modules', name))
     for (const name of Object.keys(dependencies)) assert.ok(isInstalled(name), name)

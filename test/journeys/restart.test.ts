@@ -114,7 +114,7 @@ for (const workers of [0, 2]) {
       gateway = next
       assert.equal((await fetch(`${gateway.admin}/readyz`)).status, 200)
     }
-    await wait(1_000)
+    await wait(300)
     await load.stop()
     t.diagnostic(`${load.count} requests, the longest ${Math.round(load.longest)} ms`)
     assert.deepEqual(load.failures, [])

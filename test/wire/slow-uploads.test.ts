@@ -279,7 +279,7 @@ test('a client is not slow while its origin does not read', async t => {
   const whole = 32 * 1024 * 1024
   await client.send(request('POST /', `Content-Length: ${whole}`))
   const length = await client.pour()
-  await pass(edge, clock, 60)
+  await pass(edge, clock, 30)
   resolve()
   await client.send(Buffer.alloc(whole - length))
   assert.equal((await client.response()).text, String(whole))
@@ -299,7 +299,7 @@ test('a client is not slow while it waits for a connection', async t => {
   await origin.wire()
   const client = await edge.connect()
   await client.send(`${request('POST /', 'Content-Length: 100000')}${'x'.repeat(100_000)}`)
-  await pass(edge, clock, 60)
+  await pass(edge, clock, 30)
   resolve()
   assert.equal((await first).text, '0')
   assert.equal((await client.response()).text, '100000')

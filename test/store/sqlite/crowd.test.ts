@@ -21,7 +21,7 @@ for (const writers of [16, 32]) {
   test(`of two processes with ${writers} writers each, none finds the store unreachable`, async t => {
     const file = temporaryFile(t)
     await (await SqliteStore.open(file, { commandTimeout: 250 })).close()
-    const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, 2_500)))
+    const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, 1_500)))
     for (const { written, failures, latency } of crowds) {
       t.diagnostic(`${written} written; ms: ${JSON.stringify(latency)}`)
       assert.deepEqual(failures, [])
