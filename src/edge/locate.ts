@@ -46,9 +46,9 @@ const paused = refuse('dns_resolution_error', {
 })
 
 /** Whether a request on a host of AI routes is for these, and not for the zone that has the host too: no origin gets to see a token of ours. */
-function isForAi({ head, paths }: Exchange, zone: EdgeZone | null): boolean {
-  if (zone === null || isAmongAiRoutes(head.target)) return true
-  const route = zone.routes.find(paths)
+function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
+  if (zone === null || isAmongAiRoutes(x.head.target)) return true
+  const route = zone.routes.find(x.paths)
   if (route !== null && route !== 'ambiguous' && route.config.isOfIssuer) return false
-  return showsOurs(head) || zone.config.routes.every(({ isOfIssuer }) => isOfIssuer)
+  return showsOurs(x.head) || zone.config.routes.every(({ isOfIssuer }) => isOfIssuer)
 }
