@@ -90,7 +90,7 @@ export const ai: readonly Mutated[] = [
         tests: ['wire/ai-misplaced'],
       },
       {
-        text: "if (holdsOurs(name)) return 'the name of a header'",
+        text: "if (isFree && holdsOurs(name)) return 'the name of a header'",
         becomes: '',
         breaks: 'a token as the name of a field is sent on',
         tests: ['wire/ai-misplaced'],

@@ -1,6 +1,6 @@
 // The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
 
-import { equalsIgnoreCase } from '../../http1/fields.ts'
+import { equalsIgnoreCase, type FieldId, field } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'
 
@@ -23,26 +23,31 @@ export class AiFields {
   /** Where a credential of this gateway was found in a place where it must not be; null where none was. */
   misplaced: string | null
 
-  constructor({ method, target, fields }: RequestHead) {
+  constructor({ method, target, fields, ids }: RequestHead) {
     this.misplaced = holdsOurs(target) ? placeIn(target) : holdsOurs(method) ? 'the method' : null
-    for (let i = 0; i < fields.length; i += 2) {
-      this.#take(fields[i]!, fields[i + 1]!)
-      this.misplaced ??= misplacedIn(fields[i]!, fields[i + 1]!)
+    for (let i = 0; i < ids.length; i++) {
+      const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
+      const mayBear = this.#take(id, name, value)
+      this.misplaced ??= misplacedIn(id, name, value, mayBear)
     }
   }
 
-  #take(name: string, value: string): void {
-    if (isForGateway(name)) this.#takeOurs(name.toLowerCase(), value)
-    else if (equalsIgnoreCase(name, 'authorization')) this.authorization = once(this.authorization, value)
-    else if (equalsIgnoreCase(name, 'content-type')) this.contentType = value
-    else if (equalsIgnoreCase(name, 'content-encoding')) this.contentEncoding = value
+  /** Takes one field; returns whether it may contain a credential of this gateway, as Bearer only. */
+  #take(id: FieldId, name: string, value: string): boolean {
+    if (id === field.contentType) this.contentType = value
+    else if (id === field.contentEncoding) this.contentEncoding = value
+    if (id !== field.other) return false
+    if (isForGateway(name)) return this.#takeOurs(name.toLowerCase(), value)
+    const isAuthorization = equalsIgnoreCase(name, 'authorization')
+    if (isAuthorization) this.authorization = once(this.authorization, value)
+    return isAuthorization
   }
 
-  #takeOurs(name: string, value: string): void {
+  #takeOurs(name: string, value: string): boolean {
     switch (name) {
       case 'svc-aig-authorization':
         this.gatewayAuthorization = once(this.gatewayAuthorization, value)
-        break
+        return true
       case 'svc-aig-gateway-id':
         this.gatewayId = once(this.gatewayId, value)
         break
@@ -58,6 +63,7 @@ export class AiFields {
       default:
         this.unknown ??= name.slice(0, longestName)
     }
+    return false
   }
 }
 
@@ -65,10 +71,11 @@ function placeIn(target: string): string {
   return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
 }
 
-/** Returns the name of the field if it contains a credential of this gateway; two fields may, as Bearer only. */
-function misplacedIn(name: string, value: string): string | null {
-  if (holdsOurs(name)) return 'the name of a header'
-  const mayBear = equalsIgnoreCase(name, 'authorization') || equalsIgnoreCase(name, 'svc-aig-authorization')
+/** Returns the name of the field if it contains a credential of this gateway where it must not. */
+function misplacedIn(id: FieldId, name: string, value: string, mayBear: boolean): string | null {
+  // Other names are known in whole.
+  const isFree = id === field.other || id === field.xForwarded
+  if (isFree && holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
