@@ -1,6 +1,7 @@
 // Finds the gateway that a call names; a gateway that was found stays usable for the grace while the store is unreachable.
 
 import { isId } from '../base/id.ts'
+import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough } from '../store/read-through.ts'
@@ -26,6 +27,8 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
+  /** The last valid names that were asked for, and their key: mostly the next ones are the same. */
+  #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
     this.#gateways = new ReadThrough({
@@ -57,9 +60,18 @@ export class GatewayDirectory {
 
   /** Returns at once for a gateway that is remembered, and for invalid names. */
   find(account: string, id: string): Found | Promise<Found> {
-    if (!isId(account) || !isGatewayId(id)) return null
-    const gateway = this.#gateways.get(`${account}/${id}`)
+    const key = this.#keyOf(account, id)
+    if (key === null) return null
+    const gateway = this.#gateways.get(key)
     return gateway instanceof Promise ? gateway.catch(unlessUnreachable) : gateway
+  }
+
+  #keyOf(account: string, id: string): string | null {
+    if (account !== this.#last?.account || id !== this.#last.id) {
+      if (!isId(account) || !isGatewayId(id)) return null
+      this.#last = { account, id, key: ownText(`${account}/${id}`) }
+    }
+    return this.#last.key
   }
 }
 

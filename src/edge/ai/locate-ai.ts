@@ -1,5 +1,6 @@
 // Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Other requests go to the zone that has the host, if there is one.
 
+import { rememberLast } from '../../base/remember.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
@@ -17,13 +18,16 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
   if (x.asksForPreview || x.asksForMetadata) return null
-  const target = parseAiTarget(x.head.target)
+  const target = targetOf(x.head.target)
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, new AiFields(x.head))
   if (target.api !== 'native' && x.head.method !== 'POST') return onlyPost
   return null
 }
+
+/** Most calls have the target of the one before. */
+const targetOf = rememberLast(parseAiTarget)
 
 /** Whether a request carries a credential of this gateway, which the origin of a zone must not see: it is an AI call with a wrong path. */
 export function showsOurs({ target, fields }: RequestHead): boolean {
