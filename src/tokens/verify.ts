@@ -49,6 +49,8 @@ export class Shown {
   value = ''
   digest = ''
   form: FormOfToken = 'token'
+  /** What is known of it, whose digest was found to be the same. */
+  known: Known | null = null
 }
 
 /** A token, compiled for the checks of each use. */
@@ -91,7 +93,7 @@ export class TokenVerifier {
     shown: Shown | null = null,
   ): Token | TokenFault | Promise<Token | TokenFault> {
     if (value === null) return 'missing'
-    if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api)
+    if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
     if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
     const digest = digestOf(value)
@@ -121,11 +123,12 @@ export class TokenVerifier {
     digest: string,
     address: string | null,
     api: Api,
+    shown: Shown | null = null,
   ): Token | TokenFault | Promise<Token | TokenFault> {
     const known = this.#known[form]?.get(digest) ?? null
     if (known instanceof Promise) return this.#afterLookup(known, digest, address, api)
     this.#lookups.remembered.inc()
-    return this.#judge(known, digest, address, api)
+    return this.#judge(known, digest, address, api, shown)
   }
 
   async #afterLookup(
@@ -143,8 +146,15 @@ export class TokenVerifier {
     }
   }
 
-  #judge(known: Known | null, digest: string, address: string | null, api: Api): Token | TokenFault {
-    if (known === null || !matches(known.digest, digest)) return 'unknown'
+  #judge(
+    known: Known | null,
+    digest: string,
+    address: string | null,
+    api: Api,
+    shown: Shown | null = null,
+  ): Token | TokenFault {
+    if (known === null || (known !== shown?.known && !matches(known.digest, digest))) return 'unknown'
+    if (shown !== null) shown.known = known
     const { token, allowed, denied } = known
     if (token.status === 'disabled') return 'disabled'
     const now = this.#clock.now()
