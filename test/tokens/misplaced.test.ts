@@ -103,6 +103,8 @@ describe('isMisborne', () => {
     [`Bearer a ${token}`, true],
     [`Bearer a,${token}`, true],
     [`Bearer a.${token}`, true],
+    ['Bearer SVCT_a-svct_a', true],
+    ['Bearer svct_a svct_a', true],
   ] as const)
     test(`says ${expected} of ${value.slice(0, 20)}`, () => equal(isMisborne(value), expected))
 })

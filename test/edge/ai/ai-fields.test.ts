@@ -48,7 +48,10 @@ test('a credential of this gateway has its two places, as Bearer, and no other',
     ['the header x-api-key', 'POST /', `X-Api-Key: ${value}`],
     ['the header authorization', 'POST /', `Authorization: ${value}`],
     ['the header authorization', 'POST /', `Authorization: Basic ${basic}`],
+    ['the header content-type', 'POST /', `Content-Type: ${value}`],
+    ['the header host', 'POST /', `Host: ${value}`],
     ['the name of a header', 'POST /', `${value}: x`],
+    ['the name of a header', 'POST /', `X-Forwarded-${value}: x`],
   ] as const)
     assert.equal(placeOf(line, ...fields), place)
 })
