@@ -211,9 +211,9 @@ export class SqliteLogs implements Logs {
     const fitting = this.#fitting(key, fresh, limit)
     if (fitting.count === 0) return { key, kept: known, excess: this.#makeRoom(key, limit) }
     const segment = this.#segments.append(key, fitting)
-    const before = this.#segments.count(key)
+    const before = this.#segments.countIn(segment)
     const excess = this.#makeRoom(key, limit, true)
-    const isWhole = this.#segments.count(key) === before
+    const isWhole = this.#segments.countIn(segment) === before
     const kept = isWhole ? fitting.count : this.#segments.countShown(segment, new Set(idsOf(fitting.ids)))
     return { key, kept: known + kept, excess }
   }

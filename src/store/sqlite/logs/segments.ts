@@ -81,6 +81,11 @@ export class LogSegments {
     return this.#spans.book(gateway).count
   }
 
+  /** Returns how many entries a segment shows. */
+  countIn(segment: number): number {
+    return this.#spans.sums(segment).count
+  }
+
   closeBook(gateway: number): void {
     this.#closeBook(gateway)
   }
@@ -209,9 +214,7 @@ export class LogSegments {
       found.set(key, { times, places: [] })
       const limit = nearest.length < most ? Number.POSITIVE_INFINITY : nearest[most - 1]!
       const near = times.map(time => turn * time).filter(time => time <= limit)
-      nearest = Float64Array.of(...nearest, ...near)
-        .sort()
-        .slice(0, most)
+      nearest = joinedTimes(nearest, near).sort().slice(0, most)
     }
     this.#choose(found, nearest, turn)
     return found
@@ -224,7 +227,8 @@ export class LogSegments {
     const equal: { readonly id: string; readonly place: number; readonly places: number[] }[] = []
     for (const [key, { times, places }] of found) {
       let ids: readonly string[] | null = null
-      for (const [place, time] of times.entries()) {
+      for (let place = 0; place < times.length; place++) {
+        const time = times[place]!
         if (turn * time < last) places.push(place)
         else if (turn * time === last) {
           ids ??= idsOf(bytesOf(this.#ids.get(key)!, 'ids'))
@@ -251,7 +255,7 @@ export class LogSegments {
     this.#replace(...columnsOf(whole), key)
     if (times === null) this.#spans.write(gateway, { ...whole, key })
     else {
-      const all = Float64Array.of(...times, ...timesOf(batch))
+      const all = joinedTimes(times, timesOf(batch))
       this.#spans.write(gateway, spanOf(key, all), all)
     }
   }
@@ -282,6 +286,13 @@ export class LogSegments {
 /** Whether a segment that begins first ends behind the beginning of the next. */
 function isBehind(segment: Segment, next: Segment, from: End): boolean {
   return from === 'first' ? segment.latest >= next.earliest : segment.earliest <= next.latest
+}
+
+function joinedTimes(first: Float64Array, second: Float64Array): Float64Array {
+  const all = new Float64Array(first.length + second.length)
+  all.set(first)
+  all.set(second, first.length)
+  return all
 }
 
 function columnsOf({ count, earliest, latest, ids, heads, payloads }: LogBatch) {

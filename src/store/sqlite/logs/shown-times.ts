@@ -131,9 +131,14 @@ export class LogSpans {
     this.#remove(segment)
   }
 
+  /** Returns the sums of a segment. */
+  sums(segment: number): Sums {
+    return (this.#sums.get(segment) as unknown as Sums | undefined) ?? none
+  }
+
   /** Keeps the sums right before a segment is written. */
   #tally(gateway: number, segment: number, { count, held }: Sums): void {
-    const before = (this.#sums.get(segment) as unknown as Sums | undefined) ?? none
+    const before = this.sums(segment)
     this.#writeBook(gateway, count - before.count, held - before.held)
   }
 }
