@@ -57,7 +57,7 @@ export function writeEntry(
     requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
     usage?.model ??
     null
-  const entry = {
+  const ofAny = {
     id: o.ray,
     account: o.gateway.account,
     gateway: o.gateway.id,
@@ -77,12 +77,13 @@ export function writeEntry(
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
-    ...(o.token?.actor && { app: appOf(o.token.actor) }),
     streamed: isEventStream || hasType(o.responseContentType, jsonLines),
     metadata: o.metadata,
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType,
   }
+  const actor = o.token?.actor
+  const entry = actor === undefined ? ofAny : { ...ofAny, app: appOf(actor) }
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : noBodies)
 }
 

@@ -135,7 +135,7 @@ let last: { readonly provider: Provider | null; readonly asked: string; readonly
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
   if (target.path !== last.asked || provider !== last.provider)
-    last = { provider, asked: target.path, path: cut(withoutQuery(path)) }
+    last = { provider, asked: target.path, path: ownText(cut(withoutQuery(path))) }
   return last.path
 }
 

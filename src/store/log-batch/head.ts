@@ -1,6 +1,6 @@
 // All of a log entry but its id and bodies, as JSON.
 
-import { comma, lineEnd, type LogBytes, member, power } from './bytes.ts'
+import { comma, LogBytes, lineEnd, member, power, zero } from './bytes.ts'
 import type { ActingApp, LogSummary } from '../records.ts'
 
 /** The bodies of an entry, in the order in which they are kept. */
@@ -62,31 +62,89 @@ export const flags = {
   providerResponseIsBinary: 512,
 } as const
 
-/** Writes a comma and a head: by hand, since every call pays for it. */
-export function writeHead(to: LogBytes, e: LogSummary, bodies: Bodies): void {
-  to.open()
-  to.number(e.createdAt)
-  to.copy(quotes.provider.of(e.provider))
-  to.copy(quotes.model.of(e.model))
-  to.copy(quotes.path.of(e.path))
-  to.number(e.status)
-  to.number(flagsOf(e, bodies))
-  to.copy(quotes.error.of(e.error))
-  to.multiple(e.duration, thousandth)
-  to.multiple(e.timeToFirstByte, thousandth)
-  to.number(e.tokensIn)
-  to.number(e.tokensOut)
-  to.multiple(e.cost, trillionth)
-  to.json(e.metadata)
-  to.copy(quotes.requestContentType.of(e.requestContentType))
-  to.copy(quotes.responseContentType.of(e.responseContentType))
-  to.number(sizeOf(bodies.request))
-  to.number(sizeOf(bodies.response))
-  to.copy(quotes.tokenId.of(e.tokenId))
-  to.copy(quotes.tokenName.of(e.tokenName))
-  to.number(sizeOf(bodies.providerResponse))
-  if (e.app !== undefined) to.json([e.app.user, e.app.email, e.app.client])
-  to.close()
+/** What a head says of its call but for what is counted, as it is written. */
+interface Call extends Pick<LogSummary, 'provider' | 'model' | 'path' | 'status' | 'error'> {
+  readonly flags: number
+  readonly json: Uint8Array
+}
+
+interface Caller extends Pick<LogSummary, 'tokenId' | 'tokenName'> {
+  readonly json: Uint8Array
+}
+
+/** Writes heads by hand, since every call pays for it. What is as in the head before, which most of it is, is copied in two pieces. */
+export class Heads {
+  readonly #to = new LogBytes()
+  #call: Call | null = null
+  #caller: Caller | null = null
+
+  /** Bytes that are written. */
+  get size(): number {
+    return this.#to.size
+  }
+
+  /** Bytes of memory, used or not. */
+  get weight(): number {
+    return this.#to.weight
+  }
+
+  /** Returns what is written; it lies in this memory until `clear`. */
+  written(): Buffer {
+    return this.#to.written()
+  }
+
+  /** Starts over in the same memory. */
+  clear(): void {
+    this.#to.clear()
+  }
+
+  /** Writes a comma and a head. */
+  add(e: LogSummary, bodies: Bodies): void {
+    const to = this.#to
+    to.open()
+    to.number(e.createdAt)
+    this.#addCall(e, flagsOf(e, bodies))
+    to.multiple(e.duration, thousandth)
+    to.multiple(e.timeToFirstByte, thousandth)
+    to.number(e.tokensIn)
+    to.number(e.tokensOut)
+    to.multiple(e.cost, trillionth)
+    to.json(e.metadata)
+    to.copy(quotes.requestContentType.of(e.requestContentType))
+    to.copy(quotes.responseContentType.of(e.responseContentType))
+    to.number(sizeOf(bodies.request))
+    to.number(sizeOf(bodies.response))
+    this.#addCaller(e)
+    to.number(sizeOf(bodies.providerResponse))
+    if (e.app !== undefined) to.json([e.app.user, e.app.email, e.app.client])
+    to.close()
+  }
+
+  #addCall({ provider, model, path, status, error }: LogSummary, flags: number): void {
+    const to = this.#to
+    const last = this.#call
+    const isSame = last !== null && last.path === path && last.model === model && last.provider === provider
+    if (isSame && last.status === status && last.flags === flags && last.error === error)
+      return to.copy(last.json)
+    const start = to.size
+    to.copy(quotes.provider.of(provider))
+    to.copy(quotes.model.of(model))
+    to.copy(quotes.path.of(path))
+    to.number(status)
+    to.number(flags)
+    to.copy(quotes.error.of(error))
+    this.#call = { provider, model, path, status, flags, error, json: to.since(start) }
+  }
+
+  #addCaller({ tokenId, tokenName }: LogSummary): void {
+    const to = this.#to
+    const last = this.#caller
+    if (last !== null && last.tokenId === tokenId && last.tokenName === tokenName) return to.copy(last.json)
+    const start = to.size
+    to.copy(quotes.tokenId.of(tokenId))
+    to.copy(quotes.tokenName.of(tokenName))
+    this.#caller = { tokenId, tokenName, json: to.since(start) }
+  }
 }
 
 /** Reads heads that were written one behind the other. */
@@ -102,10 +160,18 @@ export function readTimes(heads: Buffer, count: number): Float64Array {
     const start = heads.indexOf(lineEnd, at) + 2
     // What was written before heads had lines of their own.
     if (start === 1) return Float64Array.from(readHeads(heads), head => head[0])
-    at = heads.indexOf(comma, start)
-    times[i] = Number(heads.toString('latin1', start, at))
+    at = start
+    let time = 0
+    while (isDigit(heads[at]!)) time = time * 10 + (heads[at++]! - zero)
+    // A time that is no whole number was written by JSON.
+    if (heads[at] !== comma) time = Number(heads.toString('latin1', start, (at = heads.indexOf(comma, at))))
+    times[i] = time
   }
   return times
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= zero && byte <= zero + 9
 }
 
 /** Bytes of heads that are read in one step. */

@@ -1,8 +1,8 @@
 // Writes log entries into the memory of a batch, so that nothing of the calls that made them lives on. The queue of logs has one for each gateway.
 
 import { entriesOf, idSize, idsOf, type LogBatch } from './batch.ts'
-import { LogBytes, withRoom } from './bytes.ts'
-import { type Bodies, type Body, writeHead } from './head.ts'
+import { withRoom } from './bytes.ts'
+import { type Bodies, type Body, Heads } from './head.ts'
 import type { LogEntry, LogSummary, Payload } from '../records.ts'
 
 /** Bytes to begin with. */
@@ -11,7 +11,7 @@ const smallest = 4096
 export class LogBatchWriter {
   #count = 0
   #ids: Buffer = Buffer.allocUnsafeSlow(smallest)
-  readonly #heads = new LogBytes()
+  readonly #heads = new Heads()
   #payloads: Buffer = Buffer.allocUnsafeSlow(smallest)
   #payloadsSize = 0
   #earliest = Number.POSITIVE_INFINITY
@@ -34,7 +34,7 @@ export class LogBatchWriter {
   /** Adds an entry behind the others and copies its bodies. */
   add(entry: LogSummary, bodies: Bodies): void {
     const { request, response, providerResponse } = bodies
-    writeHead(this.#heads, entry, bodies)
+    this.#heads.add(entry, bodies)
     this.#addId(entry.id)
     if (request !== null) this.#addPayload(request.bytes)
     if (response !== null) this.#addPayload(response.bytes)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { entriesOf, idsOf, joined, summarySlices } from '../../../src/store/log-batch/batch.ts'
+import { entriesOf, idsOf, joined, summarySlices, timesOf } from '../../../src/store/log-batch/batch.ts'
 import { batchOf, bodiesOf, LogBatchWriter, partOf } from '../../../src/store/log-batch/writer.ts'
 import type { LogEntry } from '../../../src/store/records.ts'
 import { gateway, logEntries, logEntry } from '../contract-specimens.ts'
@@ -47,6 +47,41 @@ test('a batch gives back the entries that it was made of', () => {
       const batch = batchOf(entries)
       assert.equal(JSON.stringify(read(batch)), JSON.stringify(entries))
       assert.equal(batch.count, entries.length)
+    }),
+  )
+})
+
+test('what is as in the entry before comes back as well as what is not', () => {
+  const few = (...texts: string[]) => fc.constantFrom(...texts)
+  const alike = fc
+    .record({
+      provider: few('openai', 'anthropic'),
+      model: fc.option(few('a', 'b')),
+      path: few('/chat', '/embeddings'),
+      status: fc.constantFrom(200, 500),
+      error: fc.option(few('bad_gateway')),
+      success: fc.boolean(),
+      tokenId: fc.option(few('1', '2')),
+      tokenName: fc.option(few('one', 'two')),
+      response: fc.option(fc.record({ text: few('{}'), isCut: fc.boolean() })),
+    })
+    .map(members => logEntry({ account: 'a', ...members }))
+  const entries = fc.array(alike, { maxLength: 20 })
+  const writer = new LogBatchWriter()
+  fc.assert(
+    fc.property(entries, entries => {
+      writer.clear()
+      for (const entry of entries) writer.add(entry, bodiesOf(entry))
+      assert.equal(JSON.stringify(read(writer.batch())), JSON.stringify(entries))
+    }),
+  )
+})
+
+test('times are read as they were written, whole or not', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(number, fc.maxSafeNat())), times => {
+      const batch = batchOf(times.map(createdAt => logEntry({ account: 'a', createdAt })))
+      assert.deepEqual([...timesOf(batch)], times)
     }),
   )
 })
