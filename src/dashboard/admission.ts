@@ -65,6 +65,7 @@ interface Known extends Request {
 type Place = PlaceOfPerson | null
 
 const formRules: FormRules = { most: 256 * 1024, fields: 500, hasLines: true }
+const fileRules: FormRules = { ...formRules, most: 2 * 1024 * 1024, hasFiles: true }
 const noForm: Form = new Map()
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
@@ -111,10 +112,11 @@ export class Admission {
     const ask = this.#askOf(known, place, params)
     if (method !== 'POST') return this.#write(await handler(ask), known, place)
     const onward = onwardFrom(route, ask)
-    const form = await readSentForm(known.request, known.origin, onward, formRules)
+    const rules = route.hasFiles === true ? fileRules : formRules
+    const form = await readSentForm(known.request, known.origin, onward, rules)
     if ('title' in form) return writePage(form)
     if (!isFormToken(form.get('form_token'), known.session, ask.path)) return writePage(outOfDate(onward))
-    const proof = route.isDangerous === true ? await this.#prove({ ...ask, form }, known) : null
+    const proof = route.isDangerous === true ? await this.#prove({ ...ask, form }, route, known) : null
     if (proof !== null && 'view' in proof) return this.#write(proof.view, known, place)
     const proved = { ...known, ...proof }
     const made = await handler({ ...this.#askOf(proved, place, params), form })
@@ -126,12 +128,13 @@ export class Admission {
   /** Takes the password that came with a form, or asks for it; null where that is not needed. */
   async #prove(
     ask: Ask,
+    { hasFiles = false }: Route,
     { actor }: Known,
   ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | null> {
     const { people, clock } = this.#parts
     if (!isStale(actor.session, clock.now())) return null
     const { user } = actor
-    const question = { frame: ask.frameFor(ask.path), sent: ask.form, email: user.email }
+    const question = { frame: { ...ask.frameFor(ask.path), hasFiles }, sent: ask.form, email: user.email }
     const password = ask.form.get(proofField)
     if (user.password === null) return { view: askForProvider(this.pageOfForm(ask.path)) }
     if (password === undefined) return { view: askForPassword(question) }

@@ -72,4 +72,6 @@ export interface Route {
   readonly take?: Handler
   /** Whether the form is taken only with a proof of who sends it that is not older than 30 minutes. */
   readonly isDangerous?: boolean
+  /** Whether the form may have files, of 2 MB together. */
+  readonly hasFiles?: boolean
 }

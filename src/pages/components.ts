@@ -6,6 +6,8 @@ import { type Html, type HtmlValue, html } from '../base/text/html.ts'
 export interface FormFrame {
   readonly action: string
   readonly token: string
+  /** Whether it has files. */
+  readonly hasFiles?: boolean
   /** Fields that nobody sees. */
   readonly hidden?: Readonly<Record<string, string>>
 }
@@ -29,8 +31,12 @@ interface Field {
 }
 
 /** Makes a form that is sent with POST. */
-export function form({ action, token, hidden = {} }: FormFrame, content: Html, name?: string): Html {
-  return html`<form method="post" action="${action}"${name !== undefined && html` class="${name}"`}>
+export function form(
+  { action, token, hasFiles = false, hidden = {} }: FormFrame,
+  content: Html,
+  name?: string,
+): Html {
+  return html`<form method="post" action="${action}"${hasFiles && html` enctype="multipart/form-data"`}${name !== undefined && html` class="${name}"`}>
 <input type="hidden" name="form_token" value="${token}">${Object.entries(hidden).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}

@@ -11,6 +11,8 @@ export interface FormRules {
   readonly fields: number
   /** Whether values may have several lines. */
   readonly hasLines: boolean
+  /** Whether it may have files. */
+  readonly hasFiles?: boolean
 }
 
 /** Those of signing in: names and values of all its pages fit many times. */
@@ -53,5 +55,7 @@ function decode(text: string | undefined, hasLines = false): string | null {
   }
 }
 
-const unprintable = /[\0-\x08\x0b-\x1f\x7f]/
-const unprintableOrFeed = /[\0-\x08\x0a-\x1f\x7f]/
+/** Control characters that no field may hold, but tabs and the ends of lines. */
+export const unprintable = /[\0-\x08\x0b-\x1f\x7f]/
+/** The same, of a field of one line. */
+export const unprintableOrFeed = /[\0-\x08\x0a-\x1f\x7f]/

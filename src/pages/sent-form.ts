@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
 import { isFromOwnPage } from './form-proof.ts'
 import type { Page, PageResponse } from './layout.ts'
+import { boundaryOf, readMultipart } from './multipart.ts'
 import { messagePage } from './views/message.ts'
 
 /** Where a person goes on whose form is not taken. */
@@ -20,10 +21,12 @@ export async function readSentForm(
   rules: FormRules = signInForms,
 ): Promise<Form | Page> {
   if (!isFromOwnPage(request.headers, origin)) return forged(link)
-  if (!isForm(request.headers['content-type'])) return unreadable
+  const type = request.headers['content-type']
+  const boundary = rules.hasFiles === true ? boundaryOf(type) : null
+  if (boundary === null && !isForm(type)) return unreadable
   const body = await bodyOf(request, rules.most)
   if (body === null) return { ...unreadable, status: 413 }
-  return readForm(body, rules) ?? unreadable
+  return (boundary === null ? readForm(body, rules) : readMultipart(body, boundary, rules)) ?? unreadable
 }
 
 /** Explains that another site sent a form. */

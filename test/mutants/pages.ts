@@ -138,7 +138,7 @@ export const pages: readonly Mutated[] = [
         breaks: 'a form of any size is read',
       },
       {
-        text: "if (!isForm(request.headers['content-type'])) return unreadable",
+        text: 'if (boundary === null && !isForm(type)) return unreadable',
         becomes: '',
         breaks: 'a form that browsers send without asking first counts',
       },

@@ -1,17 +1,20 @@
 // Adds a button to each value that is there to be copied. Without script, one click selects all of it.
 
-for (const value of document.querySelectorAll('[data-copy]')) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'plain small copy'
-  button.textContent = 'Copy'
-  button.addEventListener('click', async () => {
-    button.textContent = (await copied(value)) ? 'Copied' : 'Press Ctrl+C'
-    setTimeout(() => {
-      button.textContent = 'Copy'
-    }, 2000)
-  })
-  value.after(button)
+/** @param {ParentNode} root */
+function enhance(root) {
+  for (const value of root.querySelectorAll('[data-copy]')) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'plain small copy'
+    button.textContent = 'Copy'
+    button.addEventListener('click', async () => {
+      button.textContent = (await copied(value)) ? 'Copied' : 'Press Ctrl+C'
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, 2000)
+    })
+    value.after(button)
+  }
 }
 
 /**
@@ -27,3 +30,6 @@ async function copied(value) {
     return document.execCommand('copy')
   }
 }
+
+enhance(document)
+document.addEventListener('swapped', ({ target }) => enhance(/** @type {Element} */ (target)))

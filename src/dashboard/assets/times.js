@@ -2,9 +2,15 @@
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-for (const time of document.querySelectorAll('time')) {
-  const at = new Date(time.dateTime)
-  if (Number.isNaN(at.getTime())) continue
-  time.title = at.toISOString()
-  time.textContent = format.format(at)
+/** @param {ParentNode} root */
+function enhance(root) {
+  for (const time of root.querySelectorAll('time')) {
+    const at = new Date(time.dateTime)
+    if (Number.isNaN(at.getTime())) continue
+    time.title = at.toISOString()
+    time.textContent = format.format(at)
+  }
 }
+
+enhance(document)
+document.addEventListener('swapped', ({ target }) => enhance(/** @type {Element} */ (target)))

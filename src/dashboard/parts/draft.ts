@@ -41,6 +41,14 @@ export class Draft {
     return new Draft(values, { '': sentBefore }, 422)
   }
 
+  /** Returns the draft where somebody else changed meanwhile what it changes: what was typed stays, beside each field is what is there now, and it is sent again with its tag. */
+  overtaken(now: Values, etag: string | null): Draft {
+    const names = Object.keys(now).filter(name => now[name] !== this.value(name))
+    const faults = names.map(name => [pointerOf(name), `It is now: ${now[name] || 'empty'}.`])
+    const values = { ...this.values, ...(etag !== null && { [etagField]: etag }) }
+    return new Draft(values, { '': changedMeanwhile, ...Object.fromEntries(faults) }, 412)
+  }
+
   /** Returns the draft with a fault of a field. */
   withFault(name: string, sentence: string): Draft {
     return new Draft(this.values, { ...this.faults, [pointerOf(name)]: sentence }, 422)
@@ -118,6 +126,9 @@ function isOf(key: string, name: string): boolean {
 function pointerOf(name: string): string {
   return `/${name.replaceAll('.', '/')}`
 }
+
+const changedMeanwhile =
+  'Somebody else changed this after you loaded it. Look at what is there now; send the form again to put yours in its place.'
 
 const sentBefore =
   'This form was sent before, with other values, and what it asked for then was done. Look at that before you send it again.'

@@ -21,6 +21,8 @@ interface TextField extends Field {
   readonly minimum?: number
   readonly maximum?: number
   readonly hasFocus?: boolean
+  /** What must be typed, word for word. */
+  readonly expected?: string
 }
 
 interface Option {
@@ -46,6 +48,7 @@ export function textField(draft: Draft, field: TextField): Html {
       maximum !== undefined && html` max="${maximum}"`,
       placeholder !== undefined && html` placeholder="${placeholder}"`,
       type === 'url' && html` autocapitalize="none" spellcheck="false"`,
+      field.expected !== undefined && html` data-typed="${field.expected}"`,
       hasFocus === true && draft.status === undefined && html` autofocus`,
       described(draft, field),
     ]}>`,
@@ -69,6 +72,16 @@ export function areaField(
       described(draft, field),
     ]}>
 ${draft.value(name)}</textarea>`,
+  )
+}
+
+/** Makes a field for a file, which is read as text; the form must have `hasFiles`. */
+export function fileField(draft: Draft, field: Field & { readonly accept: string }): Html {
+  const { name, accept, isOptional } = field
+  return labelled(
+    draft,
+    field,
+    html`<input id="${name}" name="${name}" type="file" accept="${accept}"${isOptional !== true && html` required`}${described(draft, field)}>`,
   )
 }
 
@@ -97,17 +110,25 @@ export function radios(draft: Draft, field: Field & { readonly options: readonly
   )
 }
 
+interface Boxes extends Field {
+  readonly options: readonly Option[]
+  /** Whether scripts let a person look for some of them, and count what is ticked. */
+  readonly hasFilter?: boolean
+}
+
 /** Makes boxes to tick: each is a field of its own, `name.value`. */
-export function checkboxes(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
-  const { name, options } = field
-  return group(
-    draft,
-    field,
-    options.map(option => {
-      const own = `${name}.${option.value}`
-      return box('checkbox', own, own, { ...option, value: 'on' }, draft.has(own))
-    }),
-  )
+export function checkboxes(draft: Draft, field: Boxes): Html {
+  const { name, options, hasFilter = false } = field
+  const boxes = options.map(option => {
+    const own = `${name}.${option.value}`
+    return box('checkbox', own, own, { ...option, value: 'on' }, draft.has(own))
+  })
+  return group(draft, field, hasFilter ? [filterBox(name, 'Show only'), ...boxes] : boxes)
+}
+
+/** Makes a field that scripts use to show a part of a long list of boxes by its id, and to count what is ticked; without script all of it is in view. */
+export function filterBox(list: string, label: string): Html {
+  return html`<div class="filter" data-filter="${list}" hidden><label>${label} <input type="search" autocomplete="off"></label> <output></output></div>`
 }
 
 /** Makes one box to tick. */

@@ -69,7 +69,14 @@ const typedField = 'typed'
 export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }: Confirmation): Html {
   const parts = { frame, draft, labels: { [typedField]: 'The name' }, send, look: 'danger', cancel } as const
   const field =
-    typed && textField(draft, { name: typedField, label: typed.label, hint: typed.word, hasFocus: true })
+    typed &&
+    textField(draft, {
+      name: typedField,
+      label: typed.label,
+      hint: typed.word,
+      expected: typed.word,
+      hasFocus: true,
+    })
   return draftForm(
     { ...parts, ...(isOnce !== undefined && { isOnce }) },
     html`<div class="what">${what}</div>${field ?? null}`,

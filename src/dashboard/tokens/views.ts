@@ -68,6 +68,7 @@ export function newTokenView({ account, groups, frame, draft }: NewToken): View 
     name: 'permissions',
     label: 'Permissions',
     hint: 'What it may do in this account. You can give what your roles include.',
+    hasFilter: true,
     options: groups.map(({ id, name, description, is_selectable }) => ({
       value: id,
       label: name,

@@ -6,6 +6,7 @@ import {
   areaField,
   checkbox,
   checkboxes,
+  fileField,
   listField,
   radios,
   selectField,
@@ -39,6 +40,17 @@ test('a key that was used for other values is replaced, and that is said', () =>
   assert.match(draft.faults['']!, /was sent before/)
   assert.match(draft.key, /^[0-9a-f]{32}$/)
   assert.equal(draft.value('name'), 'x')
+})
+
+test('where somebody else was faster, what is there now is beside what was typed', () => {
+  const draft = new Draft({ name: 'mine', uri: 'same', etag: '"1"' }).overtaken(
+    { name: 'theirs', uri: 'same', logo: '' },
+    '"2"',
+  )
+  assert.deepEqual(draft.values, { name: 'mine', uri: 'same', etag: '"2"' })
+  assert.deepEqual(Object.keys(draft.faults), ['', '/name'])
+  assert.equal(draft.fault('name'), 'It is now: theirs.')
+  assert.equal(draft.status, 412)
 })
 
 test('the fields of a list are taken in their order, without gaps', () => {
@@ -96,6 +108,8 @@ test('each field has its label, hint, fault and value', () => {
   })
   assert.match(boxes.markup, /<fieldset class="field" id="many"[^>]* aria-invalid="true"/)
   assert.match(boxes.markup, /name="many\.x" type="checkbox" value="on" checked/)
+  const file = fileField(kept, { name: 'a', label: 'A', accept: '.html' })
+  assert.match(file.markup, /type="file" accept="\.html" required aria-describedby="a-fault"/)
   assert.match(checkbox(kept, { name: 'on', label: 'On' }).markup, / checked/)
 })
 

@@ -1,0 +1,59 @@
+// Fetches the page again for its parts that change by themselves: those with an id and `data-live`, in seconds. While nobody looks, nothing is fetched.
+
+const patience = 15 * 60_000
+
+let seen = Date.now()
+for (const kind of ['pointerdown', 'keydown', 'visibilitychange'])
+  document.addEventListener(kind, () => {
+    seen = Date.now()
+  })
+
+const seconds = [...document.querySelectorAll('[data-live]')].map(part =>
+  Number(part.getAttribute('data-live')),
+)
+if (seconds.length > 0) setTimeout(refresh, Math.min(...seconds) * 1000)
+
+async function refresh() {
+  const isWatched = !document.hidden && Date.now() - seen < patience
+  const goesOn = isWatched ? await swapAll() : true
+  if (goesOn) setTimeout(refresh, Math.min(...seconds) * 1000)
+}
+
+/** Returns whether to go on: not once the page is another one, as when the session has ended. */
+async function swapAll() {
+  const response = await fetch(location.href, { redirect: 'error' }).catch(() => null)
+  if (response === null) return true
+  if (!response.ok) return response.status >= 500
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const fresh = page.getElementById(part.id)
+    if (fresh !== null && !isInUse(part) && fresh.outerHTML !== kept.get(part)) swap(part, fresh)
+  }
+  return true
+}
+
+/**
+ * What each part was before scripts wrote into it.
+ * @type {WeakMap<Element, string>}
+ */
+const kept = new WeakMap()
+
+/**
+ * @param {Element} part
+ * @param {Element} fresh
+ */
+function swap(part, fresh) {
+  kept.set(fresh, fresh.outerHTML)
+  part.replaceWith(fresh)
+  fresh.dispatchEvent(new Event('swapped', { bubbles: true }))
+}
+
+/**
+ * Whether the focus or a selection is in a part, which would be lost.
+ * @param {Element} part
+ */
+function isInUse(part) {
+  const selection = getSelection()
+  if (part.contains(document.activeElement)) return true
+  return selection !== null && !selection.isCollapsed && selection.containsNode(part, true)
+}
