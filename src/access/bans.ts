@@ -18,6 +18,14 @@ interface BanListeners {
 /** Counts by client key, by the id of a ban. */
 export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
 
+/** The bans of one policy, as the policy needs them. */
+export interface BanBook {
+  has(key: string): boolean
+  /** Returns the ms that are left of a ban; 0 for a key that is not banned. */
+  left(key: string): number
+  note(key: string): void
+}
+
 /** Keeps the bans of each policy under its name, as long as the settings stay the same. */
 export class Bans {
   readonly #clock: Clock
@@ -37,6 +45,16 @@ export class Bans {
     const ban = new Ban(id, config, this.#clock, this.#listeners)
     this.#byId.set(id, ban)
     return ban
+  }
+
+  /** Returns the same bans for who only looks: nothing is counted. */
+  get still(): { of(owner: string, config: BanConfig): BanBook } {
+    return {
+      of: (owner, config) => {
+        const ban = this.of(owner, config)
+        return { has: key => ban.has(key), left: key => ban.left(key), note: () => {} }
+      },
+    }
   }
 
   /** Forgets all bans except those that a configuration names, and accepts reports about these from now on. */
@@ -90,7 +108,7 @@ interface Count {
 }
 
 /** The bans of one policy, by the keys of clients. */
-export class Ban {
+export class Ban implements BanBook {
   readonly #id: string
   readonly #config: BanConfig
   readonly #clock: Clock
@@ -120,6 +138,10 @@ export class Ban {
     if (this.#until.size === 0) return false
     const until = this.#until.get(key)
     return until !== undefined && this.#clock.monotonic() < until
+  }
+
+  left(key: string): number {
+    return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock.monotonic())
   }
 
   /** Counts refusals of a key that is not banned; its window begins with the first. */

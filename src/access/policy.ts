@@ -6,7 +6,7 @@ import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { plainWork } from '../config/resolve/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { type Ban, type Bans, banOwner } from './bans.ts'
+import { type BanBook, type Bans, banOwner } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
 import { LowerCase } from './lower-case.ts'
 import { CompiledRule } from './rules.ts'
@@ -18,8 +18,27 @@ export type { AccessSources }
 /** What a policy needs besides its rules. */
 export interface AccessParts extends AccessSources {
   /** Outlives the policy, which is replaced at each reload. */
-  readonly bans: Bans
+  readonly bans: { of(...ban: Parameters<Bans['of']>): BanBook }
   readonly metrics: Pick<EdgeMetrics, 'access' | 'expressionFailures'>
+  /** Called with each decision of a policy; where no rule matches and the default allows, there is none. */
+  readonly witness?: (decision: AccessDecision) => void
+}
+
+/** What decided on a request. */
+export interface AccessDecision {
+  /** The zone whose rules these are; null for the rules of all zones. */
+  readonly zone: string | null
+  /** `work`: the rules would take more work than one request may cost. */
+  readonly by: 'ban' | 'rule' | 'default' | 'work'
+  readonly verdict: Refusal | 'allow'
+  /** The rule, its number among those of the file (null for one of the API), and what it was compared with; null for other decisions. */
+  readonly rule: AccessRule | null
+  readonly number: number | null
+  readonly visit: Visit | null
+  /** Whether the rule could be evaluated. */
+  readonly isMatch: boolean
+  /** Ms that are left of a ban. */
+  readonly left: number
 }
 
 /** `allow`: a rule lets it in, and no later policy is evaluated. Null: no rule matched. */
@@ -31,7 +50,7 @@ export class AccessPolicy {
   readonly readsPath: boolean
   readonly #shortlist: Shortlist
   readonly #otherwise: AccessConfig['otherwise']
-  readonly #ban: Ban | null
+  readonly #ban: BanBook | null
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
   readonly #tooMuch: Refusal
@@ -39,6 +58,8 @@ export class AccessPolicy {
   readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
+  /** Null where nobody asks what decided. */
+  readonly #witness: ((what: Pick<AccessDecision, 'by' | 'verdict'> & Partial<AccessDecision>) => void) | null
   /** The address that was parsed last, which mostly is the next one too. */
   readonly #words = new AddressWords()
   readonly #lowerCase = new LowerCase()
@@ -58,7 +79,8 @@ export class AccessPolicy {
     const whose = banOwner(zone)
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
     const ownRules = file.filter(rule => idOf(rule) === null)
-    const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? ownRules.indexOf(rule) + 1} ${whose}`
+    const numberOf = (rule: AccessRule) => ownRules.indexOf(rule) + 1 || null
+    const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? numberOf(rule)} ${whose}`
     const compiled = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
     this.readsPath = compiled.some(rule => rule.readsPath)
     this.#shortlist = new Shortlist(compiled)
@@ -70,6 +92,12 @@ export class AccessPolicy {
     this.#plainWork = rules.reduce((sum, { condition }) => sum + plainWork(condition), 0)
     this.#geo = parts.geo
     this.#metrics = parts.metrics
+    const { witness } = parts
+    this.#witness =
+      witness === undefined
+        ? null
+        : what =>
+            witness({ ...nothingDecided, zone, number: what.rule ? numberOf(what.rule) : null, ...what })
   }
 
   /** Decides by the ban of the address, then by the first rule that matches, then by the default. */
@@ -77,17 +105,25 @@ export class AccessPolicy {
     const { access } = this.#metrics
     if (this.#ban?.has(clientKey(request.address))) {
       access.banned.inc()
+      this.#witness?.({ by: 'ban', verdict: this.#banned, left: this.#ban.left(clientKey(request.address)) })
       return this.#banned
     }
     this.#read(request.address)
     const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
-    if (!visit.work.take(this.#plainWork)) return this.#tooMuch
+    if (!visit.work.take(this.#plainWork)) {
+      this.#witness?.({ by: 'work', verdict: this.#tooMuch })
+      return this.#tooMuch
+    }
     for (const rule of this.#shortlist.rulesFor(visit)) {
       const isMatch = rule.matches(visit)
-      if (isMatch !== false) return this.#conclude(rule, visit, isMatch)
+      if (isMatch === false) continue
+      const verdict = this.#conclude(rule, visit, isMatch)
+      this.#witness?.({ by: 'rule', verdict, rule: rule.rule, visit, isMatch: isMatch === true })
+      return verdict
     }
     if (this.#otherwise === 'allow') return null
     access.denied.default.inc()
+    this.#witness?.({ by: 'default', verdict: this.#notAllowed })
     return this.#notAllowed
   }
 
@@ -96,7 +132,7 @@ export class AccessPolicy {
     this.#ban?.note(clientKey(address))
   }
 
-  #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): AccessVerdict {
+  #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
     const { access, expressionFailures } = this.#metrics
     if (isMatch === null) {
       access.failed[rule.kind].inc()
@@ -117,6 +153,8 @@ export class AccessPolicy {
     this.#isAddress = this.#words.read(address)
   }
 }
+
+const nothingDecided = { rule: null, number: null, visit: null, isMatch: true, left: 0 } as const
 
 /** Returns the id of a rule that was set by the API; null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {

@@ -8,6 +8,8 @@ import { type AccessSources, type Condition, compileCondition, readsPath } from 
 import type { Visit } from './visit.ts'
 
 export class CompiledRule {
+  /** As it was set. */
+  readonly rule: AccessRule
   readonly action: AccessRule['action']
   readonly kind: AccessKind
   readonly matches: Condition
@@ -17,6 +19,7 @@ export class CompiledRule {
   /** Compiles a rule; the access log names it by `place`. */
   constructor(rule: AccessRule, place: string, sources: AccessSources) {
     const { action, condition, description } = rule
+    this.rule = rule
     this.action = action
     this.kind = condition.kind
     this.matches = compileCondition(rule, sources)

@@ -17,6 +17,8 @@ export interface AccessRule {
   readonly action: 'allow' | 'deny' | 'legal'
   readonly condition: AccessCondition
   readonly description: string | null
+  /** Where it stands in the configuration file; absent for what was not read from one. */
+  readonly line?: number
 }
 
 /** A ban: after how many refusals of one address within how long, and for how long; times in ms. */

@@ -85,6 +85,7 @@ export interface RouteConfig {
   readonly rewrite: RewriteConfig | null
   readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]
+  readonly line?: number // in the configuration file; absent for what was not read from one
   readonly isOfIssuer?: true // the authorization server of this gateway serves it, in place of a pool
 }
 

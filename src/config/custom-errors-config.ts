@@ -28,6 +28,8 @@ export interface ErrorRule {
   /** 400 to 999; null keeps that of the error. */
   readonly status: number | null
   readonly description: string | null
+  /** Where it stands in the configuration file; absent for what was not read from one. */
+  readonly line?: number
 }
 
 /** HTML by type, at most 1.5 MB each. */

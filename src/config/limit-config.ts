@@ -17,6 +17,8 @@ export interface RateLimitConfig {
   /** CEL: which requests count; null for all. */
   readonly when: string | null
   readonly action: 'block' | 'log'
+  /** Where it stands in the configuration file; absent for what was not read from one. */
+  readonly line?: number
 }
 
 /** The requests of a zone per day and month (UTC); null for no limit. */

@@ -7,7 +7,7 @@ import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
-import type { Limiter } from '../limits/limiter.ts'
+import type { Counting } from '../limits/limiter.ts'
 import type { LogQueue } from '../ai-logs/queue.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -48,7 +48,7 @@ export interface Plane {
   readonly ai: AiServices | null
   /** Null where no database of countries and networks is configured. */
   readonly geo: Geo | null
-  readonly limiter: Limiter
+  readonly limiter: Counting
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
   /** The base of the `type` URIs. */

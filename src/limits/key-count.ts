@@ -124,6 +124,11 @@ export class KeyCount {
     return { isAllowed: false, remaining: 0, wait: Math.max(0, this.#fullUntil - now) }
   }
 
+  /** Builds a query to the store that counts nothing. */
+  get question(): CounterAsk {
+    return { key: this.storeKey, window: this.#window, limit: this.limit.most, done: 0, wanted: 0 }
+  }
+
   /** Builds the query to the store; what it reports is under way then. */
   ask(now: number, wanted: number): CounterAsk {
     // Requests that have left the window meanwhile are no longer reported.
@@ -154,13 +159,35 @@ export class KeyCount {
 
   /** Decides with only what this process knows. */
   spendAlone(now: number): Spent {
-    if (this.limit.span.kind !== 'sliding')
-      return this.#used < this.limit.most ? this.admit(now) : this.#refuseUntil(now, this.#overAt)
-    const window = (this.#alone ??= this.#part(now, this.limit.span.period))
-    const wait = window.wait(now, this.limit.most)
-    if (wait > 0) return this.#refuseUntil(now, now + wait)
-    const { isAllowed, wait: full } = this.admit(now)
-    return { isAllowed, remaining: Math.max(0, this.limit.most - window.count(now)), wait: full }
+    const { span } = this.limit
+    if (span.kind === 'sliding') this.#alone ??= this.#part(now, span.period)
+    const spent = this.peekAlone(now)
+    if (!spent.isAllowed) this.#fullUntil = now + spent.wait
+    else this.admit(now)
+    return spent
+  }
+
+  /** Returns what `spendAlone` would, and counts nothing. */
+  peekAlone(now: number): Spent {
+    const { most, span } = this.limit
+    if (span.kind !== 'sliding') return this.#outcome(this.#used, this.#overAt - now, this.#overAt - now)
+    const window = this.#alone ?? this.#part(now, span.period)
+    return this.#outcome(window.count(now), window.wait(now, most), span.period)
+  }
+
+  /** Returns what a request would get by a reply of the store, which may be unknown, and by what that does not contain; counts nothing. */
+  peek(now: number, reply: CounterReply | null): Spent {
+    const { span, period } = this.limit
+    const used = (reply === null ? this.#known : reply.count) + this.#unreported
+    const full = span.kind === 'sliding' ? period : this.#overAt - now
+    return this.#outcome(used, reply?.wait ?? full, full)
+  }
+
+  /** Returns the outcome of a request that comes after so many; `wait` is how long one has to wait that does not fit. */
+  #outcome(used: number, wait: number, full: number): Spent {
+    const { most } = this.limit
+    if (used < most) return { isAllowed: true, remaining: most - used - 1, wait: full }
+    return { isAllowed: false, remaining: 0, wait: Math.max(0, wait) }
   }
 
   get #window(): CounterWindow {
@@ -175,11 +202,6 @@ export class KeyCount {
 
   get #used(): number {
     return this.#known + this.#unreported + this.#underWay
-  }
-
-  #refuseUntil(now: number, until: number): Spent {
-    this.#fullUntil = until
-    return this.refuse(now)
   }
 
   /** Starts counting locally from the known count: when those requests came is unknown, so they expire evenly. */

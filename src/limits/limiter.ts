@@ -14,6 +14,9 @@ import type { Limit } from './limit.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
 
+/** What counts requests, as those need it that are counted. */
+export type Counting = Pick<Limiter, 'spend' | 'giveBack'>
+
 interface LimiterOptions {
   readonly clock: Clock
   /** Without counters this process counts alone. */
@@ -69,6 +72,22 @@ export class Limiter {
     if (count.isDue(now)) void this.#reports!.send(count)
     else this.#reports!.list(count)
     return spent
+  }
+
+  /** Returns what `spend` would at best knowledge, and counts nothing; `now` is in monotonic ms. Never rejects. */
+  peek(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
+    const name = keyName(limit, key)
+    const known = this.#counts.peek(name)
+    const count = known?.limit.most === limit.most ? known : new KeyCount(limit, name)
+    count.look(now, this.#clock)
+    if (count.isFull(now)) return count.refuse(now)
+    const isAlone = this.#watch === null || this.#watch.isOut || (known !== undefined && !count.isShared)
+    return isAlone ? count.peekAlone(now) : this.#peekInStore(count, now)
+  }
+
+  async #peekInStore(count: KeyCount, now: number): Promise<Spent> {
+    const reply = this.#counters!.spend(count.question).catch(() => null)
+    return count.peek(now, await inTime(reply, this.#patience, () => null))
   }
 
   /** Takes back a request that was let in, because another limit refused it. */

@@ -25,6 +25,8 @@ export interface Balance {
     request: Asking,
     tried: readonly Candidate[],
   ): C | null
+  /** Returns one that would choose the same next, and whose choices leave this one as it is. */
+  copy(): Balance
 }
 
 /** Returns the weight with which a candidate takes part: 0 for not at all. */

@@ -94,10 +94,24 @@ export class PoolLedger {
   readonly budget: RetryBudget
   readonly balance: Balance
 
-  constructor({ balance, retries }: Pick<PoolConfig, 'balance' | 'retries'>, count: number, clock: Clock) {
-    this.budget = new RetryBudget(retries.budget, clock)
-    this.balance = balanceOf(balance, count)
+  constructor(budget: RetryBudget, balance: Balance) {
+    this.budget = budget
+    this.balance = balance
   }
+
+  /** Returns one that has counted the same, and whose counts leave this one as it is. */
+  copy(): PoolLedger {
+    return new PoolLedger(this.budget.copy(), this.balance.copy())
+  }
+}
+
+/** Makes the ledger of a pool of so many members that has counted nothing. */
+export function newLedger(
+  { balance, retries }: Pick<PoolConfig, 'balance' | 'retries'>,
+  count: number,
+  clock: Clock,
+): PoolLedger {
+  return new PoolLedger(new RetryBudget(retries.budget, clock), balanceOf(balance, count))
 }
 
 const none: readonly never[] = []
@@ -110,6 +124,10 @@ function balanceOf(config: BalanceConfig, count: number): Balance {
 
 /** Spares a pool of one member the choice. */
 class OnlyOne implements Balance {
+  copy(): this {
+    return this
+  }
+
   choose<C extends Candidate>(
     candidates: readonly C[],
     _request: Asking,

@@ -12,6 +12,11 @@ export class Rendezvous implements Balance {
     this.#header = header
   }
 
+  /** Returns itself: it keeps nothing. */
+  copy(): this {
+    return this
+  }
+
   choose<C extends Candidate>(
     candidates: readonly C[],
     request: Asking,

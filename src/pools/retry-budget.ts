@@ -21,6 +21,15 @@ export class RetryBudget {
     this.#since = clock.monotonic()
   }
 
+  /** Returns a budget of the same counts, apart from this one. */
+  copy(): RetryBudget {
+    const copy = new RetryBudget(this.#share, this.#clock)
+    copy.#since = this.#since
+    copy.#requests = this.#requests
+    copy.#retries = this.#retries
+    return copy
+  }
+
   /** Counts a request, which earns its share of a retry. */
   earn(): void {
     this.#requests++

@@ -6,8 +6,13 @@ import { Turns } from './turns.ts'
 export class RoundRobin implements Balance {
   readonly #turns: Turns
 
-  constructor(count: number) {
-    this.#turns = new Turns(count)
+  /** Takes the number of candidates, or turns to go on with. */
+  constructor(turns: number | Turns) {
+    this.#turns = typeof turns === 'number' ? new Turns(turns) : turns
+  }
+
+  copy(): RoundRobin {
+    return new RoundRobin(this.#turns.copy())
   }
 
   choose<C extends Candidate>(

@@ -11,6 +11,13 @@ export class Turns {
     this.#credits = new Float64Array(count)
   }
 
+  /** Returns turns that begin where these are, and leave these as they are. */
+  copy(): Turns {
+    const copy = new Turns(this.#credits.length)
+    copy.#credits.set(this.#credits)
+    return copy
+  }
+
   enter(index: number, weight: number): void {
     const credits = this.#credits
     credits[index]! += weight

@@ -65,15 +65,17 @@ const size = 10_000
 const missLife = 5_000
 
 export class TokenVerifier {
+  readonly #options: VerifierOptions
   readonly #known: Readonly<Record<FormOfToken, ReadThrough<Known> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
 
-  constructor(options: VerifierOptions) {
+  constructor(options: VerifierOptions, known: TokenVerifier | null = null) {
     const { store, metrics, access = null, clock = systemClock } = options
+    this.#options = options
     this.#lookups = metrics.lookups
     this.#clock = clock
-    this.#known = {
+    this.#known = (known === null ? null : known.#known) ?? {
       token: rememberedOf(options, 'token', {
         find: digest => store.tokens.findByDigest(digest),
         kinds: ['token'],
@@ -83,6 +85,11 @@ export class TokenVerifier {
       // Apart from those of the API: what ends access tokens a thousand times a second leaves those in peace.
       access_token: access && rememberedOf(options, 'access_token', access),
     }
+  }
+
+  /** Returns one that remembers the same tokens, and counts its lookups elsewhere. */
+  countingIn(metrics: AiMetrics): TokenVerifier {
+    return new TokenVerifier({ ...this.#options, metrics }, this)
   }
 
   /** Verifies for an API what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */

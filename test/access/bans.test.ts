@@ -149,3 +149,15 @@ test('a flood of addresses evicts the oldest, and counted addresses never evict 
   assert.equal(ban.active, 10_000)
   assert.ok(!ban.has('first'))
 })
+
+test('who only looks sees the bans and what is left of them, and adds nothing', () => {
+  const clock = new ManualClock()
+  const bans = new Bans(clock)
+  const ban = bans.of('site', config)
+  const still = bans.still.of('site', config)
+  for (let i = 0; i < 5; i++) still.note('192.0.2.1')
+  assert.deepEqual([ban.has('192.0.2.1'), still.left('192.0.2.1')], [false, 0])
+  for (let i = 0; i < 3; i++) ban.note('192.0.2.1')
+  clock.advance(1_000)
+  assert.deepEqual([still.has('192.0.2.1'), still.left('192.0.2.1')], [true, 59_000])
+})

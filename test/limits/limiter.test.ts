@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
 import { type TestContext, test } from 'node:test'
 import { LimitMetrics } from '../../src/metrics/limit-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
@@ -298,4 +299,60 @@ test('the number of requests that wait for a slow store is bounded', async () =>
   assert.equal(spent.filter(one => one instanceof Promise).length, 1_000)
   counters.release()
   await Promise.all(spent)
+})
+
+const day = limitOf('day', 5, { kind: 'day' })
+
+for (const kind of ['alone', 'with a store'] as const) {
+  test(`${kind}, a look foretells what the next request gets, and counts nothing`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            limit: fc.constantFrom(five, day),
+            key: fc.constantFrom('a', 'b'),
+            ms: fc.constantFrom(0, 1, 20_000, 61_000),
+            looks: fc.integer({ min: 1, max: 3 }),
+          }),
+          { maxLength: 30 },
+        ),
+        async steps => {
+          const clock = new ManualClock()
+          const store =
+            kind === 'alone' ? null : await SqliteStore.open(':memory:', { commandTimeout: 250, clock })
+          const { limiter, metrics } = setUp({ clock, ...(store && { counters: store.counters }) })
+          for (const { limit, key, ms, looks } of steps) {
+            clock.advance(ms)
+            const calls = metrics.storeCalls.value
+            const seen: Spent[] = []
+            for (let i = 0; i < looks; i++) seen.push(await limiter.peek(limit, key))
+            assert.equal(metrics.storeCalls.value, calls)
+            const spent = await limiter.spend(limit, key)
+            for (const look of seen) {
+              assert.deepEqual([look.isAllowed, look.remaining], [spent.isAllowed, spent.remaining])
+              // The store counts in its own buckets.
+              if (kind === 'alone') assert.equal(look.wait, spent.wait)
+            }
+          }
+          await limiter.close()
+          await store?.close()
+        },
+      ),
+      { numRuns: kind === 'alone' ? 200 : 40 },
+    )
+  })
+}
+
+test('a look sees what other processes have counted, and does without a store that is slow', async t => {
+  const clock = new ManualClock()
+  const store = await openStore(t, clock)
+  const others = setUp({ counters: store.counters, clock }).limiter
+  assert.equal(await spendAll(others, five, 4), 4)
+  await others.close()
+  const { limiter } = setUp({ counters: store.counters, clock })
+  assert.equal((await limiter.peek(five, 'key')).remaining, 0)
+  const counters = new SteeredCounters()
+  counters.mode = 'fail'
+  const alone = setUp({ counters, clock }).limiter
+  assert.equal((await alone.peek(five, 'key')).remaining, 4)
 })

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { LeastOutstanding } from '../../src/pools/least-outstanding.ts'
 import { RoundRobin } from '../../src/pools/round-robin.ts'
 import { asking, chosen, named } from './candidates.ts'
 
@@ -53,3 +54,14 @@ test('over one round of all weights each has exactly as many turns as it weighs'
     }),
   )
 })
+
+for (const balance of [new RoundRobin(3), new LeastOutstanding(3)]) {
+  test(`a copy goes on as the original does, and leaves it alone: ${balance.constructor.name}`, () => {
+    const members = [named('a', 3), named('b', 2), named('c')]
+    for (let i = 0; i < 20; i++) {
+      const foretold = chosen(balance.copy(), members, 3)
+      equal(foretold, chosen(balance.copy(), members, 3))
+      equal(chosen(balance, members, 1), foretold[0])
+    }
+  })
+}

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../src/base/clock.ts'
 import { type BalanceConfig, usualEjection, usualRetries } from '../../../src/config/pool-config.ts'
 import { MemberHealth } from '../../../src/pools/health.ts'
-import { Member, Pool, PoolLedger } from '../../../src/pools/pool.ts'
+import { Member, newLedger, Pool } from '../../../src/pools/pool.ts'
 
 const rounds = 5
 const picks = 1_000_000
@@ -41,7 +41,7 @@ function poolOf(balance: BalanceConfig, count: number, ejected: number): Pool<{ 
     return new Member({ outstanding: i % 3 }, `http://origin${i}.example`, 1, health)
   })
   const config = { name: 'main', balance, retries: usualRetries, retryOn: [], ejectOn: [] }
-  return new Pool(config, members, new PoolLedger(config, count, systemClock))
+  return new Pool(config, members, newLedger(config, count, systemClock))
 }
 
 function timeOne(pool: Pool<{ outstanding: number }>): number {

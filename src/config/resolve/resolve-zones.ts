@@ -101,14 +101,12 @@ function resolveZone(
     rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
     quota,
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
-    routes: zone.routes.flatMap(({ value: route }) =>
-      resolveRoute(route, settings, named, findings, work.branch()),
-    ),
+    routes: zone.routes.flatMap(route => resolveRoute(route, settings, named, findings, work.branch())),
   }
 }
 
 function resolveRoute(
-  route: RouteSettings,
+  { value: route, line }: Placed<RouteSettings>,
   settings: Settings,
   { pools, data }: Named,
   findings: Findings,
@@ -121,7 +119,7 @@ function resolveRoute(
   const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
   const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
   if (path === null) return []
-  return [{ path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits }]
+  return [{ path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits, line }]
 }
 
 function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolConfig | null {

@@ -139,7 +139,7 @@ function resolveRule(rule: Placed<AccessRuleSettings>, data: RuleData, findings:
   return (['allow', 'deny', 'legal'] as const).flatMap(action => {
     const condition = actions[action]
     const conditions = condition === null ? [] : resolveCondition(condition, data, findings)
-    return conditions.map(condition => ({ action, condition, description }))
+    return conditions.map(condition => ({ action, condition, description, line: rule.line }))
   })
 }
 

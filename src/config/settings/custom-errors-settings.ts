@@ -98,9 +98,13 @@ function resolveOperator(operator: OperatorSettings, findings: Findings): Operat
   return name === null && contact === null ? null : { name, logo: logo?.value ?? null, contact }
 }
 
-function resolveRule({ value }: Placed<ErrorRuleSettings>, data: RuleData, findings: Findings): ErrorRule[] {
+function resolveRule(
+  { value, line }: Placed<ErrorRuleSettings>,
+  data: RuleData,
+  findings: Findings,
+): ErrorRule[] {
   const { when, content, content_type: contentType, status, description } = value
   const expression = when && textOf(when, data, findings)
   if (expression === null || content === null || contentType === null) return []
-  return [{ expression, content: content.value, contentType, status, description }]
+  return [{ expression, content: content.value, contentType, status, description, line }]
 }

@@ -77,7 +77,7 @@ export function resolveRateLimits(
   return limits.flatMap(({ value: { name, rate, key, when, action }, ...place }) => {
     work.add(limitWork + (when?.value.work ?? 0), place)
     const common = { key: resolveKey(key, findings), when: when && textOf(when, data, findings), action }
-    return name === null || rate === null ? [] : { name: name.value, ...rate, ...common }
+    return name === null || rate === null ? [] : { name: name.value, ...rate, ...common, line: place.line }
   })
 }
 

@@ -5,7 +5,7 @@ import { holdsForAny } from '../../expression/readings.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import type { Limit } from '../../limits/limit.ts'
-import type { Limiter } from '../../limits/limiter.ts'
+import type { Counting } from '../../limits/limiter.ts'
 import { noteRefusal } from '../admit.ts'
 import { refuseAmbiguousPath } from '../ambiguous-path.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
@@ -107,7 +107,7 @@ function readsPath(rule: MeterRule): boolean {
 
 /** Counts a request by several keys as if by one: what one of them refuses is given back to the others. */
 function spendAll(
-  limiter: Limiter,
+  limiter: Counting,
   limit: Limit,
   keys: readonly string[],
   now: number,

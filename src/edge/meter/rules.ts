@@ -16,6 +16,10 @@ export interface MeterRule {
   readonly when: Expression<boolean> | null
   /** Whether key or expression look at the path. */
   readonly readsPath: boolean
+  /** Of a quota that of the zone, and the window. */
+  readonly name: string
+  /** Where it stands in the configuration file; null where that is not known. */
+  readonly line: number | null
   /** The refusal of a request over the limit; null where it is only counted. */
   readonly error: ErrorName | null
   /** The name in the access log then. */
@@ -30,13 +34,15 @@ export function compileRateLimits(
   configs: readonly RateLimitConfig[],
   { limits }: EdgeMetrics,
 ): readonly MeterRule[] {
-  return configs.map(({ name, limit, period, key, when: text, action }) => {
+  return configs.map(({ name, limit, period, key, when: text, action, line = null }) => {
     const when = text === null ? null : compiled(text)
     return {
       limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
       key,
       when,
       readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path'),
+      name,
+      line,
       error: action === 'block' ? 'rate_limited' : null,
       cause: { code: `rate limit ${name}` },
       fields: action === 'block' ? new LimitFields(name, limit, period) : null,
@@ -56,8 +62,9 @@ export function compileQuota(
     if (most === null) return []
     const limit = limitOf(`quota ${name}`, most, { kind })
     const silent = { key: [], when: null, readsPath: false, fields: null }
-    const cause = { code: `quota ${name}:${kind}` }
-    return [{ limit, ...silent, error: errors[kind], cause, decisions: limits.rule(`${name}:${kind}`) }]
+    const whole = `${name}:${kind}`
+    const common = { name: whole, line: null, cause: { code: `quota ${whole}` } }
+    return [{ limit, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
   })
 }
 

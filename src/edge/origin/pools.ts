@@ -6,7 +6,7 @@ import type { OriginConfig, PoolConfig } from '../../config/config.ts'
 import { usualRetries } from '../../config/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../../pools/health.ts'
 import { type MemberState, memberState } from '../../pools/member-state.ts'
-import { Member, Pool, PoolLedger } from '../../pools/pool.ts'
+import { Member, newLedger, Pool, type PoolLedger } from '../../pools/pool.ts'
 import { checkKey, type KeyedCheckResult } from './health-checker.ts'
 import type { Origin } from './origin.ts'
 import type { Origins } from './origins.ts'
@@ -35,14 +35,17 @@ export class Pools {
   readonly #origins: Origins
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
+  readonly #isRehearsal: boolean
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
   /** Takes what a check found. */
   readonly #checked = new Map<string, Set<MemberHealth>>()
 
-  constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics) {
+  /** In a rehearsal the choices of pools leave those of the pools in use as they are. */
+  constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics, isRehearsal = false) {
     this.#origins = origins
     this.#clock = clock
     this.#metrics = metrics
+    this.#isRehearsal = isRehearsal
   }
 
   /** Returns the pool of this configuration, or the one without members for null. */
@@ -82,12 +85,13 @@ export class Pools {
 
   #make(config: PoolConfig): EdgePool {
     const members = config.origins.map((origin, i) => this.#member(origin, config.weights[i]!, config))
-    return new Pool(config, members, this.#ledgerOf(config, members))
+    const ledger = this.#ledgerOf(config, members)
+    return new Pool(config, members, this.#isRehearsal ? ledger.copy() : ledger)
   }
 
   /** Returns what a pool of the same name, members and settings has counted, if there was one. */
   #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
-    const made = new PoolLedger({ balance, retries }, members.length, this.#clock)
+    const made = newLedger({ balance, retries }, members.length, this.#clock)
     if (members.length === 0) return made
     const urls = members.map(({ target }) => target.config.url)
     const key = JSON.stringify([name, balance, retries.budget, weights, urls])

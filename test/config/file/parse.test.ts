@@ -28,6 +28,31 @@ describe('parse', () => {
     equal(first?.pool, second?.pool)
   })
 
+  test('remembers the lines of rules, limits and routes', () => {
+    const text = `
+access:
+  rules:
+    - deny: { ip: 10.0.0.1 }
+rate_limits:
+  - { name: all, rate: 5/min }
+errors:
+  rules:
+    - { when: 'true', content: x, content_type: text/plain }
+zones:
+  - hosts: [a.test]
+    routes:
+      - path: /
+`
+    const parsed = parse(text, nothing)
+    if (!('config' in parsed)) throw new Error(JSON.stringify(parsed))
+    const { access, rateLimits, errors, zones } = parsed.config
+    const placed = [access.rules[0], rateLimits[0], errors.rules[0], zones[0]!.routes[0]]
+    deepEqual(
+      placed.map(one => one!.line),
+      [4, 6, 9, 13],
+    )
+  })
+
   test('gives mistakes in the order of the file', () => {
     const lines = mistakesOf(parse('zones: [{}]\nname: a b\nworkers: x\nadmin: y\n', nothing)).map(
       ({ line }) => line,
