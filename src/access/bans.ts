@@ -108,7 +108,7 @@ interface Count {
 }
 
 /** The bans of one policy, by the keys of clients. */
-export class Ban implements BanBook {
+class Ban implements BanBook {
   readonly #id: string
   readonly #config: BanConfig
   readonly #clock: Clock

@@ -8,8 +8,10 @@ import type { Config, Endpoint } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
+import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import { Clients } from './accept/clients.ts'
 import { Listeners } from './accept/listeners.ts'
+import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from './guarded.ts'
 import { LogThrottle } from './log-throttle.ts'
 import type { NameLookup } from './resolver/name-lookup.ts'
@@ -17,7 +19,7 @@ import { Origins } from './origin/origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
-import { buildSnapshot, type Snapshot } from './snapshot.ts'
+import { buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
@@ -155,6 +157,14 @@ export class DataPlane implements Plane {
     return this.snapshot.pools.named.map(poolState)
   }
 
+  /** Explains what would happen to a request, and does nothing of it. */
+  explain(asked: RequestInQuestion): Promise<Explained> {
+    return rehearse(
+      { plane: this, config: this.#config, limiter: this.limiter, bans: this.#bans, parts: this.#parts },
+      asked,
+    )
+  }
+
   /** Takes what active checks found of origins. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results) this.#checks.set(result.key, result)
@@ -202,7 +212,11 @@ export class DataPlane implements Plane {
   }
 
   #build(config: Config): Snapshot {
-    return buildSnapshot(config, {
+    return buildSnapshot(config, this.#parts)
+  }
+
+  get #parts(): SnapshotParts {
+    return {
       origins: this.#origins,
       metrics: this.metrics,
       access: this.#access,
@@ -210,7 +224,7 @@ export class DataPlane implements Plane {
       clock: this.clock,
       issuer: this.sidePort?.issuer ?? null,
       before: this.snapshot ?? null,
-    })
+    }
   }
 
   /** Counts and logs that there was no file descriptor for a connection to an origin. */

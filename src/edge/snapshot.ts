@@ -51,7 +51,7 @@ export interface EdgeAi {
 
 export interface Snapshot {
   readonly name: string
-  readonly zones: HostLookup<EdgeZone>
+  readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
   /** The names of zones whose API-managed settings failed to compile, and why. */
   readonly broken: ReadonlyMap<string, string>
   /** Null where no host has AI routes. */
@@ -73,7 +73,7 @@ export interface Snapshot {
 }
 
 /** What a snapshot needs besides the configuration. */
-interface SnapshotParts {
+export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessParts
@@ -84,12 +84,14 @@ interface SnapshotParts {
   readonly issuer: Endpoint | null
   /** The previous snapshot; null for the first. */
   readonly before: Snapshot | null
+  /** Whether no request is served by it, so that nothing that it decides may move what is in use. */
+  readonly isRehearsal?: boolean
 }
 
 /** Compiles a configuration; when that fails, throws and changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access, issuer } = parts
-  const pools = new Pools(origins, parts.clock, metrics)
+  const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
   const ofAll = compileRateLimits(config.rateLimits, metrics)
   const ofZones = new Map(
     config.zones.map(zone => [

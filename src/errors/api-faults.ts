@@ -352,6 +352,12 @@ export const apiFaults = {
     sentence: 'The store is busy and nothing was changed: retry later',
     when: 'Or the store is busy, and nothing was changed.',
   },
+  not_serving: {
+    code: 10503,
+    status: 503,
+    sentence: 'No process of the gateway serves requests: retry later',
+    when: 'Or no process of the gateway serves requests.',
+  },
 } as const satisfies Readonly<Record<string, Row>>
 
 export type ApiFaultName = keyof typeof apiFaults

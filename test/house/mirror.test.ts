@@ -51,6 +51,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
+  'edge/explain/rehearsal': ['edge/explain/'],
   'edge/origin/origin': ['edge/origin/', 'base/misuse'],
   'edge/resolver/address-book': ['edge/resolver/'],
   'edge/origin/health-checker': ['edge/origin/health-check', 'edge/resolver/address-guard'],

@@ -90,6 +90,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listZones: none,
   getZone: none,
   listOrigins: none,
+  explainRequest: none,
   listOAuthScopes: none,
   getOpenApi: none,
   getHome: none,

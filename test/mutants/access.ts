@@ -71,13 +71,13 @@ export const access: readonly Mutated[] = [
     tests: ['access/policy', 'wire/access'],
     changes: [
       {
-        text: 'if (!visit.work.take(this.#plainWork)) return this.#tooMuch',
-        becomes: '',
+        text: 'if (!visit.work.take(this.#plainWork)) {',
+        becomes: 'if (false) {',
         breaks: 'rules cost any amount of work',
       },
       {
-        text: 'if (isMatch !== false) return this.#conclude(rule, visit, isMatch)',
-        becomes: 'if (isMatch === true) return this.#conclude(rule, visit, isMatch)',
+        text: 'if (isMatch === false) continue',
+        becomes: 'if (isMatch !== true) continue',
         breaks: 'a rule that cannot tell lets in',
       },
       {
@@ -246,8 +246,8 @@ export const access: readonly Mutated[] = [
         tests: ['limits/limiter', 'limits/limit'],
       },
       {
-        text: 'return this.#used < this.limit.most ? this.admit(now) : this.#refuseUntil(now, this.#overAt)',
-        becomes: 'return this.admit(now)',
+        text: 'if (used < most) return',
+        becomes: 'return',
         breaks: "a day's quota has no end while the store is away",
       },
       {

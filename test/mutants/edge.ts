@@ -25,6 +25,49 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/explain/rehearsal.ts',
+    tests: ['edge/explain/rehearsal'],
+    changes: [
+      {
+        text: "if (zone !== null && zone.config.name !== asked.zone) return 'zone'",
+        becomes: '',
+        breaks: 'who may see one zone learns the rules of the others',
+      },
+      {
+        text: "ai !== null && ai.target.account !== asked.account ? 'account' : null",
+        becomes: 'null',
+        breaks: 'who may see one account learns the gateways of the others',
+      },
+      {
+        text: 'bans: bans.still',
+        becomes: 'bans',
+        breaks: 'questions ban clients',
+      },
+    ],
+  },
+  {
+    file: 'edge/explain/forward.ts',
+    tests: ['edge/explain/rehearsal'],
+    changes: [
+      {
+        text: 'value: isHarmless(x, key, value) ? value : null',
+        becomes: 'value',
+        breaks: 'keys of origins are shown to who may see a zone',
+      },
+    ],
+  },
+  {
+    file: 'admin/zones/explain.ts',
+    tests: ['admin/zones/explain'],
+    changes: [
+      {
+        text: '...(!seesOrigins && { pool: null, forward: null }),',
+        becomes: '',
+        breaks: 'a token that may see access rules sees origins too',
+      },
+    ],
+  },
+  {
     file: 'edge/client/exchanges.ts',
     tests: ['edge/client/exchanges'],
     changes: [

@@ -1,6 +1,5 @@
 // Reads what is to be previewed: an error, the request that it befalls, and a rule or page on trial.
 
-import { canonicalAddress } from '../../base/address/address.ts'
 import type { RequestFacts } from '../../expression/expression.ts'
 import { country } from '../../config/settings/access-settings.ts'
 import type { ZoneConfig } from '../../config/config.ts'
@@ -11,19 +10,16 @@ import {
   mostPageTokens,
 } from '../../config/custom-errors-config.ts'
 import { exactHost } from '../../config/settings/host-rules.ts'
-import { accept as accepted, headerName } from '../../config/settings/rules.ts'
-import type { Rule } from '../../config/settings/shape.ts'
+import { headerName } from '../../config/settings/rules.ts'
 import type { PreviewAsk } from '../../errors/preview.ts'
 import { errorNameOf, type Fault } from '../../errors/refusal.ts'
 import { readErrorRule } from './rule-body.ts'
 import { Field } from '../request/field.ts'
+import { fieldValueFault, ipAddress, readHeaderFields } from '../request/header-fields.ts'
 import type { Zones } from '../zones/zones.ts'
 
-/** The most header fields, and the most characters of a value or a path. */
-const mostHeaders = 100
+/** The most characters of a path. */
 const longest = 8 * 1024
-
-type Pair = readonly [name: string, value: string]
 
 const request = ['method', 'path', 'headers', 'ip', 'country', 'asn'] as const
 
@@ -34,7 +30,7 @@ export function readPreview(body: unknown, zone: ZoneConfig, zones: Zones): Prev
   const headers = readHeaders(members.headers)
   const ask: PreviewAsk = {
     code: readCode(members.code),
-    accept: members.accept.ruled(valueFault) ?? headers.get('accept')?.join(', ') ?? null,
+    accept: members.accept.ruled(fieldValueFault) ?? headers.get('accept')?.join(', ') ?? null,
     host: members.host.by(exactHost) ?? usualHost(zone),
     zone: zone.name,
     facts: { headers, ...readFacts(members) },
@@ -59,7 +55,7 @@ function readFacts(members: Readonly<Record<(typeof request)[number], Field>>): 
   const method = members.method.ruled(methodFault)
   const target = members.path.ruled(targetFault)
   const [path, ...query] = target?.split('?') ?? []
-  const ip = members.ip.by(address)
+  const ip = members.ip.by(ipAddress)
   const from = members.country.by(country)
   const asn = members.asn.integer(0, 2 ** 32 - 1)
   return {
@@ -72,22 +68,8 @@ function readFacts(members: Readonly<Record<(typeof request)[number], Field>>): 
 }
 
 function readHeaders(field: Field): ReadonlyMap<string, readonly string[]> {
-  const names = Object.keys(field.object() ?? {})
-  if (names.length > mostHeaders) field.refuse(`must have at most ${mostHeaders} members`)
-  const members = Object.entries(field.members([], names.slice(0, mostHeaders)))
-  const pairs = members.flatMap(([name, member]) => readHeader(name, member))
-  return new Map(
-    [...Map.groupBy(pairs, ([name]) => name)].map(([name, some]) => [name, some.map(([, value]) => value)]),
-  )
-}
-
-function readHeader(name: string, field: Field): readonly Pair[] {
-  if ('flaw' in headerName(name)) field.refuse('is not a valid header field name')
-  const values = Array.isArray(field.value) ? field.items(1, mostHeaders) : [field]
-  return values.flatMap(value => {
-    const text = value.ruled(valueFault)
-    return text === null ? [] : [[name.toLowerCase(), text] as const]
-  })
+  const byName = Map.groupBy(readHeaderFields(field), ([name]) => name.toLowerCase())
+  return new Map([...byName].map(([name, some]) => [name, some.map(([, value]) => value)]))
 }
 
 function readDraft(field: Field, zones: Zones) {
@@ -100,14 +82,6 @@ function readDraft(field: Field, zones: Zones) {
 function readPage(field: Field): NonNullable<PreviewAsk['page']> {
   const { type, html } = field.members(['type', 'html'])
   return { type: type.oneOf(errorPageTypes) ?? '500_errors', html: html.ruled(htmlFault) ?? '' }
-}
-
-const address: Rule<string> = text => accepted(canonicalAddress(text) ?? undefined, 'must be an IP address')
-
-function valueFault(text: string): string | null {
-  return text.length <= longest && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
-    ? null
-    : `must be a valid header field value of at most ${longest} characters`
 }
 
 /** Finds fault with what is no token, which the name of a header is, too (RFC 9110 section 9.1). */

@@ -8,6 +8,7 @@ import { accessRule } from '../zones/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
+import { explanation } from '../zones/explain-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
@@ -41,6 +42,7 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   Pool: pool,
+  Explanation: explanation,
   AuditEntry: auditEntry,
   ResultInfo: open(
     { page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) },

@@ -13,6 +13,7 @@ import {
   preview,
   previewRequest,
 } from '../custom-errors/schemas.ts'
+import { question } from './explain-schemas.ts'
 import { mostRules } from './rule-members.ts'
 import { order } from './rule-schemas.ts'
 
@@ -147,6 +148,29 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
       examples: { 'For legal reasons': { ...intruders, action: 'legal' } },
     },
   }),
+  [`POST ${zone}/explain`]: {
+    id: 'explainRequest',
+    tag: 'Zones',
+    summary: 'Explain what would happen to a request',
+    description:
+      'The steps of the gateway decide on it as on any other request, but nothing is sent, counted or logged, and nobody is banned. The host must lead to the zone, or to no zone; AI calls must be to the account that owns the zone.',
+    body: {
+      schema: question,
+      examples: {
+        'A page': { host: 'shop.example.com', path: '/a//b?page=2', address: '203.0.113.7' },
+        'An upload': {
+          host: 'shop.example.com',
+          path: '/upload',
+          method: 'PUT',
+          headers: { accept: 'application/json', 'x-tag': ['one', 'two'] },
+          address: '2001:db8::7',
+          body_size: 1_000_000,
+        },
+      },
+    },
+    response: json(success(named('Explanation'))),
+    refusals: [refusal('not_serving', ['retry-after'])],
+  },
   [`GET ${zone}/origins`]: {
     id: 'listOrigins',
     tag: 'Origins',

@@ -9,6 +9,7 @@ import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from '../
 import { previewZoneError } from '../custom-errors/preview.ts'
 import { errorRuleWork, readErrorRule, viewErrorRule } from '../custom-errors/rule-body.ts'
 import { htmlBody, jsonBody, largeJsonBody } from '../request/input.ts'
+import { explainRequest } from './explain.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from '../row.ts'
 import { getZone } from './zone-list.ts'
@@ -57,6 +58,15 @@ export const zoneRows: readonly ZoneRow[] = [
   },
 
   ...rowsOf(`${zone}/access_rules`, accessRules, 'Access Rules Read', 'Access Rules Write'),
+
+  // It changes nothing either.
+  {
+    method: 'POST',
+    path: `${zone}/explain`,
+    permission: 'Access Rules Read',
+    body: jsonBody,
+    handle: explainRequest,
+  },
 
   { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
 ]

@@ -2,6 +2,7 @@
 
 import type { ZoneConfig } from '../../config/config.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 /** The zones of the configuration, as it is now. */
 export interface Zones {
@@ -15,6 +16,8 @@ export interface Zones {
   customErrors(name: string): CustomErrors
   /** The base of the `type` URIs of errors, without a slash at the end. */
   readonly documentation: string
+  /** Explains what would happen to a request; null where no process serves requests. */
+  explain(asked: RequestInQuestion): Promise<Explained | null>
   /** The pools of a zone, as its responses show them. */
   origins(name: string): Promise<readonly PoolState[]>
 }

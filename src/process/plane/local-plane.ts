@@ -8,6 +8,7 @@ import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { AccessFiles } from './access-files.ts'
 import { listenFailure } from '../gateway/listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
@@ -100,6 +101,10 @@ export class LocalPlane implements ManagedPlane {
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
     return this.#plane === null ? [] : [this.#plane.pools]
+  }
+
+  async explain(asked: RequestInQuestion): Promise<Explained | null> {
+    return this.#plane === null ? null : this.#plane.explain(asked)
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {

@@ -4,6 +4,7 @@ import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 export interface ManagedPlane {
   /** Whether any process accepts connections. */
@@ -22,6 +23,8 @@ export interface ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void
   /** Returns each process's view of its pools. */
   pools(): Promise<readonly (readonly PoolState[])[]>
+  /** Explains what would happen to a request, as one of the processes sees it; null where none is there to ask. */
+  explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns the counts of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>
 }

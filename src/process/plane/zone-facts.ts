@@ -30,6 +30,7 @@ export function zoneFacts({ config, documentation, records, plane }: ZoneFactsPa
         : zoneErrors(zone, records.of(name), config.errors)
     },
     documentation,
+    explain: asked => plane.explain(asked),
     origins: async name => {
       const zone = find(name)
       return zone === null ? [] : poolStatesOf(zone, await plane.pools())

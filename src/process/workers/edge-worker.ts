@@ -75,6 +75,8 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
       return null
     case 'pools':
       return (await plane!.pools()).flat()
+    case 'explain':
+      return plane!.explain(ask.request)
     case 'snapshot':
       return metrics.snapshot()
   }

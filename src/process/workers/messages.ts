@@ -8,6 +8,7 @@ import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 export type Ask =
   | {
@@ -32,6 +33,7 @@ export type Ask =
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
+  | { readonly kind: 'explain'; readonly request: RequestInQuestion }
   | { readonly kind: 'snapshot' }
 
 export interface Reply {
@@ -46,6 +48,7 @@ export interface Reply {
   readonly lent: null
   readonly ping: null
   readonly pools: readonly PoolState[]
+  readonly explain: Explained | null
   readonly snapshot: Snapshot
 }
 

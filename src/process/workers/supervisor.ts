@@ -12,6 +12,7 @@ import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Ask } from './messages.ts'
 import { backoff, type Supervision, usualSupervision } from './supervision.ts'
@@ -116,6 +117,17 @@ export class Supervisor implements ManagedPlane {
     const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
     const views = [...this.#up].map(worker => worker.ask({ kind: 'pools' }).catch(() => []))
     return Promise.all(views.map(view => Promise.race([view, late])))
+  }
+
+  /** Asks the worker that has been up longest; one that does not reply in time is passed over. */
+  async explain(request: RequestInQuestion): Promise<Explained | null> {
+    for (const worker of [...this.#up]) {
+      const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => null)
+      const reply = worker.ask({ kind: 'explain', request }).catch(unlessUnanswered)
+      const explained = await Promise.race([reply, late])
+      if (explained !== null) return explained
+    }
+    return null
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
@@ -231,6 +243,11 @@ export class Supervisor implements ManagedPlane {
     this.#parts.metrics.workerRestarts.inc()
     this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'worker failed to start'))
   }
+}
+
+function unlessUnanswered(cause: unknown): null {
+  if (cause instanceof Unanswered) return null
+  throw cause
 }
 
 /** A worker that ends is replaced, and its replacement is sent the state again. */

@@ -3,6 +3,7 @@
 import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
+import type { Explained, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
 import { zoneTo } from '../../help/edge.ts'
 
 const documentation = 'http://docs.test/errors'
@@ -20,6 +21,10 @@ export function testZones() {
     hasGeo: true,
     custom: new CustomErrors([]),
     pools: [pool] as readonly PoolState[],
+    explained: { explanation } as Explained | null,
+    explain: async (_: RequestInQuestion): Promise<Explained | null> => given.explained,
+    /** The last question. */
+    asked: null as RequestInQuestion | null,
   }
   const zones: Zones = {
     all: () => given.configs,
@@ -29,6 +34,10 @@ export function testZones() {
     customErrors: () => given.custom,
     documentation,
     origins: async () => given.pools,
+    explain: asked => {
+      given.asked = asked
+      return given.explain(asked)
+    },
   }
   return { zones, given }
 }
@@ -75,4 +84,53 @@ export const pool: PoolState = {
       check: null,
     },
   ],
+}
+
+/** A request that an access rule of the API denies. */
+export const explanation: Explanation = {
+  outcome: 'refused',
+  zone: 'main',
+  client: { address: '203.0.113.7', country: 'DE', asn: 64_500, is_proxy: false },
+  steps: [
+    {
+      number: 1,
+      step: 'admit',
+      title: 'Access rules',
+      verdict: 'refuses',
+      reason: 'Denied by access rule 0123456789abcdef0123456789abcdef of main.',
+      error: { code: 1006, name: 'ip_banned', title: 'Access denied', message: null },
+      rule: {
+        kind: 'access_rule',
+        name: null,
+        id: '0123456789abcdef0123456789abcdef',
+        number: null,
+        zone: 'main',
+        set_by: 'api',
+        line: null,
+        description: null,
+      },
+      compared: [{ what: 'address', value: '203.0.113.7', with: '203.0.113.7' }],
+    },
+  ],
+  limits: [],
+  gateway: {
+    api: 'native',
+    gateway: 'default',
+    authentication_required: true,
+    authenticated: false,
+    provider: null,
+    model: null,
+  },
+  route: null,
+  pool: { pool: 'shop', balance: 'round_robin', origins: [] },
+  forward: {
+    origin: 'http://10.0.0.1:9000',
+    method: 'GET',
+    host: 'shop',
+    path: '/',
+    query: 'none',
+    fields: [],
+    response_fields: [],
+  },
+  response: { status: 403, content_type: 'text/html', retry_after: null, content: null },
 }

@@ -1,0 +1,47 @@
+// Reads a request in question. What a client could send is taken, valid or not, since the gateway is to judge it; only what could not be one request is refused.
+
+import type { Fault } from '../../errors/refusal.ts'
+import type { RequestInQuestion } from '../../zones/explanation.ts'
+import { Field } from '../request/field.ts'
+import { ipAddress, readHeaderFields } from '../request/header-fields.ts'
+
+/** The most characters of method, path and host: beyond what the gateway accepts by default. */
+export const longestLine = 64 * 1024
+/** The most characters of a body, and the most bytes of one that is not told. */
+export const longestBody = 256 * 1024
+export const largestBody = 2 ** 40
+
+type Request = Omit<RequestInQuestion, 'zone' | 'account'>
+
+/** Reads a question, or lists what is wrong with it; what it leaves out is that of a plain GET of `/`. */
+export function readQuestion(body: unknown): Request | readonly Fault[] {
+  const faults: Fault[] = []
+  const fields = new Field(body, faults).members(
+    ['host', 'address'],
+    ['path', 'method', 'headers', 'body', 'body_size'],
+  )
+  const request: Request = {
+    host: fields.host.ruled(lineFault),
+    address: fields.address.by(ipAddress) ?? '',
+    target: fields.path.ruled(lineFault) ?? '/',
+    method: fields.method.ruled(lineFault) ?? 'GET',
+    headers: readHeaderFields(fields.headers),
+    body: fields.body.ruled(bodyFault),
+    bodySize: fields.body_size.integer(0, largestBody),
+  }
+  if (request.body !== null && request.bodySize !== null)
+    fields.body_size.refuse('must be left out where body is given')
+  return faults.length > 0 ? faults : request
+}
+
+function lineFault(text: string): string | null {
+  return text.length <= longestLine && /^[^\r\n\0]*$/.test(text) && text.isWellFormed()
+    ? null
+    : `must be one line of at most ${longestLine} characters`
+}
+
+function bodyFault(text: string): string | null {
+  return text.length <= longestBody && text.isWellFormed()
+    ? null
+    : `must be text of at most ${longestBody} characters`
+}

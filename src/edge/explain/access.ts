@@ -1,0 +1,128 @@
+// Which access rule decided, and what it compared.
+
+import type { AccessDecision } from '../../access/policy.ts'
+import type { Visit } from '../../access/visit.ts'
+import { AddressTable } from '../../base/address/address-table.ts'
+import { clientKey } from '../../base/address/client-key.ts'
+import { HostNames } from '../../base/path/host-names.ts'
+import { leads, withoutQuery } from '../../base/path/path.ts'
+import { Glob } from '../../base/text/glob.ts'
+import type { AccessRule } from '../../config/access-config.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import type { Compared, DecidingRule } from '../../zones/explanation.ts'
+import type { Exchange } from '../exchange.ts'
+import { secondsOf } from '../meter/limit-fields.ts'
+import type { Reason } from './rehearsed.ts'
+import { shown, shownPath } from './shown.ts'
+
+/** Describes what the access rules decided, by their last decision. */
+export function accessReason(
+  x: Exchange,
+  decisions: readonly AccessDecision[],
+  refusal: Refusal | null,
+): Reason {
+  const decision = decisions.at(-1)
+  if (decision === undefined)
+    return {
+      reason:
+        refusal === null
+          ? 'No rule matches.'
+          : 'Rules look at the path, and it can be read in too many ways.',
+    }
+  const rule = ruleOf(decision)
+  const reason = `${sentenceOf(x, decision)}.`
+  return { reason, rule, compared: decision.by === 'ban' ? [bannedOf(x)] : comparedBy(x, decision) }
+}
+
+function sentenceOf(x: Exchange, { by, rule, number, zone, isMatch, verdict, left }: AccessDecision): string {
+  const whose = zone === null ? 'of all zones' : `of ${zone}`
+  switch (by) {
+    case 'ban':
+      return `${clientKey(x.clientAddress)} is banned by the rules ${whose} for ${secondsOf(left)} s more`
+    case 'work':
+      return `The rules ${whose} take too much work`
+    case 'default':
+      return `No rule matches, and the default ${whose} denies`
+    case 'rule': {
+      const name = `rule ${number ?? idOf(rule!)} ${whose}`
+      if (!isMatch) return `The access ${name} cannot be evaluated`
+      return verdict === 'allow' ? `Allowed by access ${name}` : `Denied by access ${name}`
+    }
+  }
+}
+
+function ruleOf({ by, rule, number, zone }: AccessDecision): DecidingRule {
+  const kind = { ban: 'ban', work: 'access_work', default: 'access_default', rule: 'access_rule' } as const
+  const id = rule === null ? null : idOf(rule)
+  return {
+    kind: kind[by],
+    name: null,
+    id,
+    number,
+    zone,
+    set_by: id === null ? 'file' : 'api',
+    line: rule?.line ?? null,
+    description: rule?.description ?? null,
+  }
+}
+
+/** Returns the id of a rule that was set by the API; null for a rule of the file. */
+function idOf(rule: AccessRule): string | null {
+  return 'id' in rule ? String(rule.id) : null
+}
+
+function bannedOf(x: Exchange): Compared {
+  return { what: 'address', value: x.clientAddress, with: clientKey(x.clientAddress) }
+}
+
+function comparedBy(x: Exchange, { rule, visit }: AccessDecision): readonly Compared[] {
+  return rule === null || visit === null ? [] : comparedIn(x, rule, visit)
+}
+
+function comparedIn(x: Exchange, { condition }: AccessRule, visit: Visit): readonly Compared[] {
+  const address = x.clientAddress
+  switch (condition.kind) {
+    case 'ip': {
+      const holds = (network: string) => AddressTable.of([network]).find(visit.address!) !== 'nothing'
+      return [{ what: 'address', value: address, with: condition.networks.find(holds) ?? null }]
+    }
+    case 'list':
+      return [{ what: 'address', value: address, with: `list ${condition.name}` }]
+    case 'country':
+      return [{ what: `country of ${address}`, value: visit.country, with: condition.countries.join(', ') }]
+    case 'asn':
+      return [
+        { what: `network of ${address}`, value: textOf(visit.network), with: condition.numbers.join(', ') },
+      ]
+    case 'user_agent': {
+      const fits = (pattern: string) => new Glob(pattern).matches(visit.userAgent)
+      return [
+        { what: 'User-Agent', value: shown(visit.userAgent), with: condition.patterns.find(fits) ?? null },
+      ]
+    }
+    case 'referer':
+    case 'referer_not': {
+      const names = (host: string) => new HostNames([host]).has(visit.refererHost)
+      const found = condition.kind === 'referer' ? condition.hosts.find(names) : undefined
+      return [
+        {
+          what: 'host of Referer',
+          value: shown(visit.refererHost),
+          with: found ?? condition.hosts.join(', '),
+        },
+      ]
+    }
+    case 'path':
+      return (visit.request.paths ?? []).map(path => ({
+        what: 'path',
+        value: shownPath(withoutQuery(path)),
+        with: condition.prefixes.find(prefix => leads(prefix, path)) ?? null,
+      }))
+    case 'expression':
+      return [{ what: 'expression', value: null, with: condition.text }]
+  }
+}
+
+function textOf(number: number | null): string | null {
+  return number === null ? null : String(number)
+}

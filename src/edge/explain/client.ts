@@ -1,0 +1,74 @@
+// The client of a request that nobody sends: what the gateway writes to it is kept, and nothing leaves the process.
+
+import { canonicalAddress } from '../../base/address/address.ts'
+import { chunkText } from '../../http1/chunk.ts'
+import { Shown } from '../../tokens/verify.ts'
+import { tooLarge } from '../bound.ts'
+import { nodeOf } from '../client/way.ts'
+import type { Client, Exchange } from '../exchange.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+
+export class AbsentClient implements Client {
+  readonly peer: string
+  readonly node: string
+  readonly shown = new Shown()
+  isTrusted = false
+  /** What was written last. */
+  written = ''
+  /** Settles when the body is asked for and there is none to read, or it is refused. */
+  readonly bodyEnd: Promise<'unknown' | Refusal>
+  exchange: Exchange | null = null
+  readonly #body: string | null
+  readonly #settle: (end: 'unknown' | Refusal) => void
+
+  constructor(address: string, body: string | null) {
+    this.peer = canonicalAddress(address) ?? ''
+    this.node = nodeOf(this.peer)
+    this.#body = body
+    const { promise, resolve } = Promise.withResolvers<'unknown' | Refusal>()
+    this.bodyEnd = promise
+    this.#settle = resolve
+  }
+
+  write(data: string | Buffer): boolean {
+    this.written = data.toString('latin1')
+    return true
+  }
+
+  readBody(): void {
+    if (this.#body === null) this.#settle('unknown')
+    else setImmediate(() => this.#deliver(this.exchange!, Buffer.from(this.#body!)))
+  }
+
+  finish(x: Exchange): void {
+    x.stage = 'complete'
+  }
+
+  cutOff(x: Exchange): void {
+    this.finish(x)
+  }
+
+  abandon(x: Exchange): void {
+    this.finish(x)
+  }
+
+  cork(): void {}
+  uncork(): void {}
+  pauseBody(): void {}
+
+  /** Delivers the body as a connection would. */
+  #deliver(x: Exchange, body: Buffer): void {
+    const bytes = x.head.chunked ? Buffer.from(`${chunkText(body)}0\r\n\r\n`, 'latin1') : body
+    const { requestBody } = x
+    for (let at = 0; at < bytes.length && !requestBody.done; ) {
+      at = requestBody.next(bytes, at)
+      const { from, to } = requestBody
+      if (requestBody.faulty) return this.#settle(refuse('bad_request'))
+      x.bytesIn += to - from
+      if (x.bytesIn > x.bodyLimit) return this.#settle(tooLarge(x))
+      if (to > from) x.upstream?.body(bytes.subarray(from, to))
+    }
+    if (requestBody.done) x.upstream?.bodyEnd()
+    else this.#settle('unknown')
+  }
+}

@@ -1,0 +1,127 @@
+// Where a request would be sent, and how it would look there.
+
+import type { BalanceConfig } from '../../config/pool-config.ts'
+import { withoutQuery } from '../../base/path/path.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
+import type {
+  ExplainedField,
+  ExplainedForward,
+  ExplainedPool,
+  ExplainedRoute,
+} from '../../zones/explanation.ts'
+import type { Exchange } from '../exchange.ts'
+import { factsOf } from '../exchange-facts.ts'
+import { outboundHead } from '../forward/outbound-request.ts'
+import { shownPath } from './shown.ts'
+
+export function routeOf({ route }: Exchange): ExplainedRoute | null {
+  if (route === null) return null
+  const { config, pool } = route
+  return {
+    path: config.path,
+    line: config.line ?? null,
+    pool: config.pool?.name ?? null,
+    body_limit: config.bodyLimit,
+    redirects: config.redirects,
+    timeouts: { ...config.timeouts },
+    retries: { most: pool.mostRetries, statuses: [...pool.retryOn] },
+  }
+}
+
+/** Returns the pool of the route; null where it leads to none that has a name. */
+export function poolOf({ route, member }: Exchange): ExplainedPool | null {
+  const config = route?.config.pool ?? null
+  if (route === null || config === null) return null
+  return {
+    pool: config.name,
+    balance: balanceOf(config.balance),
+    origins: route.pool.members.map(one => ({
+      url: one.target.config.url,
+      weight: one.weight,
+      share: one.share,
+      state: one.health.state,
+      outstanding: one.outstanding,
+      is_next: one === member,
+    })),
+  }
+}
+
+function balanceOf(balance: BalanceConfig): string {
+  if (balance.by !== 'hash') return balance.by
+  return balance.header === null ? 'hash of the address' : `hash of header ${balance.header}`
+}
+
+/** Returns the request as its origin would get it. */
+export function forwardOf(x: Exchange): ExplainedForward {
+  const { head, ai, route } = x
+  const [start = '', ...lines] = outboundHead(x, '').trimEnd().split('\r\n')
+  const [method = '', target = ''] = start.split(' ')
+  const fields = lines.map(
+    line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,
+  )
+  const rules = ai === null ? (route!.config.rewrite?.responseHeaders ?? []) : []
+  return {
+    origin: x.origin!.config.url,
+    method,
+    host: fields.find(([name]) => name === 'Host')?.[1] ?? null,
+    path: shownPath(withoutQuery(target)),
+    query: queryOf(head.target, target),
+    fields: changesIn(x, fields),
+    response_fields: rules.map(({ name, value }) => ({ name, change: value === null ? 'removed' : 'set' })),
+  }
+}
+
+function queryOf(before: string, after: string): ExplainedForward['query'] {
+  const query = after.slice(withoutQuery(after).length)
+  if (query === '') return 'none'
+  return query === before.slice(withoutQuery(before).length) ? 'kept' : 'changed'
+}
+
+type Line = readonly [name: string, value: string]
+
+/** Compares the fields that would be sent with those that came. */
+function changesIn(x: Exchange, sent: readonly Line[]): readonly ExplainedField[] {
+  const came = valuesOf(x.head.fields)
+  const left = Map.groupBy(sent, ([name]) => name.toLowerCase())
+  const changed = [...left].flatMap(([key, lines]): ExplainedField[] => {
+    const value = lines.map(([, value]) => value).join(', ')
+    const before = came.get(key)
+    if (before === value || key === 'host') return []
+    const change = before === undefined ? 'added' : 'changed'
+    return [{ name: lines[0]![0], change, value: isHarmless(x, key, value) ? value : null }]
+  })
+  const gone = [...came.keys()].filter(key => !left.has(key))
+  return [...changed, ...gone.map(name => ({ name, change: 'removed', value: null }) as const)]
+}
+
+function valuesOf(fields: readonly string[]): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!.toLowerCase()
+    const before = values.get(name)
+    values.set(name, before === undefined ? fields[i + 1]! : `${before}, ${fields[i + 1]}`)
+  }
+  return values
+}
+
+/** The fields that say how a request came and how it is framed, which the gateway writes itself. */
+const ofHop: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'forwarded',
+  'via',
+  'cdn-loop',
+])
+
+/** Whether a value holds no secret: the gateway's own words on the hop, or what the question has said itself. A constant of the configuration may be a key of the origin. */
+function isHarmless(x: Exchange, name: string, value: string): boolean {
+  if (holdsOurs(value)) return false
+  if (ofHop.has(name)) return true
+  const { host, path, ip, country, asn } = factsOf(x).request
+  return [x.head.method, host, path, ip, country, String(asn)].includes(value)
+}

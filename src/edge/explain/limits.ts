@@ -1,0 +1,60 @@
+// The limits that would count a request: by what key, and what is left of them.
+
+import type { LimitKey } from '../../config/limit-config.ts'
+import type { LimitState } from '../../zones/explanation.ts'
+import type { Exchange } from '../exchange.ts'
+import { shownPath } from './shown.ts'
+import { secondsOf } from '../meter/limit-fields.ts'
+import type { MeterRule } from '../meter/rules.ts'
+import type { Rehearsed } from './rehearsed.ts'
+import type { Look } from './still-limiter.ts'
+
+/** Returns the state of each limit that was asked; of one that counts a path by several readings the fullest. */
+export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
+  const rules = rulesOf(x)
+  return [...Map.groupBy(limiter.looks, ({ limit }) => limit)].flatMap(([limit, looks]) => {
+    const rule = rules.find(rule => rule.limit === limit) ?? null
+    const look = looks.toSorted(byLeft).find(({ spent }) => spent !== null)
+    return look === undefined ? [] : [stateOf(x, rule, look)]
+  })
+}
+
+/** Returns the limits of the file that apply where the request leads. */
+function rulesOf({ route, zone }: Exchange): readonly MeterRule[] {
+  return (route ?? zone)?.limits ?? []
+}
+
+function byLeft(a: Look, b: Look): number {
+  const leftOf = ({ spent }: Look) => (spent?.isAllowed ? spent.remaining + 1 : 0)
+  return leftOf(a) - leftOf(b)
+}
+
+function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: Look): LimitState {
+  const { isAllowed, remaining, wait } = spent!
+  const left = isAllowed ? remaining + 1 : 0
+  return {
+    kind: rule === null ? 'gateway_rate_limit' : limit.span.kind === 'sliding' ? 'rate_limit' : 'quota',
+    name: rule?.name ?? x.ai!.gateway!.id,
+    line: rule?.line ?? null,
+    action: rule === null || rule.error !== null ? 'block' : 'log',
+    verdict: isAllowed ? 'within' : 'over',
+    key: rule === null ? [] : keyOf(rule.key, key),
+    limit: limit.most,
+    period: 'period' in limit.span ? `${limit.span.period / 1000} s` : limit.span.kind,
+    used: limit.most - left,
+    left,
+    resets_in: secondsOf(wait),
+  }
+}
+
+/** Reads a key back: addresses and paths are shown, and nothing else that a client sent. */
+function keyOf(parts: readonly LimitKey[], key: string): LimitState['key'] {
+  const values = key.split('\n')
+  return parts.map((part, i) => {
+    const value = values[i] ?? ''
+    const by = part.by === 'header' ? `header ${part.name}` : part.by
+    if (part.by === 'path') return { by, value: shownPath(value.replace(/^path /, '')) }
+    // A request without the token or field is counted by its address.
+    return /^[\da-f.:/]+$/i.test(value) ? { by: 'address', value } : { by, value: null }
+  })
+}

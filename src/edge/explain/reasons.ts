@@ -1,0 +1,208 @@
+// Why a step decided as it did, in a sentence and in data.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { errorRows } from '../../errors/catalogue.ts'
+import { type Refusal, retryAfterOf } from '../../errors/refusal.ts'
+import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
+import { HostLookup } from '../../zones/lookup.ts'
+import type { RouteConfig, ZoneConfig } from '../../config/config.ts'
+import type { Exchange } from '../exchange.ts'
+import { accessReason } from './access.ts'
+import { limitsOf } from './limits.ts'
+import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
+import { shown, shownPath } from './shown.ts'
+import { type StepName, stepTitles } from './steps.ts'
+
+/** Describes a step, also one that was not reached. */
+export function stepOf(step: StepName, rehearsed: Rehearsed): Omit<ExplainedStep, 'number'> {
+  const decision = rehearsed.decisions.find(one => one.step === step)
+  const title = stepTitles[step]
+  if (decision === undefined)
+    return { step, title, verdict: 'not_reached', reason: '', error: null, rule: null, compared: [] }
+  const { verdict } = decision
+  const refusal = refusalIn(decision)
+  const { reason, rule = null, compared = [] } = reasons[step](rehearsed, refusal)
+  return {
+    step,
+    title,
+    verdict: verdict === null ? 'passes' : typeof verdict === 'string' ? verdict : 'refuses',
+    reason,
+    error: refusal && errorOf(refusal),
+    rule,
+    compared,
+  }
+}
+
+function refusalIn({ verdict }: Decision): Refusal | null {
+  return typeof verdict === 'string' ? null : verdict
+}
+
+function errorOf({ error, faults: [fault] }: Refusal): ExplainedError {
+  const { code, title } = errorRows[error]
+  return { code: fault?.code ?? code, name: error, title, message: fault?.message ?? null }
+}
+
+/** Describes a refusal where there is nothing closer to say. */
+function inWords({ error, faults: [fault], wording }: Refusal): string {
+  return fault?.message ?? wording?.heading ?? errorRows[error].title
+}
+
+const notAi: Reason = { reason: 'Not an AI call.' }
+
+type Tell = (rehearsed: Rehearsed, refusal: Refusal | null) => Reason
+
+const reasons: Readonly<Record<StepName, Tell>> = {
+  examine: ({ x }, refusal) => ({
+    reason: refusal === null ? 'HTTP allows it.' : `${inWords(refusal)}.`,
+    compared: x.head.method === '' ? [] : [{ what: 'method', value: shown(x.head.method), with: null }],
+  }),
+  locate: ({ x }, refusal) => located(x, refusal),
+  admit: ({ x, access }, refusal) => accessReason(x, access, refusal),
+  meter: (rehearsed, refusal) => metered(rehearsed, refusal),
+  preview: ({ x }, refusal) => ({
+    reason: refusal === null ? 'Not a preview.' : `A preview of ${errorRows[refusal.error].title}.`,
+    compared: x.asksForPreview
+      ? [{ what: 'path', value: shownPath(withoutQuery(x.head.target)), with: '/cdn-cgi/error/' }]
+      : [],
+  }),
+  describe: ({ x }, refusal) => {
+    if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
+    return { reason: refusal === null ? 'The metadata of AI routes.' : `${inWords(refusal)}.` }
+  },
+  authenticate: ({ x }, refusal) => authenticated(x, refusal),
+  bound: ({ x }, refusal) => ({
+    reason:
+      refusal?.error === 'dns_loop'
+        ? 'The request has passed this gateway before.'
+        : refusal === null
+          ? 'Within the limit.'
+          : 'The body is too large.',
+    compared: [
+      {
+        what: 'body size',
+        value: x.head.contentLength < 0 ? null : String(x.head.contentLength),
+        with: `${x.bodyLimit}`,
+      },
+    ],
+  }),
+  meterGateway: (rehearsed, refusal) => {
+    if (rehearsed.x.ai === null) return notAi
+    return metered(rehearsed, refusal, true)
+  },
+  openLog: ({ x }, refusal) => {
+    if (x.ai === null) return notAi
+    if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+    return { reason: x.tap === null ? 'The call is not logged.' : 'The call is logged.' }
+  },
+  plan: ({ x }, refusal) => planned(x, refusal),
+  forward: ({ x }, refusal) => ({
+    reason:
+      refusal !== null
+        ? `${inWords(refusal)}.`
+        : x.ai === null
+          ? 'Sent to the origin.'
+          : 'Sent to the provider.',
+  }),
+}
+
+function located(x: Exchange, refusal: Refusal | null): Reason {
+  const { zone, route, paths, head } = x
+  const host: Compared = { what: 'host', value: shown(x.host), with: null }
+  if (x.aiCaller !== null || x.asksForMetadata || (zone === null && route !== null))
+    return { reason: refusal === null ? 'An AI route.' : `${inWords(refusal)}.`, compared: [host] }
+  if (zone === null) return { reason: 'No zone has this host.', compared: [host] }
+  const compared = [{ ...host, with: patternFor(zone.config, x.host) }, ...readingsOf(x)]
+  const rule = route === null ? null : routeRule(zone.config.name, route.config)
+  if (refusal === null)
+    return {
+      reason: route === null ? 'A preview needs no route.' : `Route ${route.config.path}.`,
+      rule,
+      compared,
+    }
+  if (zone.fault !== null) return { reason: `The zone cannot be served: ${inWords(refusal)}.`, compared }
+  if (zone.config.paused) return { reason: 'The zone is paused.', compared }
+  const isUnclear = paths === null || refusal.error === 'bad_request'
+  return {
+    reason: isUnclear ? 'Origins may read the path as different routes.' : 'No route leads this path.',
+    compared: head.target === '' ? [] : compared,
+  }
+}
+
+/** Returns the name of the zone by which it was found; `default` for the zone of all other hosts. */
+function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | null {
+  return new HostLookup(
+    hosts.map(name => [name, name] as const),
+    isDefault ? 'default' : null,
+  ).find(host)
+}
+
+/** Lists how origins may read the path, and the route that each reading leads to. */
+function readingsOf({ head, paths, zone }: Exchange): readonly Compared[] {
+  const sent = shownPath(withoutQuery(head.target))
+  const routeOf = (path: string) => {
+    const route = zone!.routes.find([path])
+    return route === null || route === 'ambiguous' ? null : route.config.path
+  }
+  if (paths === null) return [{ what: 'path', value: sent, with: null }]
+  return paths.map(path => {
+    const reading = shownPath(withoutQuery(path))
+    const what = reading === sent ? 'path' : `path ${sent ?? ''} read as`
+    return { what: what.trim(), value: reading, with: routeOf(path) }
+  })
+}
+
+function routeRule(zone: string, { path, line }: RouteConfig): DecidingRule {
+  return { ...inFile, kind: 'route', name: path, zone, line: line ?? null }
+}
+
+const inFile = { id: null, number: null, set_by: 'file', description: null } as const
+
+function metered(rehearsed: Rehearsed, refusal: Refusal | null, isOfGateway = false): Reason {
+  const { x } = rehearsed
+  const states = limitsOf(rehearsed).filter(({ kind }) => (kind === 'gateway_rate_limit') === isOfGateway)
+  const compared = states.map(({ name, used, limit }) => ({
+    what: name,
+    value: `${used} used`,
+    with: `${limit}`,
+  }))
+  if (refusal === null) {
+    const over = states.filter(({ verdict }) => verdict === 'over')
+    const counted = states.length === 0 ? 'No limit counts it.' : `Within ${amount(states.length, 'limit')}.`
+    const logged = over.map(({ name }) => name).join(', ')
+    return { reason: over.length === 0 ? counted : `Over ${logged}, which only log.`, compared }
+  }
+  const over = states.find(({ verdict, action }) => verdict === 'over' && action === 'block')
+  if (over === undefined) return { reason: `${inWords(refusal)}.`, compared }
+  const { kind, name, line } = over
+  const rule: DecidingRule = { ...inFile, kind, name, line, zone: x.zone?.config.name ?? null }
+  return {
+    reason: `Over the limit ${name}; retry after ${retryAfterOf(refusal) ?? over.resets_in} s.`,
+    rule: isOfGateway ? { ...rule, set_by: 'api' } : rule,
+    compared,
+  }
+}
+
+function amount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+function authenticated({ ai }: Exchange, refusal: Refusal | null): Reason {
+  if (ai === null) return notAi
+  if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+  const { id, authentication } = ai.gateway!
+  if (!authentication) return { reason: `Gateway ${id} requires no token.` }
+  return { reason: `Gateway ${id} requires a token, and this one may call it.` }
+}
+
+function planned({ ai, route }: Exchange, refusal: Refusal | null): Reason {
+  if (ai !== null) {
+    if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+    const provider = ai.provider?.name ?? null
+    return { reason: provider === null ? 'The provider depends on the body.' : `Provider ${provider}.` }
+  }
+  const { config, pool } = route!
+  if (refusal === null)
+    return { reason: config.pool === null ? 'The gateway itself serves it.' : `Pool ${pool.name}.` }
+  if (refusal.error === 'tunnel_error') return { reason: `No origin of pool ${pool.name} is healthy.` }
+  return { reason: pool.members.length === 0 ? 'The route has no pool.' : `${inWords(refusal)}.` }
+}

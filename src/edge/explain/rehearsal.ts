@@ -1,0 +1,148 @@
+// What would happen to a request that nobody sends: the steps of the gateway themselves decide, on a copy of what they would move. No count moves, nobody is
+// banned, nothing is logged, and no origin is asked.
+
+import type { Bans } from '../../access/bans.ts'
+import type { AccessDecision } from '../../access/policy.ts'
+import type { Config } from '../../config/config.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { Counting, Limiter } from '../../limits/limiter.ts'
+import { createLogger } from '../../log/log.ts'
+import { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
+import { answer } from '../answer.ts'
+import { tooLarge } from '../bound.ts'
+import { Exchanges } from '../client/exchanges.ts'
+import { HeadReader } from '../client/head-reader.ts'
+import type { Exchange, Step } from '../exchange.ts'
+import type { Plane } from '../plane.ts'
+import { buildSnapshot, type EdgeZone, type Snapshot, type SnapshotParts } from '../snapshot.ts'
+import { AbsentClient } from './client.ts'
+import { explanationOf } from './explanation.ts'
+import { headBytes } from './head.ts'
+import type { Decision, Rehearsed } from './rehearsed.ts'
+import { decidingSteps, type StepName } from './steps.ts'
+import { StillLimiter } from './still-limiter.ts'
+
+/** What a data plane has that a rehearsal looks at, and leaves as it is. */
+interface Stage {
+  readonly plane: Plane
+  readonly config: Config
+  readonly limiter: Limiter
+  readonly bans: Bans
+  readonly parts: SnapshotParts
+}
+
+/** Explains what would happen to a request; rejects only for a bug. */
+export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<Explained> {
+  const access: AccessDecision[] = []
+  const limiter = new StillLimiter(stage.limiter)
+  const plane = planeOf(stage, asked, limiter, decision => access.push(decision))
+  const client = new AbsentClient(asked.address, asked.body)
+  const begun = begin(plane, client, asked)
+  const { x } = begun
+  x.keepAlive = false
+  client.exchange = x
+  const decisions: Decision[] = []
+  const rehearsed: Rehearsed = { x, client, decisions, access, limiter }
+  if (begun.refusal !== null) decisions.push({ step: 'examine', verdict: begun.refusal })
+  for (const [step, decide] of Object.entries(decidingSteps) as [StepName, Step][]) {
+    if (isOver(decisions)) break
+    decisions.push({ step, verdict: await verdictOf(x, client, decide) })
+    const elsewhere = elsewhereFor(x, asked)
+    if (elsewhere !== null) return { elsewhere }
+  }
+  if (!isOver(decisions)) decisions.push({ step: 'forward', verdict: refusalOfBody(x, asked) })
+  const { verdict } = decisions.at(-1)!
+  if (verdict !== null && typeof verdict === 'object') answer(x, verdict)
+  return { explanation: explanationOf(rehearsed) }
+}
+
+function isOver(decisions: readonly Decision[]): boolean {
+  return decisions.length > 0 && decisions.at(-1)!.verdict !== null
+}
+
+async function verdictOf(x: Exchange, client: AbsentClient, decide: Step): Promise<Decision['verdict']> {
+  const verdict = decide(x)
+  if (verdict === 'answered') return 'responds'
+  if (!(verdict instanceof Promise)) return verdict
+  const end = await Promise.race([verdict, client.bodyEnd])
+  return end === 'unknown' ? 'depends' : end
+}
+
+/** Returns what the request turned out to be about that is not the asker's. */
+function elsewhereFor({ zone, ai }: Exchange, asked: RequestInQuestion): 'zone' | 'account' | null {
+  if (zone !== null && zone.config.name !== asked.zone) return 'zone'
+  return ai !== null && ai.target.account !== asked.account ? 'account' : null
+}
+
+/** Refuses a body without an announced length that would turn out too large on its way. */
+function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refusal | null {
+  const size = body === null ? (bodySize ?? 0) : Buffer.byteLength(body)
+  return x.head.chunked && size > x.bodyLimit ? tooLarge(x) : null
+}
+
+/** Reads the head as a connection would. */
+function begin(
+  plane: Plane,
+  client: AbsentClient,
+  asked: RequestInQuestion,
+): { readonly x: Exchange; readonly refusal: Refusal | null } {
+  const bytes = headBytes(asked)
+  const head = new HeadReader().read(bytes, plane.snapshot.limits) ?? 'bad_request'
+  const exchanges = new Exchanges(client, plane)
+  const x = typeof head === 'string' ? null : exchanges.of(head)
+  if (x !== null) return { x, refusal: null }
+  return { x: exchanges.ofRefused(bytes), refusal: refuse(typeof head === 'string' ? head : 'host_invalid') }
+}
+
+function planeOf(
+  { plane, config, bans, parts }: Stage,
+  asked: RequestInQuestion,
+  limiter: Counting,
+  witness: (decision: AccessDecision) => void,
+): Plane {
+  const zones = config.zones.filter(({ name }) => name === asked.zone)
+  const snapshot = buildSnapshot(
+    { ...config, zones },
+    {
+      ...parts,
+      metrics: unread,
+      access: { ...parts.access, bans: bans.still, metrics: unread, witness },
+      before: plane.snapshot,
+      isRehearsal: true,
+    },
+  )
+  const { ai } = plane
+  return {
+    snapshot: { ...snapshot, zones: { find: host => zoneFor(host, plane.snapshot, snapshot, asked.zone) } },
+    clock: plane.clock,
+    coarseNow: plane.coarseNow,
+    gathered: 0,
+    date: () => plane.date(),
+    metrics: unread,
+    noteShortage: () => {},
+    accessLog: null,
+    log: silent,
+    ai: ai && {
+      tokens: ai.tokens.countingIn(unread.ai),
+      gateways: ai.gateways,
+      logs: ai.logs,
+      issuer: ai.issuer ?? null,
+    },
+    geo: plane.geo,
+    limiter,
+    sidePort: plane.sidePort,
+    documentation: plane.documentation,
+    isDraining: false,
+    isGoingAway: false,
+  }
+}
+
+/** Finds the zone of a host as the data plane does; of all zones that it may find, only the one in question was rebuilt. */
+function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string): EdgeZone | null {
+  const zone = inUse.zones.find(host)
+  return zone?.config.name === name ? rebuilt.zones.find(host) : zone
+}
+
+const unread = new EdgeMetrics()
+const silent = createLogger('fatal', { write: () => {} })

@@ -1,0 +1,32 @@
+// A request that was taken through the steps without being sent, and what is said of it.
+
+import type { AccessDecision } from '../../access/policy.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import type { Compared, DecidingRule } from '../../zones/explanation.ts'
+import type { Exchange } from '../exchange.ts'
+import type { AbsentClient } from './client.ts'
+import type { StepName } from './steps.ts'
+import type { StillLimiter } from './still-limiter.ts'
+
+/** What a step decided. */
+export interface Decision {
+  readonly step: StepName
+  readonly verdict: Refusal | 'responds' | 'depends' | null
+}
+
+/** A request that was taken through the steps, as far as it got. */
+export interface Rehearsed {
+  readonly x: Exchange
+  readonly client: AbsentClient
+  readonly decisions: readonly Decision[]
+  /** What the access rules decided. */
+  readonly access: readonly AccessDecision[]
+  readonly limiter: StillLimiter
+}
+
+/** What is said of a step beside its verdict. */
+export interface Reason {
+  readonly reason: string
+  readonly rule?: DecidingRule | null
+  readonly compared?: readonly Compared[]
+}

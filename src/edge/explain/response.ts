@@ -1,0 +1,41 @@
+// The response that the gateway itself would give, read back from what it wrote.
+
+import type { ErrorRule } from '../../config/custom-errors-config.ts'
+import type { ExplainedResponse } from '../../zones/explanation.ts'
+import type { Exchange } from '../exchange.ts'
+import { factsOf } from '../exchange-facts.ts'
+import type { Rehearsed } from './rehearsed.ts'
+
+export function responseOf({ x, client }: Rehearsed): ExplainedResponse {
+  const [head = ''] = client.written.split('\r\n\r\n', 1)
+  const retryAfter = fieldIn(head, 'retry-after')
+  return {
+    status: x.status,
+    content_type: fieldIn(head, 'content-type'),
+    retry_after: retryAfter === null ? null : Number(retryAfter),
+    content: contentOf(x),
+  }
+}
+
+function fieldIn(head: string, name: string): string | null {
+  return new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null
+}
+
+function contentOf(x: Exchange): ExplainedResponse['content'] {
+  if (x.refusal === null || x.aiCaller !== null) return null
+  const found = (x.zone?.errors ?? x.snapshot.errors).find(x.refusal.error, factsOf(x))
+  if (found === null) return null
+  const { source, rule, page } = found
+  return {
+    source,
+    rule_id: rule === null ? null : idOf(rule),
+    line: rule?.line ?? null,
+    page,
+    description: rule?.description ?? null,
+  }
+}
+
+/** Returns the id of a rule that was set by the API; null for a rule of the file. */
+function idOf(rule: ErrorRule): string | null {
+  return 'id' in rule ? String(rule.id) : null
+}

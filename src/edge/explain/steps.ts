@@ -1,0 +1,47 @@
+// The steps of a request one by one and by name, for explanations: on the way of a request they are joined into lines, which cost less.
+
+import { admit } from '../admit.ts'
+import { authenticate } from '../ai/authenticate.ts'
+import { describe } from '../ai/metadata.ts'
+import { openLog } from '../ai/open-log.ts'
+import { bound } from '../bound.ts'
+import { examine } from '../examine.ts'
+import type { Step } from '../exchange.ts'
+import { locate } from '../locate.ts'
+import { meterGateway } from '../meter/gateway.ts'
+import { meter } from '../meter/meter.ts'
+import { plan } from '../plan.ts'
+import { preview } from '../preview.ts'
+
+/** The steps that decide, in their order; the last step, `forward`, only does what they have decided. */
+export const decidingSteps = {
+  examine,
+  locate,
+  admit,
+  meter,
+  preview,
+  describe,
+  authenticate,
+  bound,
+  meterGateway,
+  openLog,
+  plan,
+} as const satisfies Readonly<Record<string, Step>>
+
+export type StepName = keyof typeof decidingSteps | 'forward'
+
+/** What each step looks at, in a few words; in their order. */
+export const stepTitles: Readonly<Record<StepName, string>> = {
+  examine: 'HTTP',
+  locate: 'Host and route',
+  admit: 'Access rules',
+  meter: 'Rate limits and quotas',
+  preview: 'Error preview',
+  describe: 'Metadata of AI routes',
+  authenticate: 'Token of the AI call',
+  bound: 'Body size and loops',
+  meterGateway: 'Rate limit of the gateway',
+  openLog: 'Log of the AI call',
+  plan: 'Origin',
+  forward: 'Request to the origin',
+}

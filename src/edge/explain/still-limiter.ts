@@ -1,0 +1,32 @@
+// Counts no request, and remembers what each limit was asked.
+
+import type { Spent } from '../../limits/key-count.ts'
+import type { Limit } from '../../limits/limit.ts'
+import type { Counting, Limiter } from '../../limits/limiter.ts'
+
+export interface Look {
+  readonly limit: Limit
+  readonly key: string
+  spent: Spent | null
+}
+
+export class StillLimiter implements Counting {
+  /** In the order in which they were asked. */
+  readonly looks: Look[] = []
+  readonly #limiter: Limiter
+
+  constructor(limiter: Limiter) {
+    this.#limiter = limiter
+  }
+
+  /** Returns what the limiter would, and counts nothing. */
+  spend(limit: Limit, key: string, now?: number): Spent | Promise<Spent> {
+    const look: Look = { limit, key, spent: null }
+    this.looks.push(look)
+    const note = (spent: Spent) => (look.spent = spent)
+    const spent = this.#limiter.peek(limit, key, now)
+    return spent instanceof Promise ? spent.then(note) : note(spent)
+  }
+
+  giveBack(): void {}
+}

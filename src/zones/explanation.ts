@@ -1,0 +1,205 @@
+// What would happen to a request, step by step: the question, and the explanation in the words of the management API. Plain data, which crosses from process to process.
+
+/** A request that nobody sends. */
+export interface RequestInQuestion {
+  /** The zone that the answer may be about, and the account that owns it. */
+  readonly zone: string
+  readonly account: string
+  readonly method: string
+  /** The request target as it would be sent: a path with its query, an absolute URL, or `*`. */
+  readonly target: string
+  /** The value of Host; null for none. */
+  readonly host: string | null
+  /** Header fields in their order, without Host. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** The address that the request would come from. */
+  readonly address: string
+  /** Null where the request has none, or it is not known. */
+  readonly body: string | null
+  /** Bytes; null where no length is announced. */
+  readonly bodySize: number | null
+}
+
+/** What became of a question: an explanation, or what it is about that the asker may not learn of. */
+export type Explained = { readonly explanation: Explanation } | { readonly elsewhere: 'zone' | 'account' }
+
+/** `responds`: the gateway itself responds, and nothing failed. `depends`: on the body, which is not known. */
+export const stepVerdicts = ['passes', 'refuses', 'responds', 'depends', 'not_reached'] as const
+
+export const outcomes = ['forwarded', 'responded', 'refused', 'depends'] as const
+
+export const ruleKinds = [
+  'access_rule',
+  'access_default',
+  'access_work',
+  'ban',
+  'rate_limit',
+  'quota',
+  'gateway_rate_limit',
+  'route',
+] as const
+
+/** The rule that decided, and where it was set. */
+export interface DecidingRule {
+  readonly kind: (typeof ruleKinds)[number]
+  readonly name: string | null
+  /** Of a rule that the API has set. */
+  readonly id: string | null
+  /** Its number among the access rules of the file, from 1. */
+  readonly number: number | null
+  /** Null for what is set for all zones. */
+  readonly zone: string | null
+  readonly set_by: 'file' | 'api'
+  /** In the configuration file. */
+  readonly line: number | null
+  readonly description: string | null
+}
+
+/** What was compared, and what it was compared with. */
+export interface Compared {
+  readonly what: string
+  readonly value: string | null
+  readonly with: string | null
+}
+
+export interface ExplainedError {
+  readonly code: number
+  readonly name: string
+  readonly title: string
+  /** For callers of AI routes: what is wrong with the call. */
+  readonly message: string | null
+}
+
+export interface ExplainedStep {
+  /** Its number, from 1. */
+  readonly number: number
+  readonly step: string
+  readonly title: string
+  readonly verdict: (typeof stepVerdicts)[number]
+  /** A sentence; empty for a step that is not reached. */
+  readonly reason: string
+  readonly error: ExplainedError | null
+  readonly rule: DecidingRule | null
+  readonly compared: readonly Compared[]
+}
+
+/** A rate limit, quota or limit of a gateway that would count the request. */
+export interface LimitState {
+  readonly kind: 'rate_limit' | 'quota' | 'gateway_rate_limit'
+  readonly name: string
+  /** In the configuration file. */
+  readonly line: number | null
+  readonly action: 'block' | 'log'
+  readonly verdict: 'within' | 'over'
+  /** What it counts by; empty where all requests are counted together. Values of tokens and headers are null. */
+  readonly key: readonly { readonly by: string; readonly value: string | null }[]
+  readonly limit: number
+  readonly period: string
+  readonly used: number
+  readonly left: number
+  /** Seconds until one more fits where none is left, else until all that is counted now counts no longer. */
+  readonly resets_in: number
+}
+
+export interface ExplainedGateway {
+  readonly api: 'rest' | 'compat' | 'native'
+  /** Null where the call is refused before its gateway is known. */
+  readonly gateway: string | null
+  readonly authentication_required: boolean | null
+  readonly authenticated: boolean
+  readonly provider: string | null
+  readonly model: string | null
+}
+
+export interface ExplainedRoute {
+  readonly path: string
+  readonly line: number | null
+  readonly pool: string | null
+  /** Bytes. */
+  readonly body_limit: number
+  /** How many redirects of the origin are followed. */
+  readonly redirects: number
+  /** In ms; 0 is off. */
+  readonly timeouts: Readonly<Record<string, number>>
+  readonly retries: { readonly most: number; readonly statuses: readonly number[] }
+}
+
+export interface ExplainedPool {
+  readonly pool: string
+  readonly balance: string
+  readonly origins: readonly {
+    readonly url: string
+    readonly weight: number
+    /** How much of the weight counts now, from 0 to 1. */
+    readonly share: number
+    readonly state: 'healthy' | 'ejected' | 'trial' | 'down'
+    /** Requests that it has not answered yet. */
+    readonly outstanding: number
+    /** Whether the request would go there, by the balance of the pool. */
+    readonly is_next: boolean
+  }[]
+}
+
+/** A header field of the request to the origin; a value that may hold a secret is null. */
+export interface ExplainedField {
+  readonly name: string
+  readonly change: 'added' | 'changed' | 'removed'
+  readonly value: string | null
+}
+
+/** The request as its origin would get it. */
+export interface ExplainedForward {
+  readonly origin: string
+  readonly method: string
+  readonly host: string | null
+  /** Null where it holds a credential. */
+  readonly path: string | null
+  /** Whether the query is that of the request. */
+  readonly query: 'none' | 'kept' | 'changed'
+  readonly fields: readonly ExplainedField[]
+  /** Names of fields that are set in the response, or removed from it. */
+  readonly response_fields: readonly { readonly name: string; readonly change: 'set' | 'removed' }[]
+}
+
+export const contentSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
+
+/** The response that the gateway itself would give. */
+export interface ExplainedResponse {
+  readonly status: number
+  readonly content_type: string | null
+  /** Seconds. */
+  readonly retry_after: number | null
+  /** The operator's content that is shown; null for the gateway's own. */
+  readonly content: {
+    readonly source: (typeof contentSources)[number]
+    readonly rule_id: string | null
+    /** Of a rule of the file. */
+    readonly line: number | null
+    /** The type of a page. */
+    readonly page: string | null
+    readonly description: string | null
+  } | null
+}
+
+export interface Explanation {
+  readonly outcome: (typeof outcomes)[number]
+  /** The zone that the host leads to; null where it leads to none, or to AI routes. */
+  readonly zone: string | null
+  readonly client: {
+    /** The address behind trusted proxies. */
+    readonly address: string
+    /** ISO 3166-1, and a number; null where it is unknown. */
+    readonly country: string | null
+    readonly asn: number | null
+    /** Whether the peer is a trusted proxy. */
+    readonly is_proxy: boolean
+  }
+  /** All of them, in their order. */
+  readonly steps: readonly ExplainedStep[]
+  readonly limits: readonly LimitState[]
+  readonly gateway: ExplainedGateway | null
+  readonly route: ExplainedRoute | null
+  readonly pool: ExplainedPool | null
+  readonly forward: ExplainedForward | null
+  readonly response: ExplainedResponse | null
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Edge, edgeConfig, openAccess } from '../../help/edge.ts'
+import { ok, startResponder } from '../../help/origin.ts'
+import { described, flawsOf } from '../openapi/openapi-document.ts'
+import { startApi } from '../api.ts'
+import { explanation } from './zones.ts'
+
+const path = '/client/v4/zones/main/explain'
+const plain = { host: 'shop.main.test', address: '203.0.113.7' }
+
+test('a question is passed on as it would be sent, and answered', async t => {
+  const { ask, given } = await startApi(t)
+  const headers = { Accept: 'text/html', 'x-tag': ['one', 'two'] }
+  const body = { ...plain, path: '//a b', method: 'PUT', headers, body_size: 3 }
+  const response = await ask('POST', path, { body })
+  assert.deepEqual([response.status, response.json.result], [200, JSON.parse(JSON.stringify(explanation))])
+  const { account: _, ...asked } = given.asked!
+  assert.deepEqual(asked, {
+    zone: 'main',
+    host: 'shop.main.test',
+    address: '203.0.113.7',
+    target: '//a b',
+    method: 'PUT',
+    headers: [
+      ['Accept', 'text/html'],
+      ['x-tag', 'one'],
+      ['x-tag', 'two'],
+    ],
+    body: null,
+    bodySize: 3,
+  })
+  await ask('POST', path, { body: plain })
+  const { target, method, bodySize } = given.asked!
+  assert.deepEqual([target, method, given.asked!.headers, bodySize], ['/', 'GET', [], null])
+})
+
+test('all mistakes of a question are told with their place', async t => {
+  const { ask } = await startApi(t)
+  const body = {
+    address: 'nowhere',
+    path: '/a\r\nHost: x',
+    method: 'GET\n',
+    headers: { 'a b': 'x', ok: 'a\rb' },
+    body: 'x',
+    body_size: 1,
+    more: 1,
+  }
+  const { status, json } = await ask('POST', path, { body })
+  assert.equal(status, 400)
+  const places = json.errors.map((error: { source: { pointer: string } }) => error.source.pointer)
+  assert.deepEqual(places.toSorted(), [
+    '/address',
+    '/body_size',
+    '/headers/a b',
+    '/headers/ok',
+    '/host',
+    '/method',
+    '/more',
+    '/path',
+  ])
+})
+
+test('what is about another zone or account, or nobody can answer, is refused', async t => {
+  const { ask, given } = await startApi(t)
+  const refusalFor = async (explained: typeof given.explained) => {
+    given.explained = explained
+    const { status, json, headers } = await ask('POST', path, { body: plain })
+    return [status, json.errors[0].code, json.errors[0].message, headers.get('retry-after')]
+  }
+  assert.deepEqual(await refusalFor({ elsewhere: 'zone' }), [
+    400,
+    10001,
+    'host must lead to the zone main, or to none',
+    null,
+  ])
+  assert.deepEqual(await refusalFor({ elsewhere: 'account' }), [
+    400,
+    10001,
+    'path must name the account that owns the zone',
+    null,
+  ])
+  assert.deepEqual(await refusalFor(null), [
+    503,
+    10503,
+    'No process of the gateway serves requests: retry later',
+    '1',
+  ])
+})
+
+test('origins and gateways are shown to tokens that may see them', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const shownTo = async (...permissions: Parameters<typeof keepToken>[0]) => {
+    const token = await keepToken(permissions)
+    const { status, json } = await ask('POST', path, { body: plain, token: token.value })
+    if (status !== 200) return status
+    const { pool, forward, gateway } = json.result
+    return [pool, forward, gateway].map(part => part !== null)
+  }
+  assert.deepEqual(await shownTo('Access Rules Read'), [false, false, false])
+  assert.deepEqual(await shownTo('Access Rules Read', 'Origins Read'), [true, true, false])
+  assert.deepEqual(await shownTo('Access Rules Read', 'AI Gateway Read'), [false, false, true])
+  assert.deepEqual(await shownTo('Origins Read'), 403)
+})
+
+const lines = fc.oneof(
+  fc.constantFrom('/', '/admin', '*', 'http://x.main.test/a', '', ' ', 'GET', '/a//b;c'),
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 10 }),
+)
+
+test('no question upsets the gateway: it is explained as documented, or refused', {
+  timeout: 120_000,
+}, async t => {
+  const { ask, given } = await startApi(t)
+  const origin = await startResponder(t, ok())
+  const config = edgeConfig([origin.url], {
+    zone: {
+      name: 'main',
+      hosts: ['*.main.test'],
+      isDefault: true,
+      access: {
+        ...openAccess,
+        rules: [
+          {
+            action: 'deny',
+            condition: {
+              kind: 'expression',
+              text: 'request.path.startsWith("/admin") || request.headers["x"][0] == "y"',
+            },
+            description: null,
+          },
+        ],
+      },
+    },
+    ai: { hosts: ['ai.test'] },
+    trustedProxies: ['192.0.2.0/24'],
+  })
+  const edge = new Edge(t, config)
+  t.after(() => edge.plane.destroy())
+  const operation = described.find(({ id }) => id === 'explainRequest')!
+  given.explain = asked => edge.plane.explain(asked)
+  const bodies = fc.record(
+    {
+      host: fc.oneof(fc.constantFrom('a.main.test', '[::1]'), lines),
+      address: fc.constantFrom('203.0.113.7', '2001:db8::1', '192.0.2.1', '::ffff:1.2.3.4', 'x'),
+      path: lines,
+      method: lines,
+      headers: fc.dictionary(
+        fc.oneof(
+          fc.constantFrom(
+            'Accept',
+            'x',
+            'X-Forwarded-For',
+            'Content-Length',
+            'Transfer-Encoding',
+            'Expect',
+            'Upgrade',
+            'Connection',
+          ),
+          lines,
+        ),
+        fc.oneof(lines, fc.array(lines, { maxLength: 3 })),
+        { maxKeys: 4 },
+      ),
+      body: fc.string({ maxLength: 20 }),
+      body_size: fc.oneof(fc.integer({ min: -1, max: 2 ** 41 }), fc.constant('1')),
+      unknown: fc.constant(1),
+    },
+    { requiredKeys: ['host', 'address'] },
+  )
+  const seen = new Set<number>()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof({ weight: 9, arbitrary: bodies }, { weight: 1, arbitrary: fc.json() }),
+      async body => {
+        const text = typeof body === 'string' ? body : JSON.stringify(body)
+        const response = await ask('POST', path, {
+          body: text,
+          headers: { 'content-type': 'application/json' },
+        })
+        seen.add(response.status)
+        assert.ok([200, 400].includes(response.status), `${response.status} ${text}`)
+        const shown = new Response(null, { status: response.status, headers: response.headers })
+        assert.equal(flawsOf(operation, shown, JSON.stringify(response.json)), '', text)
+      },
+    ),
+    { numRuns: 400 },
+  )
+  assert.deepEqual([...seen].toSorted(), [200, 400])
+  assert.equal(origin.requests.length, 0)
+})
