@@ -55,7 +55,14 @@ import { getUser } from './people/user.ts'
 import { pageParameters } from './request/query.ts'
 import type { Requester, Route } from './router.ts'
 import { listMembers, memberParameters } from './people/member-list.ts'
-import { createMember, deleteMember, getMember, reinviteMember, updateMember } from './people/members.ts'
+import {
+  createMember,
+  deleteMember,
+  getMember,
+  reinviteMember,
+  signMemberOut,
+  updateMember,
+} from './people/members.ts'
 import { getRole, listRoles, roleParameters } from './people/roles.ts'
 import { accountParameters, getAccount, listAccounts, updateAccount } from './people/accounts.ts'
 import type { ApiRow, PlainRow, UserRow } from './row.ts'
@@ -173,6 +180,12 @@ export const apiRows: readonly ApiRow[] = [
     path: `${member}/invitation`,
     permission: 'Members Write',
     handle: reinviteMember,
+  },
+  {
+    method: 'DELETE',
+    path: `${member}/sessions`,
+    permission: 'Members Write',
+    handle: signMemberOut,
   },
   { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
   {

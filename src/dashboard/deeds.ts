@@ -1,6 +1,11 @@
 // What was done, in a sentence: a page is told by its address which one to show, and nothing else can be said by an address.
 
 const deeds = {
+  'roles-changed': 'The roles were changed. What they open follows at once.',
+  'member-signed-out': 'The member was signed out everywhere.',
+  'member-removed': 'The member was removed.',
+  'two-factor-changed': 'The rule for members was changed.',
+  'app-ended': 'The app can no longer act for the member.',
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 

@@ -16,6 +16,16 @@ export const paths = {
   token: (account: string, token: string) => at(account, 'tokens', token),
   rollToken: (account: string, token: string) => at(account, 'tokens', token, 'roll'),
   revokeToken: (account: string, token: string) => at(account, 'tokens', token, 'revoke'),
+  members: (account: string) => at(account, 'members'),
+  newMember: (account: string) => at(account, 'members', 'new'),
+  twoFactor: (account: string) => at(account, 'members', 'two-factor'),
+  member: (account: string, member: string) => at(account, 'members', member),
+  memberRoles: (account: string, member: string) => at(account, 'members', member, 'roles'),
+  memberLink: (account: string, member: string) => at(account, 'members', member, 'link'),
+  signMemberOut: (account: string, member: string) => at(account, 'members', member, 'sign-out'),
+  removeMember: (account: string, member: string) => at(account, 'members', member, 'remove'),
+  apps: (account: string) => at(account, 'apps'),
+  endApp: (account: string, grant: string) => at(account, 'apps', grant, 'end'),
 } as const
 
 /** Returns a path with a query; what is empty or null is left out. */

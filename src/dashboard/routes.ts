@@ -2,9 +2,11 @@
 
 import type { Route } from './ask.ts'
 import { showHome } from './home.ts'
+import { memberRoutes } from './members/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 
 export const routes: readonly Route[] = [
   { path: '/dashboard/{account}', permission: null, show: showHome },
+  ...memberRoutes,
   ...tokenRoutes,
 ]

@@ -8,4 +8,7 @@ interface Section {
 }
 
 /** Whoever may not see the page of one does not see its name. */
-export const sections: readonly Section[] = [{ title: 'API tokens', path: paths.tokens }]
+export const sections: readonly Section[] = [
+  { title: 'Members', path: paths.members },
+  { title: 'API tokens', path: paths.tokens },
+]

@@ -313,6 +313,12 @@ export const apiFaults = {
     sentence: 'This membership is accepted already',
     when: 'A membership that is accepted would be declined, or invited again.',
   },
+  still_pending: {
+    code: 10419,
+    status: 409,
+    sentence: 'This person has not accepted yet, so nothing of theirs is the business of this account',
+    when: 'A person who has not accepted an invitation would be signed out.',
+  },
   stale: {
     code: 10420,
     status: 412,

@@ -50,6 +50,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'dashboard/shell',
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
+  'dashboard/members/members': ['dashboard/members/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
   'edge/explain/rehearsal': ['edge/explain/'],
   'edge/origin/origin': ['edge/origin/', 'base/misuse'],

@@ -4,6 +4,7 @@ import { newId } from '../../base/id.ts'
 import { reissueInvitation } from '../../people/links/invitations.ts'
 import { invitationPath } from '../../pages/paths.ts'
 import { newInvitation } from '../../people/links/links.ts'
+import { Sessions } from '../../people/sessions.ts'
 import { userOfEmail } from '../../people/users.ts'
 import { areSuper } from '../../permissions/roles.ts'
 import { auditOf } from '../../store/audit-entry.ts'
@@ -102,6 +103,23 @@ export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
     call,
     api,
   )
+}
+
+/** Signs a person out everywhere, and ends the tokens of their apps, in other accounts too; what they allowed is remembered. */
+export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> {
+  const { account, caller } = call
+  const { store, clock, log } = api
+  const kept = await findMember(call, api)
+  if (kept === null) return noMember
+  const { id, user, status, roles } = kept.record
+  if (status !== 'accepted') return failure('still_pending')
+  const refusal = touchingBeyond(roles, caller, account)
+  if (refusal) return refusal
+  const sessions = await new Sessions(store, clock).endEverything(user)
+  const audit = auditOf(call, 'sign_out', memberResource(id))
+  await store.audit.append(audit)
+  tellAudit(log, audit)
+  return success({ id, sessions })
 }
 
 function linkOf({ pages }: Api, value: string): string {

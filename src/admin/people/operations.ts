@@ -102,6 +102,15 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     response: json(success(open({ invitation_url: invitationUrl }))),
     refusals: [refusal('not_pending'), beyondToken],
   },
+  [`DELETE ${member}/sessions`]: {
+    id: 'signMemberOut',
+    tag,
+    summary: 'Sign a member out everywhere',
+    description:
+      'The tokens of all apps that act for the person end too, in other accounts as well. What the person allowed is remembered.',
+    response: json(success(open({ id, sessions: about('How many ended.', whole(0)) }))),
+    refusals: [refusal('still_pending'), beyondToken],
+  },
   [`GET ${member}`]: {
     id: 'getMember',
     tag,

@@ -1,0 +1,87 @@
+// What members allowed apps to do in the account: the list, and its end.
+
+import { html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { confirmation } from '../parts/forms.ts'
+import { emptyState, pager, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { appOf, type Grant } from './member.ts'
+
+export const showApps: Handler = async ask => {
+  const listed = await ask.api.get<Grant[]>(apiPath('accounts', ask.account.id, 'oauth_grants'), {
+    page: ask.query.get('page'),
+  })
+  if (!listed.ok) return listed
+  const view = { title, crumbs: crumbsOf(ask) }
+  if (listed.info!.total_count === 0)
+    return {
+      ...view,
+      content: emptyState(
+        'No app acts for a member',
+        'When a member allows an app to act for them in this account, it is listed here, and can be ended.',
+      ),
+    }
+  const columns = [
+    {
+      title: 'App',
+      isName: true,
+      cell: (grant: Grant) =>
+        html`${told(appOf(grant))}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
+    },
+    { title: 'Member', cell: ({ user }: Grant) => told(user.email ?? user.id) },
+    { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },
+    { title: 'Since', cell: ({ created_at }: Grant) => time(created_at) },
+    ...(ask.may('Members Write')
+      ? [
+          {
+            title: 'End',
+            cell: ({ id }: Grant) => html`<a href="${paths.endApp(ask.account.id, id)}">End…</a>`,
+          },
+        ]
+      : []),
+  ]
+  return {
+    ...view,
+    isWide: true,
+    content: html`${table('Apps that act for members', columns, listed.result)}${pager(paths.apps(ask.account.id), ask.query, listed.info!)}`,
+  }
+}
+
+export const confirmEndApp: Handler = async ask => {
+  const found = await ask.api.get<Grant>(grantOf(ask))
+  if (!found.ok) return found
+  const { user } = found.result
+  const apps = paths.apps(ask.account.id)
+  return {
+    title: 'End what this app may do?',
+    crumbs: [...crumbsOf(ask), { title, path: apps }],
+    content: confirmation({
+      frame: ask.frameFor(ask.path),
+      draft: new Draft(),
+      what: html`<p>${told(appOf(found.result))} can no longer act for ${told(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
+      send: 'End it',
+      cancel: apps,
+    }),
+  }
+}
+
+export const endApp: Handler = async ask => {
+  const ended = await ask.api.delete(grantOf(ask))
+  return ended.ok ? redirectTo(done(paths.apps(ask.account.id), 'app-ended')) : ended
+}
+
+const title = 'Apps that act for members'
+
+function grantOf({ account, params }: Ask): string {
+  return apiPath('accounts', account.id, 'oauth_grants', params.grant!)
+}
+
+function crumbsOf({ account }: Ask) {
+  return [{ title: 'Members', path: paths.members(account.id) }]
+}

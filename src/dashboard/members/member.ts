@@ -1,0 +1,62 @@
+// Members and apps as the management API shows them, and what stands about them in words.
+
+export interface Role {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface Member {
+  readonly id: string
+  readonly email: string
+  readonly status: 'accepted' | 'pending' | 'rejected'
+  readonly roles: readonly Role[]
+  readonly user: {
+    readonly id: string
+    readonly first_name: string | null
+    readonly last_name: string | null
+    readonly two_factor_authentication_enabled: boolean
+  }
+}
+
+/** What is set for an account as a whole. */
+export interface Account {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly settings: { readonly enforce_twofactor: boolean }
+}
+
+/** What a member allowed an app to do in the account. */
+export interface Grant {
+  readonly id: string
+  readonly scopes: readonly string[]
+  readonly created_at: string
+  readonly updated_at: string
+  readonly client: {
+    readonly client_id: string
+    readonly client_name?: string
+    readonly verified_host?: string
+  }
+  readonly user: { readonly id: string; readonly email?: string }
+}
+
+/** Returns the name of a member; null where none is known. */
+export function nameOf({ user }: Member): string | null {
+  return [user.first_name, user.last_name].filter(Boolean).join(' ') || null
+}
+
+/** Returns the roles of a member by name, without what explains the longest of them. */
+export function rolesInWords({ roles }: Member): string {
+  return roles.map(shortName).join(', ')
+}
+
+/** Returns the name of a role without what explains it. */
+function shortName({ name }: Role): string {
+  return name.replace(/ - .*$/, '')
+}
+
+/** Returns the name of an app; its id where it is gone. */
+export function appOf({ client }: Grant): string {
+  return client.client_name ?? client.client_id
+}

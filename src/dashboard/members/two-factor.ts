@@ -1,0 +1,56 @@
+// Whether members of the account must sign in with two steps.
+
+import { html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { lacksSecondFactor } from '../../people/second-factor.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { checkbox } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { paths } from '../paths.ts'
+import type { Account } from './member.ts'
+
+export const showTwoFactor: Handler = async ask => {
+  const found = await ask.api.get<Account>(accountOf(ask))
+  if (!found.ok) return found
+  return view(ask, new Draft(found.result.settings.enforce_twofactor ? { required: 'on' } : {}))
+}
+
+export const changeTwoFactor: Handler = async ask => {
+  const found = await ask.api.get<Account>(accountOf(ask))
+  if (!found.ok) return found
+  const draft = Draft.of(ask.form)
+  if (draft.has('required') && lacksSecondFactor(ask.actor.user, { enforceTwoFactor: true }))
+    return view(
+      ask,
+      draft.withFault('required', 'Turn it on in your own profile first: you would be locked out.'),
+    )
+  const { id, name, type } = found.result
+  const settings = { enforce_twofactor: draft.has('required') }
+  const changed = await ask.api.put(accountOf(ask), { id, name, type, settings })
+  if (!changed.ok) return view(ask, draft.refused(changed))
+  return redirectTo(done(paths.members(ask.account.id), 'two-factor-changed'))
+}
+
+function view(ask: Ask, draft: Draft): View {
+  const members = paths.members(ask.account.id)
+  return {
+    title: 'Two-step sign-in of members',
+    crumbs: [{ title: 'Members', path: members }],
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      { frame: ask.frameFor(ask.path), draft, labels: {}, send: 'Save', cancel: members },
+      html`${checkbox(draft, {
+        name: 'required',
+        label: 'Members must sign in with two steps',
+        hint: 'This account is closed at once to members who have not turned it on, and to apps that act for them; each turns it on in their profile.',
+      })}`,
+    ),
+  }
+}
+
+function accountOf({ account }: Ask): string {
+  return apiPath('accounts', account.id)
+}
