@@ -344,7 +344,7 @@ test('lifetimes may be shorter', async t => {
 
 test('what is asked of the store while it is unreachable is 503, in the words of OAuth', async t => {
   const redis = await startRedis(t)
-  const store = await openStore(redis.url, { commandTimeout: 250 })
+  const store = await openStore(redis.url, { commandTimeout: 5_000 })
   t.after(() => store.close())
   const site = await startSite(t, { store })
   const { app, browser } = await visit(site)

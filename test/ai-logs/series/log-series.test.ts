@@ -83,7 +83,7 @@ test('a reader waits no longer than it should, and what is missing is there for 
       return name === 'within' ? held : method.bind(target)
     },
   })
-  const series = seriesOf({ logs }, t, { patience: 200 })
+  const series = seriesOf({ logs }, t, { patience: 1_000 })
   const windows = { since: first, width: hour, count: 3 }
   const partial = await series.read(home, windows, [])
   assert.deepEqual(partial.windows.map(countOf), [0, 0, 200])

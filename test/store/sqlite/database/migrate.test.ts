@@ -137,7 +137,7 @@ test('processes that open a new file together all find it ready', async t => {
   const file = temporaryFile(t)
   const module = JSON.stringify(join(import.meta.dirname, '../../../../src/store/sqlite/sqlite-store.ts'))
   const code = `import { SqliteStore } from ${module}
-    const store = await SqliteStore.open(${JSON.stringify(file)}, { commandTimeout: 500 })
+    const store = await SqliteStore.open(${JSON.stringify(file)}, { commandTimeout: 10_000 })
     console.log(await store.accounts.insert({ id: String(process.pid), name: '', createdAt: 0 }))`
   const run = promisify(execFile)
   const runs = Array.from({ length: 4 }, () => run(process.execPath, ['--input-type=module', '-e', code]))
