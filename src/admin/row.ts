@@ -71,8 +71,8 @@ export interface Api {
   readonly issuer?: string | null
   /** Clears away behind what was ended. */
   readonly grants: GrantKeeper
-  /** Where people reach the pages of sign-in, as URL.origin writes it. */
-  readonly pages: string
+  /** Where people reach the pages of sign-in, as URL.origin writes it; null where there are none. */
+  readonly pages: string | null
   /** How much each token may change; any number where it is left out. */
   readonly writes?: WriteLimit
   /** Hears of every request that is refused for who asks, or how much. */

@@ -338,6 +338,13 @@ export const apiFaults = {
     sentence: 'This Idempotency-Key was already used with a different body: use a new key',
     when: 'The Idempotency-Key was already used with a different body.',
   },
+  no_pages: {
+    code: 10423,
+    status: 409,
+    sentence:
+      'People have no pages here to accept an invitation on: set oauth.issuer in the configuration, or admin to a loopback address',
+    when: 'A person would be invited, and the link would lead nowhere.',
+  },
 
   // Failures that are not the caller's fault.
   internal_error: {

@@ -79,6 +79,7 @@ export async function startApi(
     guards.writes = new WriteLimit(limiter, { limit, period: 300_000 })
   }
   const issuer = 'https://id.example'
+  const pages: { origin: string | null } = { origin: issuer }
   const grants = new GrantKeeper({ store, log, clock })
   t.after(() => grants.close())
   const logSeries = new LogSeries(store)
@@ -98,7 +99,7 @@ export async function startApi(
       issuer,
       grants,
       logSeries,
-      pages: issuer,
+      pages: pages.origin,
       ...guards,
     }),
   }
@@ -144,6 +145,7 @@ export async function startApi(
     limitWrites,
     vouch,
     grants,
+    pages,
   }
 }
 

@@ -227,6 +227,10 @@ test('a request that conflicts with the current state is refused as documented',
   await expect(api, 'updateMember', { ...last, body: exampleOf('updateMember') }, 409, 10415)
   await expect(api, 'deleteMember', last, 409, 10415)
   await expect(api, 'reinviteMember', last, 409, 10418)
+  api.pages.origin = null
+  await expect(api, 'createMember', invitation, 409, 10423)
+  await expect(api, 'reinviteMember', last, 409, 10423)
+  api.pages.origin = 'https://id.example'
   const { token, params } = await pendingMembership(api)
   const decide = (status: string) => ({ token: token!, params: params!, body: { status } })
   await expect(api, 'updateMembership', decide('accepted'), 409, 10417)

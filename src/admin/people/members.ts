@@ -25,7 +25,8 @@ import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './k
 export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'members'], async keep => {
     const { account, caller, body, now } = call
-    const { store, log } = api
+    const { store, log, pages } = api
+    if (pages === null) return failure('no_pages')
     const read = readInvitee(body)
     if (!('email' in read)) return failures(read)
     const refusal = givingBeyond(read.roles, caller, account)
@@ -34,7 +35,7 @@ export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
     if (await store.members.find(account, user.id)) return failure('member_taken')
     const member = newMember(account, user, read.roles, now)
     const link = newInvitation(member, now)
-    const view = { ...viewMember(member, user), invitation_url: linkOf(api, link.value) }
+    const view = { ...viewMember(member, user), invitation_url: pages + invitationPath(link.value) }
     const response = success(view, etagOf(revisionOf(member)))
     const audit = auditOf(call, 'invite', memberResource(member.id), membersSet(body))
     // What an earlier membership left would come to life with this one, had a crash kept it.
@@ -49,6 +50,8 @@ export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
 /** Makes another link for a person who has not accepted; the old one ends. */
 export async function reinviteMember(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, now } = call
+  const { pages } = api
+  if (pages === null) return failure('no_pages')
   const kept = await findMember(call, api)
   if (kept === null) return noMember
   const { id, status, roles } = kept.record
@@ -59,7 +62,7 @@ export async function reinviteMember(call: Call, api: Api): Promise<ApiResponse>
   const link = await reissueInvitation(api.store, kept.record, now)
   await api.store.audit.append(audit)
   tellAudit(api.log, audit)
-  return success({ invitation_url: linkOf(api, link.value) })
+  return success({ invitation_url: pages + invitationPath(link.value) })
 }
 
 export async function getMember(call: Call, api: Api): Promise<ApiResponse> {
@@ -120,10 +123,6 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   await store.audit.append(audit)
   tellAudit(log, audit)
   return success({ id, sessions })
-}
-
-function linkOf({ pages }: Api, value: string): string {
-  return pages + invitationPath(value)
 }
 
 function shown(member: Member, user: User): ApiResponse {

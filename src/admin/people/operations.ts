@@ -80,7 +80,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     description: `The person is a member once the invitation is accepted. ${reach}`,
     body: { schema: newMember, examples: { 'Somebody for the AI gateways': invitee } },
     response: json(success(named('InvitedMember')), ['etag']),
-    refusals: [refusal('member_taken'), beyondToken],
+    refusals: [refusal('member_taken'), refusal('no_pages'), beyondToken],
   },
   [`GET ${members}`]: {
     id: 'listMembers',
@@ -100,7 +100,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     summary: 'Create another link for a person who has not accepted',
     description: 'The old link ends.',
     response: json(success(open({ invitation_url: invitationUrl }))),
-    refusals: [refusal('not_pending'), beyondToken],
+    refusals: [refusal('not_pending'), refusal('no_pages'), beyondToken],
   },
   [`DELETE ${member}/sessions`]: {
     id: 'signMemberOut',

@@ -230,7 +230,7 @@ export class Gateway {
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
     const issuer = issuerOf(this.#config, this.#admin)
     const guards = { verifier, secrets, writes, refusals, issuer }
-    const pages = pagesUrl(this.#config, this.#admin) ?? urlOf(this.#admin)
+    const pages = pagesUrl(this.#config, this.#admin)
     return { store, ...guards, grants, logSeries, pages, log: this.#log, zones: zoneFacts(parts) }
   }
 

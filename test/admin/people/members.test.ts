@@ -80,6 +80,22 @@ test('the same invitation with an Idempotency-Key gives the same response, link 
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
 })
 
+test('where there are no pages, nobody is invited, and the API says what to set', async t => {
+  const { ask, kept, pages } = await startApi(t)
+  const { id } = (await ask('POST', '/members', { body: ada })).json.result
+  const { user } = (await kept.members.get(account, id))!.record
+  const before = await kept.credentials.list({ user }, 'invitation', 9)
+  pages.origin = null
+  const grace = { ...ada, email: 'grace@example.com' }
+  for (const [path, body] of [['/members', grace], [`/members/${id}/invitation`]] as const) {
+    const { status, json } = await ask('POST', path, body && { body })
+    assert.deepEqual([status, json.errors[0].code], [409, 10423])
+    assert.match(json.errors[0].message, /set oauth\.issuer in the configuration/)
+  }
+  assert.equal(await kept.users.findByEmail('grace@example.com'), null)
+  assert.deepEqual(await kept.credentials.list({ user }, 'invitation', 9), before)
+})
+
 test('a link that was lost is made again, and the old one ends', async t => {
   const { ask, kept, keepToken } = await startApi(t)
   const { id, user, invitation_url: first } = (await ask('POST', '/members', { body: ada })).json.result
