@@ -45,6 +45,11 @@ export function idsOf(ids: Buffer): string[] {
   return Array.from({ length: text.length / idSize }, (_, i) => text.slice(i * idSize, (i + 1) * idSize))
 }
 
+/** Reads the id at one place. */
+export function idAt(ids: Buffer, place: number): string {
+  return ids.toString('latin1', place * idSize, (place + 1) * idSize)
+}
+
 /** Reads all but the bodies of what is shown, in slices of which each is work for one turn. */
 export function* summarySlices(
   { ids, heads }: Pick<LogBatch, 'ids' | 'heads'>,

@@ -1,6 +1,6 @@
 // The tables of log entries, a segment a row and all within a transaction of the caller. Gateways are named by their key.
 
-import { idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
+import { idAt, idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
 import type { LogTime } from '../../store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
@@ -17,6 +17,13 @@ type Summaries = Pick<LogBatch, 'ids' | 'heads'>
 /** The times of a segment's entries, and which of them are chosen. */
 interface Places {
   readonly times: Float64Array
+  readonly places: number[]
+}
+
+/** One of the entries that are equal in time. */
+interface Tied {
+  readonly key: number
+  readonly place: number
   readonly places: number[]
 }
 
@@ -212,9 +219,7 @@ export class LogSegments {
       if (nearest.length === most && turn * edge > nearest[most - 1]!) break
       const times = this.#spans.times(key) ?? timesOf(this.summaries(key)!.batch)
       found.set(key, { times, places: [] })
-      const limit = nearest.length < most ? Number.POSITIVE_INFINITY : nearest[most - 1]!
-      const near = times.map(time => turn * time).filter(time => time <= limit)
-      nearest = joinedTimes(nearest, near).sort().slice(0, most)
+      nearest = nearestOf(nearest, times, most, turn)
     }
     this.#choose(found, nearest, turn)
     return found
@@ -224,25 +229,32 @@ export class LogSegments {
   #choose(found: ReadonlyMap<number, Places>, nearest: Float64Array, turn: 1 | -1): void {
     const last = nearest.at(-1)
     if (last === undefined) return
-    const equal: { readonly id: string; readonly place: number; readonly places: number[] }[] = []
-    for (const [key, { times, places }] of found) {
-      let ids: readonly string[] | null = null
+    const equal: Tied[] = []
+    for (const [key, { times, places }] of found)
       for (let place = 0; place < times.length; place++) {
-        const time = times[place]!
-        if (turn * time < last) places.push(place)
-        else if (turn * time === last) {
-          ids ??= idsOf(bytesOf(this.#ids.get(key)!, 'ids'))
-          equal.push({ id: ids[place]!, place, places })
-        }
+        const time = turn * times[place]!
+        if (time < last) places.push(place)
+        else if (time === last) equal.push({ key, place, places })
       }
-    }
-    equal.sort((a, b) => (a.id < b.id ? -turn : turn))
     const count = nearest.length - nearest.indexOf(last)
-    for (const { place, places } of equal.slice(0, count)) places.push(place)
+    const chosen = count === equal.length ? equal : this.#byId(equal, turn).slice(0, count)
+    for (const { place, places } of chosen) places.push(place)
+  }
+
+  /** Sorts what is equal in time, of which only the ids that are needed are read. */
+  #byId(equal: readonly Tied[], turn: 1 | -1): Tied[] {
+    const ids = new Map<number, Buffer>()
+    const named = equal.map(tied => {
+      const { key, place } = tied
+      if (!ids.has(key)) ids.set(key, bytesOf(this.#ids.get(key)!, 'ids'))
+      return { tied, id: idAt(ids.get(key)!, place) }
+    })
+    named.sort((a, b) => (a.id < b.id ? -turn : turn))
+    return named.map(({ tied }) => tied)
   }
 
   #hideIn(gateway: number, key: number, { times, places }: Places): void {
-    if (places.length === 0) return
+    // Times that were read for nothing are kept as well: the next entries to be hidden are mostly among them.
     for (const place of places) times[place] = Number.NaN
     const span = spanOf(key, times)
     if (span.count === 0) this.#drop(gateway, key)
@@ -288,7 +300,24 @@ function isBehind(segment: Segment, next: Segment, from: End): boolean {
   return from === 'first' ? segment.latest >= next.earliest : segment.earliest <= next.latest
 }
 
-function joinedTimes(first: Float64Array, second: Float64Array): Float64Array {
+/** Returns the nearest of the `nearest` so far and the times that are shown, sorted; `turn` tells from which end. */
+function nearestOf(
+  nearest: Float64Array,
+  times: Float64Array,
+  most: number,
+  turn: 1 | -1,
+): Float64Array<ArrayBuffer> {
+  const limit = nearest.length < most ? Number.POSITIVE_INFINITY : nearest[most - 1]!
+  const all = joinedTimes(nearest, times)
+  let size = nearest.length
+  for (let place = 0; place < times.length; place++) {
+    const time = turn * times[place]!
+    if (time <= limit) all[size++] = time
+  }
+  return all.subarray(0, size).sort().slice(0, most)
+}
+
+function joinedTimes(first: Float64Array, second: Float64Array): Float64Array<ArrayBuffer> {
   const all = new Float64Array(first.length + second.length)
   all.set(first)
   all.set(second, first.length)

@@ -115,7 +115,7 @@ export class LogSpans {
   /** Returns the time of each entry of a segment, NaN for one that is hidden; null where none is. */
   times(segment: number): Float64Array | null {
     const bytes = this.#times.get(segment)?.times as Uint8Array | null | undefined
-    return bytes ? new Float64Array(Uint8Array.from(bytes).buffer) : null
+    return bytes ? new Float64Array(bytes.slice().buffer) : null
   }
 
   /** Writes what a segment shows, which is all that it holds where `times` is null. */
@@ -146,11 +146,12 @@ export class LogSpans {
 /** Sums up the times that are shown. */
 export function spanOf(key: number, times: Float64Array): Segment {
   let [count, earliest, latest] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const time of times) {
+  for (let place = 0; place < times.length; place++) {
+    const time = times[place]!
     if (Number.isNaN(time)) continue
     count++
-    earliest = Math.min(earliest, time)
-    latest = Math.max(latest, time)
+    if (time < earliest) earliest = time
+    if (time > latest) latest = time
   }
   return { key, count, earliest, latest }
 }
