@@ -77,6 +77,7 @@ import {
   updateToken,
   verifyToken,
 } from './tokens/tokens.ts'
+import { errorParameters, listAccountErrors } from './zones/happened-errors.ts'
 import { listZones, zoneParameters } from './zones/zone-list.ts'
 import { zoneRows } from './zones/zone-routes.ts'
 
@@ -240,6 +241,14 @@ export const apiRows: readonly ApiRow[] = [
     path: `${accountGrants}/{grant_id}`,
     permission: 'Members Write',
     handle: deleteAccountGrant,
+  },
+
+  {
+    method: 'GET',
+    path: `${account}/errors`,
+    permission: 'Analytics Read',
+    query: errorParameters,
+    handle: listAccountErrors,
   },
 
   // Who may see tokens may see what was done with them.

@@ -9,6 +9,8 @@ import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
+import type { Tally } from '../store/tally.ts'
+import { TallyBook } from '../tallies/tally-book.ts'
 import { Clients } from './accept/clients.ts'
 import { Listeners } from './accept/listeners.ts'
 import { rehearse } from './explain/rehearsal.ts'
@@ -40,6 +42,8 @@ interface DataPlaneOptions {
   readonly limiter?: Limiter
   /** Counts for this process alone where there are none. */
   readonly bans?: Bans
+  /** Takes what was counted of errors, rules and limits; nobody does where there is none. */
+  readonly tell?: (tallies: readonly Tally[]) => unknown
   readonly clock?: Clock
   /** How the names of origins are looked up; by the system where there is none. */
   readonly lookup?: NameLookup
@@ -55,6 +59,7 @@ export class DataPlane implements Plane {
   readonly documentation: string
   readonly geo: Plane['geo']
   readonly limiter: Limiter
+  readonly tallies: TallyBook
   snapshot: Snapshot
   coarseNow: number
   isDraining = false
@@ -92,6 +97,7 @@ export class DataPlane implements Plane {
     this.#config = config
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
+    this.tallies = new TallyBook(clock, options.tell ?? (() => {}))
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
     this.#warnings = new LogThrottle(this.log, clock)
@@ -196,6 +202,7 @@ export class DataPlane implements Plane {
   /** Cuts everything at once. */
   destroy(): void {
     clearInterval(this.#ticker)
+    this.tallies.flush()
     this.#listeners.close()
     this.#clients.destroy()
     this.#origins.destroy()
@@ -220,6 +227,7 @@ export class DataPlane implements Plane {
       origins: this.#origins,
       metrics: this.metrics,
       access: this.#access,
+      tallies: this.tallies,
       zones: this.#zones,
       clock: this.clock,
       issuer: this.sidePort?.issuer ?? null,

@@ -9,6 +9,7 @@ import type { Geo } from '../access/geo.ts'
 import type { GatewayDirectory } from '../ai/gateways.ts'
 import type { Counting } from '../limits/limiter.ts'
 import type { LogQueue } from '../ai-logs/queue.ts'
+import type { TallyBook } from '../tallies/tally-book.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -49,6 +50,8 @@ export interface Plane {
   /** Null where no database of countries and networks is configured. */
   readonly geo: Geo | null
   readonly limiter: Counting
+  /** Counts errors, rules and limits by zone. */
+  readonly tallies: TallyBook
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
   /** The base of the `type` URIs. */

@@ -13,6 +13,7 @@ import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Tap } from './ai/tap.ts'
 import type { Dial } from './origin/dial.ts'
 import type { Exchange } from './exchange.ts'
+import { noteError } from './note-error.ts'
 import { forgetBody } from './client/gather-body.ts'
 
 /** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
@@ -30,7 +31,10 @@ function recordAll(x: Exchange): void {
   const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
   zone.request(x.status, now - x.startedAt)
   countPhases(x, now)
-  if (x.refusal !== null && !x.isPreview) plane.metrics.error(errorRows[x.refusal.error].code)
+  if (x.refusal !== null && !x.isPreview) {
+    plane.metrics.error(errorRows[x.refusal.error].code)
+    noteError(x, x.refusal.error, now)
+  }
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()

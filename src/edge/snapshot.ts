@@ -10,6 +10,8 @@ import type { EdgeMetrics, ZoneMetrics } from '../metrics/edge-metrics.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import { KeyRing } from '../ai/key-ring.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
+import { zoneScope } from '../tallies/scopes.ts'
+import type { TallyBook, TallyScope } from '../tallies/tally-book.ts'
 import type { HostLookup } from '../zones/lookup.ts'
 import { compileZones, type Route, type Zone } from '../zones/zone.ts'
 import { compileQuota, compileRateLimits, type MeterRule } from './meter/rules.ts'
@@ -29,6 +31,7 @@ export interface EdgeRoute extends Route {
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
+  readonly tallies: TallyScope
   /** Those of the file and of the zone, for requests that need no route. */
   readonly limits: readonly MeterRule[]
 }
@@ -77,6 +80,7 @@ export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessParts
+  readonly tallies: TallyBook
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
   readonly clock: Clock
@@ -120,7 +124,9 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
       const settings = compileZoneSettings(zone.config, settingsParts)
       if (settings.flaw !== null) broken.set(zone.config.name, settings.flaw)
       const limits = ofZones.get(zone.config)!
-      return { ...zone, metrics: metrics.zone(zone.config.name), limits, ...settings }
+      const { name } = zone.config
+      const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
+      return { ...zone, ...counts, limits, ...settings }
     }),
     broken,
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),

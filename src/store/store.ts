@@ -25,6 +25,7 @@ import type {
   Token,
 } from './records.ts'
 import type { SigningKey } from './signing-key.ts'
+import type { Occurrence, Tally, TallyKind, TallySum } from './tally.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
@@ -62,6 +63,7 @@ export interface Store {
   readonly audit: AuditLog
   readonly logs: Logs
   readonly counters: Counters
+  readonly tallies: Tallies
   readonly changes: Changes
   /** Stores the three records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
   bootstrap(first: Bootstrap): Promise<boolean>
@@ -428,6 +430,19 @@ export interface CounterReply {
   readonly granted: number
   /** Ms until one more fits; 0 when it fits now. */
   readonly wait: number
+}
+
+/**
+ * How often things happened in slots of time, with all who share the store; see `tallyKinds` for how long they stay. Weaker than records: what was added in the last
+ * second may be lost in a power cut.
+ */
+export interface Tallies {
+  /** Adds to the counts of slots, and to the occurrences, of which the last 20 of each name stay. Where it rejects, some may have been added. */
+  add(tallies: readonly Tally[]): Promise<void>
+  /** Returns what was counted of a scope in the slots that begin at `since` (ms since the epoch) or later, by name. */
+  list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]>
+  /** Returns the last occurrences of a name, newest first. */
+  occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]>
 }
 
 /** The writes of every process that shares the store, this one included. */

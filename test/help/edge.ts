@@ -28,6 +28,7 @@ import type { AiServices } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
+import type { Tally } from '../../src/store/tally.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { HaltingClock } from './clock.ts'
 import { forbidMisuse } from './misuse.ts'
@@ -216,6 +217,7 @@ export class Edge {
   readonly plane: DataPlane
   readonly config: Config
   readonly metrics: EdgeMetrics
+  readonly #tallies: Tally[] = []
   /** Lines of the access log, and of the log of events. */
   readonly accesses: Record<string, unknown>[]
   readonly events: Record<string, unknown>[]
@@ -233,9 +235,16 @@ export class Edge {
       accessLog: new AccessLog(linesTo(this.accesses), config.log.sample),
       log: createLogger('error', linesTo(this.events)),
       ...parts,
+      tell: tallies => this.#tallies.push(...tallies),
       clock: parts.clock ?? new HaltingClock(t),
       metrics: this.metrics,
     })
+  }
+
+  /** What was counted of errors, rules and limits. */
+  get tallies(): readonly Tally[] {
+    this.plane.tallies.flush()
+    return this.#tallies
   }
 
   connect(from?: string): Promise<Wire> {

@@ -14,6 +14,7 @@ const ranks: Readonly<Record<string, number>> = {
   errors: 4,
   store: 5,
   permissions: 6,
+  tallies: 6,
   zones: 7,
   pools: 7,
   access: 7,

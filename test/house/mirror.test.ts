@@ -53,6 +53,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/members/members': ['dashboard/members/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
   'edge/explain/rehearsal': ['edge/explain/'],
+  'edge/note-error': ['tallies/scopes'],
   'edge/origin/origin': ['edge/origin/', 'base/misuse'],
   'edge/resolver/address-book': ['edge/resolver/'],
   'edge/origin/health-checker': ['edge/origin/health-check', 'edge/resolver/address-guard'],

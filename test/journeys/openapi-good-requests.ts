@@ -88,6 +88,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   updateAccessRule: madeRule('AccessRule'),
   deleteAccessRule: madeRule('AccessRule'),
   listZones: none,
+  listZoneErrors: none,
+  listAccountErrors: none,
   getZone: none,
   listOrigins: none,
   explainRequest: none,

@@ -16,6 +16,7 @@ import { oauthClientsContract } from './contract-oauth-clients.ts'
 import { oauthGrantsContract } from './contract-oauth-grants.ts'
 import { peopleContract } from './contract-people.ts'
 import { recordsContract } from './contract-records.ts'
+import { talliesContract } from './contract-tallies.ts'
 import { togetherContract } from './contract-together.ts'
 import { tokensContract } from './contract-tokens.ts'
 import { zonesContract } from './contract-zones.ts'
@@ -45,4 +46,5 @@ export function storeContract(name: string, place: Place): void {
   logsContract(name, place)
   logFiltersContract(name, place)
   countersContract(name, place)
+  talliesContract(name, place)
 }

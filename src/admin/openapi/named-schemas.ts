@@ -10,6 +10,7 @@ import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
+import { happenedError } from '../zones/happened-error-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
@@ -41,6 +42,7 @@ export const schemas = {
   ErrorPage: errorPage,
   AccessRule: accessRule,
   Zone: zone,
+  HappenedError: happenedError,
   Pool: pool,
   Explanation: explanation,
   AuditEntry: auditEntry,

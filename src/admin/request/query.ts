@@ -44,8 +44,8 @@ export class Parameters {
   /** Reads `page` (from 1) or `cursor`, and `per_page`. */
   page(usual = 20, most = mostPerPage): PageQuery {
     return {
-      page: this.#wholeNumber('page', 1, lastPage),
-      perPage: this.#wholeNumber('per_page', usual, most),
+      page: this.wholeNumber('page', 1, lastPage, 1),
+      perPage: this.wholeNumber('per_page', 1, most, usual),
       after: this.#cursor(),
     }
   }
@@ -74,6 +74,21 @@ export class Parameters {
     return this.#refuse(name, `must have 1 to ${longestText} characters`, null)
   }
 
+  /** Reads a whole number between two bounds of at least 0; `usual` where it is absent. */
+  wholeNumber<Usual extends number | null>(
+    name: string,
+    least: number,
+    most: number,
+    usual: Usual,
+  ): number | Usual {
+    const given = this.#query.get(name)
+    if (given === null) return usual
+    const value = /^[0-9]{1,7}$/.test(given) ? Number(given) : -1
+    return value >= least && value <= most
+      ? value
+      : this.#refuse<number | Usual>(name, `must be a whole number from ${least} to ${most}`, usual)
+  }
+
   /** Notes that a parameter breaks a rule, in words that follow its name. */
   refuse(name: string, rule: string): void {
     this.#refuse(name, rule, null)
@@ -86,15 +101,6 @@ export class Parameters {
     return (
       readCursor(given) ?? this.#refuse('cursor', 'must be a cursor from an earlier page of this list', null)
     )
-  }
-
-  #wholeNumber(name: string, usual: number, most: number): number {
-    const given = this.#query.get(name)
-    if (given === null) return usual
-    const value = /^[0-9]{1,7}$/.test(given) ? Number(given) : 0
-    return value >= 1 && value <= most
-      ? value
-      : this.#refuse(name, `must be a whole number from 1 to ${most}`, usual)
   }
 
   #refuse<T>(name: string, rule: string, usual: T): T {

@@ -1,8 +1,8 @@
 // The operations of zones, for the document of the API.
 
 import { json, type Operation, refusal, refusals, type Tag } from '../openapi/operation.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
-import { about, id, listOf, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
+import { moment, pageQuery } from '../openapi/query-schemas.ts'
+import { about, id, listOf, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
 import { changedAccessRule, newAccessRule } from './access-rule-schemas.ts'
 import {
   changedErrorRule,
@@ -14,6 +14,7 @@ import {
   previewRequest,
 } from '../custom-errors/schemas.ts'
 import { question } from './explain-schemas.ts'
+import { errorOrders } from './happened-errors.ts'
 import { mostRules } from './rule-members.ts'
 import { order } from './rule-schemas.ts'
 
@@ -21,6 +22,17 @@ const zone = '/client/v4/zones/{zone}'
 const pages = `${zone}/error_pages`
 const errorPage = `${pages}/{page_type}`
 const tag = 'Custom errors'
+
+const countsOfErrors =
+  'Counts by hour, and the last requests that got each. They are a few seconds old, and the same on all machines that share the store.'
+
+const errorQuery = {
+  page: pageQuery.page!,
+  per_page: pageQuery.per_page!,
+  code: about('Only this code.', whole(1, 9_999)),
+  since: about('Only hours that end later, in the last 24.', moment),
+  order: about('What comes first: the last one, by default, or the most frequent.', oneOf(errorOrders)),
+}
 
 const jsonForAgents = {
   expression: 'response.code == 522 && request.headers[?"accept"].orValue([]).exists(a, a.contains("json"))',
@@ -170,6 +182,22 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     },
     response: json(success(named('Explanation'))),
     refusals: [refusal('not_serving', ['retry-after'])],
+  },
+  [`GET ${zone}/errors`]: {
+    id: 'listZoneErrors',
+    tag: 'Zones',
+    summary: 'List the errors that happened in a zone in the last day, by code',
+    description: countsOfErrors,
+    query: errorQuery,
+    response: json(page(named('HappenedError'))),
+  },
+  'GET /client/v4/accounts/{account_id}/errors': {
+    id: 'listAccountErrors',
+    tag: 'Zones',
+    summary: 'List the errors that happened in all zones and AI gateways in the last day, by code',
+    description: `${countsOfErrors} Requests outside of all zones and AI gateways are shown to the oldest account.`,
+    query: errorQuery,
+    response: json(page(named('HappenedError'))),
   },
   [`GET ${zone}/origins`]: {
     id: 'listOrigins',

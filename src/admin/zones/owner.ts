@@ -12,6 +12,6 @@ export async function ownerOf(
 }
 
 /** Returns the oldest account, to which all belongs that the configuration gives to nobody; null where there is none. */
-async function oldestOf(accounts: Accounts): Promise<string | null> {
+export async function oldestOf(accounts: Accounts): Promise<string | null> {
   return (await accounts.list())[0]?.id ?? null
 }

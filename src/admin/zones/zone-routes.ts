@@ -10,6 +10,7 @@ import { previewZoneError } from '../custom-errors/preview.ts'
 import { errorRuleWork, readErrorRule, viewErrorRule } from '../custom-errors/rule-body.ts'
 import { htmlBody, jsonBody, largeJsonBody } from '../request/input.ts'
 import { explainRequest } from './explain.ts'
+import { errorParameters, listZoneErrors } from './happened-errors.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from '../row.ts'
 import { getZone } from './zone-list.ts'
@@ -66,6 +67,13 @@ export const zoneRows: readonly ZoneRow[] = [
     permission: 'Access Rules Read',
     body: jsonBody,
     handle: explainRequest,
+  },
+  {
+    method: 'GET',
+    path: `${zone}/errors`,
+    permission: 'Analytics Read',
+    query: errorParameters,
+    handle: listZoneErrors,
   },
 
   { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },

@@ -11,6 +11,8 @@ import type { Rewriting } from './rewriting.ts'
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
+  /** The gateway that it is for, where there is one: errors are counted there. */
+  found: Gateway | null = null
   /** Its gateway, once access is granted. */
   gateway: Gateway | null = null
   /** The token that granted access; null where the gateway requires none. */

@@ -37,6 +37,7 @@ function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<Gate
 
 function authenticateFor(x: Exchange, ai: AiExchange, gateway: Gateway | null | 'store_away'): Verdict {
   if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
+  ai.found = gateway
   if (gateway !== null && !gateway.authentication) return letIn(x, ai, gateway, null)
   const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, 'ai', x.client.shown)
   return token instanceof Promise

@@ -1,6 +1,7 @@
 // What would happen to a request that nobody sends: the steps of the gateway themselves decide, on a copy of what they would move. No count moves, nobody is
 // banned, nothing is logged, and no origin is asked.
 
+import { systemClock } from '../../base/clock.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { AccessDecision } from '../../access/policy.ts'
 import type { Config } from '../../config/config.ts'
@@ -8,6 +9,7 @@ import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Counting, Limiter } from '../../limits/limiter.ts'
 import { createLogger } from '../../log/log.ts'
 import { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import { TallyBook } from '../../tallies/tally-book.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { answer } from '../answer.ts'
 import { tooLarge } from '../bound.ts'
@@ -107,6 +109,7 @@ function planeOf(
     {
       ...parts,
       metrics: unread,
+      tallies: unheard,
       access: { ...parts.access, bans: bans.still, metrics: unread, witness },
       before: plane.snapshot,
       isRehearsal: true,
@@ -131,6 +134,7 @@ function planeOf(
     },
     geo: plane.geo,
     limiter,
+    tallies: unheard,
     sidePort: plane.sidePort,
     documentation: plane.documentation,
     isDraining: false,
@@ -145,4 +149,5 @@ function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string)
 }
 
 const unread = new EdgeMetrics()
+const unheard = new TallyBook(systemClock, () => {})
 const silent = createLogger('fatal', { write: () => {} })

@@ -9,6 +9,7 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import { Vouch } from '../../base/vouch.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
+import type { Tally } from '../../store/tally.ts'
 import type { Api } from '../../admin/row.ts'
 import type { Unready } from '../../admin/health.ts'
 import type { Facts } from '../../admin/routes.ts'
@@ -73,6 +74,8 @@ interface Shared {
   /** The base URL of the error documentation. */
   readonly documentation: string
   readonly sidePort: SidePort
+  /** Takes what was counted of errors, rules and limits. */
+  readonly tallied: (tallies: readonly Tally[]) => void
 }
 
 export class Gateway {
@@ -379,7 +382,9 @@ export class Gateway {
         )
         const issuer = isPublished ? await this.#server.listenForEdge() : null
         const sidePort = { endpoint: this.#admin, issuer, secret: this.#secret }
-        const shared = { documentation: this.#documentation, sidePort }
+        const { tallies } = this.#management!
+        const tallied = (counted: readonly Tally[]) => tallies.take(counted)
+        const shared = { documentation: this.#documentation, sidePort, tallied }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         this.#edge = await this.#plane.listen()
         this.#checker.ownEndpoints = this.#edge

@@ -1,5 +1,5 @@
 // What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes, the retention of their
-// audit log, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
+// audit log, the counts of errors, rules and limits, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
 
 import { systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
@@ -9,6 +9,7 @@ import type { Config } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { LogSeries } from '../../ai-logs/series/log-series.ts'
+import { TallyKeeper } from '../../tallies/tally-keeper.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
 import { GrantKeeper } from '../../admin/oauth-grants/grant-keeper.ts'
@@ -24,6 +25,7 @@ export class Management {
   readonly writes: WriteLimit
   readonly refusals: Refusals
   readonly logSeries: LogSeries
+  readonly tallies: TallyKeeper
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
@@ -39,6 +41,7 @@ export class Management {
     this.writes = new WriteLimit(this.#limiter, management.writes)
     this.refusals = new Refusals(log, metrics.managementRefusals)
     this.logSeries = new LogSeries(store)
+    this.tallies = new TallyKeeper({ store, log })
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
     this.grants = new GrantKeeper({ store, log })
@@ -75,6 +78,7 @@ export class Management {
     await Promise.all([
       this.#watch.close(),
       this.#keeper.close(),
+      this.tallies.close(),
       this.grants.close(),
       this.#limiter.close(),
       this.logSeries.close(),

@@ -4,6 +4,7 @@ import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { Bans } from '../../access/bans.ts'
+import type { Tally } from '../../store/tally.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
@@ -25,6 +26,8 @@ interface LocalPlaneParts {
   readonly reusePort: boolean
   /** Counters shared with other processes; its own where there are none. */
   readonly bans?: Bans
+  /** Takes what was counted of errors, rules and limits. */
+  readonly tallied?: (tallies: readonly Tally[]) => unknown
 }
 
 export class LocalPlane implements ManagedPlane {
@@ -117,7 +120,7 @@ export class LocalPlane implements ManagedPlane {
   }
 
   #build(): DataPlane {
-    const { documentation, metrics, log, services, sidePort, bans } = this.#parts
+    const { documentation, metrics, log, services, sidePort, bans, tallied } = this.#parts
     return new DataPlane(this.#config, {
       documentation,
       metrics: metrics.edge,
@@ -129,6 +132,7 @@ export class LocalPlane implements ManagedPlane {
       zones: services.zones,
       limiter: services.limiter,
       ...(bans && { bans }),
+      ...(tallied && { tell: tallied }),
     })
   }
 }

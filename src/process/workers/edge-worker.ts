@@ -7,6 +7,7 @@ import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Endpoint } from '../../config/config.ts'
 import { Borrower } from '../../store/lending.ts'
+import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
@@ -93,7 +94,8 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]>
     tellFound: found => tell({ found }),
     borrow: (found, isFound) => borrower.ask(found, isFound),
   })
-  const parts = { documentation, sidePort, metrics, destination, log, services, bans }
+  const tallied = (tallies: readonly Tally[]) => tell({ tallies })
+  const parts = { documentation, sidePort, metrics, destination, log, services, bans, tallied }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
   bans.keep(config)

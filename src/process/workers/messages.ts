@@ -3,6 +3,7 @@
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
+import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
@@ -57,11 +58,12 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it has found in the store, what it wants to borrow, and its last counts when it dies. */
+/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, and its last counts when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
   | { readonly refusals: BanNews }
   | { readonly found: readonly FoundKey[] }
+  | { readonly tallies: readonly Tally[] }
   | { readonly borrow: FoundKey; readonly as: number }
   | { readonly last: Snapshot }

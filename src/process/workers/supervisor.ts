@@ -7,6 +7,7 @@ import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { type FoundKey, LatestKeys } from '../../store/found-keys.ts'
 import { freshest, type Loan } from '../../store/lending.ts'
+import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
@@ -21,6 +22,8 @@ import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 interface SupervisorParts {
   readonly documentation: string
   readonly sidePort: SidePort
+  /** Takes what workers counted of errors, rules and limits. */
+  readonly tallied?: (tallies: readonly Tally[]) => void
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock?: Clock
@@ -191,8 +194,9 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts a worker and lets it listen; `attempt` counts the previous crashes in a row. */
   async #start(attempt: number): Promise<readonly Endpoint[]> {
-    const { documentation, sidePort, log } = this.#parts
+    const { documentation, sidePort, log, tallied } = this.#parts
     const heard = {
+      counted: (tallies: readonly Tally[]) => tallied?.(tallies),
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
       borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),

@@ -6,6 +6,7 @@ import { getCompileCacheDir } from 'node:module'
 import type { Interface } from 'node:readline'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
+import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
@@ -19,10 +20,11 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Called for unsolicited messages of a worker: refusals counted towards bans, what it has found in the store, and what it wants to borrow. */
+/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, and what it wants to borrow. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
+  counted(tallies: readonly Tally[]): void
   borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
   /** Takes each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
@@ -116,6 +118,7 @@ export class WorkerHandle {
     if ('last' in message) this.#last = message.last
     else if ('refusals' in message) this.#heard.refused(message.refusals)
     else if ('found' in message) this.#heard.found(message.found, this)
+    else if ('tallies' in message) this.#heard.counted(message.tallies)
     else if ('borrow' in message) void this.#borrow(message.borrow, message.as)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
     else this.#settle(message.id)?.resolve(message.value)

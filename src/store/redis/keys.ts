@@ -3,6 +3,7 @@
 
 import type { CredentialKind } from '../credential.ts'
 import type { RecordKind } from '../store.ts'
+import type { TallyKind } from '../tally.ts'
 
 export const keys = {
   /** The number of the data format. */
@@ -51,6 +52,11 @@ export const keys = {
   slidingCount: (key: string) => `{gatehouse:${key}}:sliding`,
   /** The count until a time, at which it expires. */
   fixedCount: (key: string, until: number) => `{gatehouse:${key}}:until:${until}`,
+  /** How often what happened in a slot, by name, and when last; it expires. */
+  tallies: (kind: TallyKind, scope: string, slot: number) => `{gatehouse}:tallies:${kind}:${scope}:${slot}`,
+  /** The last occurrences of a name; they expire with the last of them. */
+  occurrences: (kind: TallyKind, scope: string, name: string) =>
+    `{gatehouse}:occurrences:${kind}:${scope}:${name}`,
 } as const
 
 /** The channel on which writers say that there are changes to read. */

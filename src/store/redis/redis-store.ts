@@ -26,6 +26,7 @@ import { insertFirst, recordKeys } from './record-scripts.ts'
 import { RedisMembers, RedisUsers } from './people.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
+import { RedisTallies } from './tallies.ts'
 import { deniedRights } from './server/rights.ts'
 import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
@@ -65,6 +66,7 @@ export class RedisStore implements Store {
   readonly audit: RedisAudit
   readonly logs: RedisLogs
   readonly counters: RedisCounters
+  readonly tallies: RedisTallies
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
@@ -140,6 +142,7 @@ export class RedisStore implements Store {
     this.audit = new RedisAudit(records, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)
+    this.tallies = new RedisTallies(logs, clock)
     this.changes = new RedisChanges(records, clock)
     this.#graves = new Graves(records, logs)
     this.changes.follow(change => {

@@ -21,6 +21,7 @@ import { migrate } from './database/migrate.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteOAuthGrants } from './oauth-grants.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
+import { SqliteTallies } from './tallies.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteMembers, SqliteUsers } from './people.ts'
 import { SqliteRecords } from './records.ts'
@@ -32,6 +33,7 @@ interface Files {
   readonly logs: Database
   readonly credentials: Database
   readonly counters: SqliteCounters
+  readonly tallies: SqliteTallies
 }
 
 interface SqliteOptions {
@@ -68,6 +70,7 @@ export class SqliteStore implements Store {
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
+  readonly tallies: SqliteTallies
   readonly changes: JoinedChanges
   readonly #files: Files
   readonly #changes: SqliteChanges
@@ -86,9 +89,10 @@ export class SqliteStore implements Store {
 
   /** Joins what was opened. */
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, credentials, counters } = files
+    const { records, logs, credentials, counters, tallies } = files
     this.location = location
     this.counters = counters
+    this.tallies = tallies
     this.#files = files
     this.logs = new SqliteLogs(logs)
     const [changes, ofCredentials] = [
@@ -169,9 +173,9 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, credentials, counters } = this.#files
+    const { records, logs, credentials, counters, tallies } = this.#files
     this.changes.close()
-    for (const file of [counters, credentials, logs, records]) file.close()
+    for (const file of [tallies, counters, credentials, logs, records]) file.close()
   }
 }
 
@@ -188,7 +192,8 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(db)
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
-  return new SqliteStore(memory, { records: db, logs: db, credentials, counters }, clock)
+  const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
+  return new SqliteStore(memory, { records: db, logs: db, credentials, counters, tallies }, clock)
 }
 
 async function openFile(
@@ -205,7 +210,9 @@ async function openFile(
   const credentials = await Database.open(`${file}-credentials`, { synchronous: 'FULL', ...options })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
-  const store = new SqliteStore(`sqlite:${file}`, { records, logs, credentials, counters }, clock)
+  const tallies = await SqliteTallies.open(`${file}-counts`, commandTimeout, clock)
+  const files = { records, logs, credentials, counters, tallies }
+  const store = new SqliteStore(`sqlite:${file}`, files, clock)
   void store.logs.sweep()
   return store
 }
@@ -225,8 +232,7 @@ async function makeDatabase(file: string, pragmas: string, steps: readonly strin
 async function openCounters(file: string, commandTimeout: number, clock: Clock): Promise<SqliteCounters> {
   makeFile(file)
   // The other processes of a gateway may be making it, too.
-  const first = await SqliteCounters.open(file, openingPatience, clock)
-  first.close()
+  for (const part of [SqliteCounters, SqliteTallies]) (await part.open(file, openingPatience, clock)).close()
   return SqliteCounters.open(file, commandTimeout, clock)
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { changeChannel, keys } from '../../../src/store/redis/keys.ts'
+import { slotOf } from '../../../src/store/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { sourceFiles } from '../../help/source.ts'
@@ -54,6 +55,10 @@ const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
 const second = member({ account: joined.account, isSuper: true })
+const seen = { at: Date.now(), ray: '0', method: 'GET', host: 'x', path: '/', status: 403, format: 'json' }
+const slot = slotOf('error', seen.at)
+const counted = { kind: 'error', scope: 'none', name: '1020', slot, count: 1, last: seen.at } as const
+const tally = { ...counted, occurrences: [seen] }
 const far = Date.now() + 20 * 86_400_000
 const spend = (store: Store, window: 'sliding' | 'fixed') =>
   store.counters.spend({
@@ -194,6 +199,11 @@ const cases: Readonly<Record<string, Case>> = {
       await append(store)
     },
     act: store => store.logs.remove(logged.account, logged.id, logQuery()),
+  },
+  'tallies.add': { act: store => store.tallies.add([tally]) },
+  'tallies.list': {
+    arrange: store => store.tallies.add([tally]),
+    act: store => store.tallies.list('error', 'none', 0),
   },
   'counters.spend, sliding': { act: store => spend(store, 'sliding') },
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },

@@ -4,6 +4,7 @@ import { SqliteResponses } from '../../../src/store/sqlite/responses.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { SqliteCounters } from '../../../src/store/sqlite/counters.ts'
+import { SqliteTallies } from '../../../src/store/sqlite/tallies.ts'
 import { credentialMigrations } from '../../../src/store/sqlite/database/schema.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
@@ -56,7 +57,9 @@ async function openStore(t: TestContext) {
   const credentials = await Database.open(':memory:', memory)
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', 250, clock)
-  const store = new SqliteStore('sqlite::memory:', { records: db, logs: db, credentials, counters }, clock)
+  const tallies = await SqliteTallies.open(':memory:', 250, clock)
+  const files = { records: db, logs: db, credentials, counters, tallies }
+  const store = new SqliteStore('sqlite::memory:', files, clock)
   t.after(() => store.close())
   return { db, clock, store }
 }

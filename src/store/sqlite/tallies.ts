@@ -1,0 +1,146 @@
+// Tallies in the file of the counts, a row for each slot, and one for the occurrences of each name. Those whose time is over go when others come.
+
+import type { Clock } from '../../base/clock.ts'
+import type { Tallies } from '../store.ts'
+import {
+  endOfSlot,
+  lastOf,
+  type Occurrence,
+  type Tally,
+  type TallyKind,
+  tallyKinds,
+  type TallySum,
+} from '../tally.ts'
+import { type Command, Database, type Statement } from './database/database.ts'
+import { smallPages } from './database/schema.ts'
+
+/** The most whose time is over that one write removes beside those that it writes, so that none is long. */
+const broom = 50
+/** The most tallies of one transaction: rate limits are counted in the same file. */
+const mostAtOnce = 200
+
+const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS tallies (
+    kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    slot REAL NOT NULL,
+    ends_at REAL NOT NULL,
+    count INTEGER NOT NULL,
+    last REAL NOT NULL,
+    PRIMARY KEY (kind, scope, name, slot)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS tallies_by_end ON tallies (ends_at);
+  CREATE TABLE IF NOT EXISTS occurrences (
+    kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    ends_at REAL NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (kind, scope, name)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS occurrences_by_end ON occurrences (ends_at)`
+
+export class SqliteTallies implements Tallies {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #add: Command
+  readonly #list: Statement
+  readonly #get: Statement
+  readonly #put: Command
+  readonly #sweeps: readonly Command[]
+
+  /** Opens a file that can be written, and makes what is missing in it. */
+  static async open(path: string, patience: number, clock: Clock): Promise<SqliteTallies> {
+    const db = await Database.open(path, { synchronous: 'NORMAL', patience })
+    try {
+      await db.read(() => db.exec(pragmas + tables))
+      return new SqliteTallies(db, clock)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+
+  private constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#add = db.command(
+      `INSERT INTO tallies (kind, scope, name, slot, ends_at, count, last) VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET count = count + excluded.count, last = max(last, excluded.last)`,
+    )
+    this.#list = db.prepare(
+      `SELECT name, slot, count, last FROM tallies
+         WHERE kind = ? AND scope = ? AND slot >= ? AND ends_at > ? ORDER BY name, slot`,
+    )
+    this.#get = db.prepare(
+      'SELECT record FROM occurrences WHERE kind = ? AND scope = ? AND name = ? AND ends_at > ?',
+    )
+    this.#put = db.command(
+      'INSERT OR REPLACE INTO occurrences (kind, scope, name, ends_at, record) VALUES (?, ?, ?, ?, ?)',
+    )
+    this.#sweeps = [
+      db.command(
+        `DELETE FROM tallies WHERE (kind, scope, name, slot) IN
+           (SELECT kind, scope, name, slot FROM tallies WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
+      ),
+      db.command(
+        `DELETE FROM occurrences WHERE rowid IN
+           (SELECT rowid FROM occurrences WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
+      ),
+    ]
+  }
+
+  async add(tallies: readonly Tally[]): Promise<void> {
+    for (let from = 0; from < tallies.length; from += mostAtOnce) {
+      const some = tallies.slice(from, from + mostAtOnce)
+      await this.#db.write(() => {
+        const now = this.#clock.now()
+        for (const sweep of this.#sweeps) sweep(now, broom + some.length)
+        for (const tally of some) this.#addWithin(tally, now)
+      })
+    }
+  }
+
+  async list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]> {
+    const rows = await this.#db.read(() => this.#list.all(kind, scope, since, this.#clock.now()))
+    const sums = new Map<string, { name: string; slots: [number, number][]; last: number }>()
+    for (const { name, slot, count, last } of rows) {
+      const key = String(name)
+      const sum = sums.get(key) ?? { name: key, slots: [], last: 0 }
+      sums.set(key, sum)
+      sum.slots.push([Number(slot), Number(count)])
+      sum.last = Math.max(sum.last, Number(last))
+    }
+    return [...sums.values()]
+  }
+
+  async occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]> {
+    const now = this.#clock.now()
+    return this.#db.read(() => this.#occurrencesWithin({ kind, scope, name }, now))
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #addWithin(tally: Tally, now: number): void {
+    const { kind, scope, name, slot, count, last, occurrences } = tally
+    this.#add(kind, scope, name, slot, endOfSlot(kind, slot), count, last)
+    if (occurrences.length === 0) return
+    const kept = lastOf(occurrences, this.#occurrencesWithin(tally, now))
+    this.#put(kind, scope, name, kept[0]!.at + tallyKinds[kind].kept, JSON.stringify(kept))
+  }
+
+  #occurrencesWithin(
+    { kind, scope, name }: Pick<Tally, 'kind' | 'scope' | 'name'>,
+    now: number,
+  ): readonly Occurrence[] {
+    const row = this.#get.get(kind, scope, name, now)
+    if (row === undefined) return []
+    const kept = JSON.parse(String(row.record)) as readonly Occurrence[]
+    return kept.filter(({ at }) => at + tallyKinds[kind].kept > now)
+  }
+}

@@ -1,0 +1,27 @@
+// The scopes that things are counted in, as the store names them.
+
+/** Requests to hosts of no zone. */
+export const noZone = 'none'
+/** Requests to AI hosts whose gateway is not known. */
+export const noGateway = 'ai'
+
+/** Returns the scope of a zone. */
+export function zoneScope(zone: string): string {
+  return `zone ${zone}`
+}
+
+/** Returns the scope of the AI gateways of an account: their errors are named by `gatewayError`. */
+export function gatewaysScope(account: string): string {
+  return `ai ${account}`
+}
+
+/** Returns the name of an error at a gateway. */
+export function gatewayError(code: number, gateway: string): string {
+  return `${code} ${gateway}`
+}
+
+/** Reads the name of an error: the gateway is null outside of AI gateways. */
+export function readError(name: string): { readonly code: number; readonly gateway: string | null } {
+  const [code, gateway = null] = name.split(' ')
+  return { code: Number(code), gateway }
+}
