@@ -24,7 +24,7 @@ export function composeForAi(
   caller: AiCaller,
 ): ErrorResponse {
   const content =
-    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
+    refusal.faults.length > 0 ? envelopeFor(refusal, caller) : recordOf(refusal, occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
@@ -93,6 +93,22 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
 
 function errorOf({ detail, error_name, error_code }: Problem): unknown {
   return { message: detail, type: error_name, code: error_code }
+}
+
+/** The last envelope and what it is of: in a flood of refused calls it is the same for most, and nothing in it is about one call. */
+interface Envelope extends AiCaller {
+  readonly refusal: Refusal
+  readonly content: Content
+}
+
+let last: Envelope | null = null
+
+function envelopeFor(refusal: Refusal, caller: AiCaller): Content {
+  const { api, dialect } = caller
+  if (last?.refusal === refusal && last.api === api && last.dialect === dialect) return last.content
+  const content = envelopeOf(refusal, caller)
+  last = { refusal, api, dialect, content }
+  return content
 }
 
 function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {

@@ -5,7 +5,7 @@ import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type ErrorResponse, compose } from '../../src/errors/compose.ts'
 import { type AiCaller, composeEventForAi, composeForAi } from '../../src/errors/compose-ai.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
-import { type Facts, type Fault, refuse } from '../../src/errors/refusal.ts'
+import { type Facts, type Fault, type Refusal, refuse } from '../../src/errors/refusal.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
@@ -264,4 +264,25 @@ test('a stream for a caller of Anthropic ends with an event of its error type an
     const error = { type: name, message: record.detail }
     assert.equal(event, `event: error\ndata: ${JSON.stringify({ type: 'error', error, ...record })}\n\n`)
   }
+})
+
+test('an envelope is that of its refusal and its caller, whichever came before it', () => {
+  const faults: readonly Fault[] = [noToken, { ...noToken, code: 2014, message: 'Forbidden' }]
+  const refusals = faults.map(fault => refuse('unauthorized', { faults: [fault] }))
+  const bodyOf = (refusal: Refusal, caller: AiCaller) =>
+    composeForAi(refusal, occasionOf(), options, caller).body
+  const asked = fc.record({ refusal: fc.constantFrom(...refusals), caller: fc.constantFrom(...callers) })
+  fc.assert(
+    fc.property(fc.array(asked, { maxLength: 20 }), all => {
+      for (const { refusal, caller } of all) {
+        const body = bodyOf(refusal, { ...caller })
+        // A refusal of its own is none that came before.
+        assert.equal(body, bodyOf({ ...refusal }, caller))
+        const { type, result } = JSON.parse(body)
+        assert.equal(type, caller.api === 'rest' && caller.dialect === 'anthropic' ? 'error' : undefined)
+        assert.deepEqual(result, caller.api === 'rest' ? null : [])
+        assert.match(body, new RegExp(refusal.faults[0]!.message))
+      }
+    }),
+  )
 })

@@ -12,14 +12,45 @@ import { connectionField } from '../forward/response-heads.ts'
 /** The scope of AI calls. */
 export const runScope = 'ai_gateway.run'
 
+type TokenError = 'invalid_token' | 'insufficient_scope' | null
+
+/** The last challenge and what it was made of: in a flood of refused calls it is the same for most. */
+interface Challenge {
+  readonly host: string | null
+  readonly isSecure: boolean
+  readonly hasIssuer: boolean
+  readonly account: string
+  /** Null on REST routes. */
+  readonly gateway: string | null
+  readonly error: TokenError
+  readonly text: string
+}
+
+let last: Challenge | null = null
+
 /** Returns the value of WWW-Authenticate for an AI call, and `error` for what is wrong with its token (RFC 6750 section 3.1). */
-export function challengeFor(x: Exchange, error: 'invalid_token' | 'insufficient_scope' | null): string {
-  const origin = x.plane.ai!.issuer ? originOf(x) : null
+export function challengeFor(x: Exchange, error: TokenError): string {
   const { target } = x.ai!
   const { account } = target
-  const pathname =
-    target.api === 'rest' ? `/client/v4/accounts/${account}/ai` : `/v1/${account}/${target.gateway}`
-  return challengeOf({ resource: origin === null ? null : { origin, pathname }, scope: runScope, error })
+  const gateway = target.api === 'rest' ? null : target.gateway
+  const host = hostOf(x)
+  const isSecure = isSecureFor(x)
+  const hasIssuer = Boolean(x.plane.ai!.issuer)
+  if (
+    last?.host === host &&
+    last.account === account &&
+    last.gateway === gateway &&
+    last.error === error &&
+    last.isSecure === isSecure &&
+    last.hasIssuer === hasIssuer
+  )
+    return last.text
+  const origin = hasIssuer ? originOf(x) : null
+  const pathname = gateway === null ? `/client/v4/accounts/${account}/ai` : `/v1/${account}/${gateway}`
+  const resource = origin === null ? null : { origin, pathname }
+  const text = challengeOf({ resource, scope: runScope, error })
+  last = { host, isSecure, hasIssuer, account, gateway, error, text }
+  return text
 }
 
 /** Whether a request is for the metadata of AI routes. A host that a zone has too shows there only what is about AI routes, since the rest may be about the site. */
@@ -62,8 +93,16 @@ function headOf(x: Exchange, length: number): string {
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
 
 /** Returns the scheme and authority by which the client reaches the edge, as it says or a trusted hop does; null for what is neither. */
-function originOf({ head, way }: Exchange): string | null {
-  const host = way?.host ?? head.host
+function originOf(x: Exchange): string | null {
+  const host = hostOf(x)
   if (host === null || hostName(host) === null) return null
-  return `${way?.proto === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
+  return `${isSecureFor(x) ? 'https' : 'http'}://${host.toLowerCase()}`
+}
+
+function hostOf({ head, way }: Exchange): string | null {
+  return way?.host ?? head.host
+}
+
+function isSecureFor({ way }: Exchange): boolean {
+  return way?.proto === 'https'
 }
