@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { GatewayRateLimit } from '../../src/store/records.ts'
+import { mintToken } from '../../src/tokens/token.ts'
 import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { startResponder } from '../help/origin.ts'
@@ -119,6 +120,18 @@ test('the limits of the file apply on AI hosts too, and each has its fields', as
   assert.equal(refused.field('ratelimit-policy'), '"few";q=3;w=3600')
   clock.advance(62_000)
   assert.equal((await ask(await ai.mint())).status, 200)
+})
+
+test('made-up tokens get no further than a limit by address lets them', async t => {
+  const perAddress = { ...few, name: 'per-address', limit: 6, key: [{ by: 'address' }] } as const
+  const { ai } = await start(t, { gateway: {}, rateLimits: [few, perAddress] })
+  const token = await ai.mint()
+  const send = async (value: string) =>
+    (await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${value}`))).status
+  assert.equal(await send(token), 200)
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) statuses.push(await send(mintToken('svco_').value))
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429])
 })
 
 test('a token is counted by the field that authenticates, whatever else is sent', async t => {
