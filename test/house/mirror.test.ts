@@ -74,6 +74,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'process/commands/table': ['base/text/visible'],
   'process/commands/cli': ['process/commands/', 'process/store/with-store'],
   'process/commands/client/verbs': ['process/commands/client/'],
+  'process/commands/explain/explain': ['process/commands/explain/'],
   'process/commands/member/verbs': ['process/commands/member/'],
   'process/demo/origin': ['process/demo/'],
   'process/workers/supervisor': ['process/workers/', 'process/gateway/', 'process/plane/', 'process/url'],

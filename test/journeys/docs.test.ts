@@ -52,7 +52,8 @@ const ways = {
   asks: /^curl (?!.*\/oauth_clients)/,
   managesClients: /^npx gatehouse client /,
   managesMembers: /^npx gatehouse member /,
-  runs: /^npx gatehouse (?!client |member )/,
+  explains: /^npx gatehouse explain /,
+  runs: /^npx gatehouse (?!client |member |explain )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
   needsDocker: /^docker /,
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
@@ -234,6 +235,19 @@ test('people are invited, changed and removed, line by line', async t => {
     const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
     assert.ok(`${stdout}${stderr}`.length > 0, line)
     if (line.includes(' invite ')) assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
+  }
+})
+
+test('a request is explained, line by line', async t => {
+  const running = await startDefault(t)
+  const { ACCOUNT, TOKEN } = running.env
+  const env = { ...process.env, GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
+  const lines = commands(ways.explains)
+  assert.ok(lines.length > 0)
+  for (const line of lines) {
+    const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
+    assert.match(stdout, /^It would pass, to http:\/\/127\.0\.0\.1:1\.\n/, line)
+    assert.match(stdout, /^12 Request to the origin +passes /m, line)
   }
 })
 

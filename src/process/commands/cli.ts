@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { visible } from '../../base/text/visible.ts'
 import type { Command } from './command.ts'
-import { clientCommands } from './client/verbs.ts'
+import { access, clientCommands } from './client/verbs.ts'
 import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
 import { columns } from './table.ts'
@@ -65,6 +65,28 @@ const commands: Readonly<Record<string, Command>> = {
     },
     args: 0,
     load: async () => (await import('./health.ts')).health,
+  },
+  explain: {
+    usage: 'explain --host HOST --address IP [--path PATH] [OPTION]…',
+    summary: 'Show what would happen to a request, without sending it; 0 if it would pass, else 1.',
+    options: {
+      host: { type: 'string', value: 'HOST', help: 'the value of Host' },
+      address: { type: 'string', value: 'IP', help: 'the address that the request comes from' },
+      path: { type: 'string', value: 'PATH', help: 'the path with its query, or an absolute URL; default /' },
+      method: { type: 'string', value: 'METHOD', help: 'default GET' },
+      header: {
+        type: 'string',
+        multiple: true,
+        value: 'FIELD',
+        help: "such as 'accept: text/html', or @PATH for a file of them; repeatable",
+      },
+      'body-size': { type: 'string', value: 'BYTES', help: 'the size of its body' },
+      file: { type: 'string', value: 'PATH', help: 'a file with its body, of which AI calls need it' },
+      zone: { type: 'string', value: 'NAME', help: 'the zone; default the one that the host leads to' },
+      ...access,
+    },
+    args: 0,
+    load: async () => (await import('./explain/explain.ts')).explain,
   },
   'token create': {
     usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',

@@ -35,6 +35,13 @@ export interface Input {
   readonly yes?: boolean
   readonly replace?: boolean
   readonly running?: boolean
+  readonly host?: string
+  readonly path?: string
+  readonly method?: string
+  readonly header?: readonly string[]
+  readonly address?: string
+  readonly zone?: string
+  readonly 'body-size'?: string
   readonly args: readonly string[]
 }
 

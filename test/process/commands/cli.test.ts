@@ -57,6 +57,7 @@ test('the help of a command explains every option that its usage names', async (
     ['check'],
     ['errors'],
     ['health'],
+    ['explain'],
     ['token', 'create'],
     ['store', 'copy'],
     ['demo'],

@@ -220,3 +220,29 @@ test('a worker that does not drain in time is cut', async t => {
   await supervisor.drain(10)
   assert.ok(!children().includes(workers[0]!))
 })
+
+test('a worker is asked to explain, and another one where that one does not reply', async t => {
+  const { supervisor, workers } = await startWorkers(t, 2, { supervision: { viewPatience: 300 } })
+  const asked = {
+    zone: 'site',
+    account: '0'.repeat(32),
+    method: 'GET',
+    target: '/',
+    host: 'site.test',
+    headers: [],
+    address: '203.0.113.7',
+    body: null,
+    bodySize: null,
+  }
+  const outcome = async () => {
+    const explained = await supervisor.explain(asked)
+    return explained !== null && 'explanation' in explained ? explained.explanation.outcome : explained
+  }
+  assert.equal(await outcome(), 'forwarded')
+  process.kill(workers[0]!, 'SIGSTOP')
+  t.after(() => process.kill(workers[0]!, 'SIGCONT'))
+  assert.equal(await outcome(), 'forwarded')
+  process.kill(workers[1]!, 'SIGSTOP')
+  t.after(() => process.kill(workers[1]!, 'SIGCONT'))
+  assert.equal(await outcome(), null)
+})

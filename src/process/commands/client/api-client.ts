@@ -62,14 +62,26 @@ const mostTries = 4
 
 export class ApiClient {
   readonly #access: ApiAccess
+  readonly #root: string
 
-  constructor(access: ApiAccess) {
+  /** Asks below a path, by default that of the account. */
+  constructor(access: ApiAccess, root = `/client/v4/accounts/${access.account}`) {
     this.#access = access
+    this.#root = root
   }
 
-  /** Sends a request below the path of the account. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
+  get account(): string {
+    return this.#access.account
+  }
+
+  /** Returns a client for what is outside of accounts. */
+  get outside(): ApiClient {
+    return new ApiClient(this.#access, '/client/v4')
+  }
+
+  /** Sends a request below its path. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
-    const url = `${this.#access.url}/client/v4/accounts/${this.#access.account}${path}`
+    const url = `${this.#access.url}${this.#root}${path}`
     const init = requestOf(method, this.#access.token, request)
     const isRepeatable = method === 'GET' || request.once === true
     // A change that was made but not confirmed returns its response only for the same key.
