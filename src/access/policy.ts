@@ -6,6 +6,7 @@ import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { plainWork } from '../config/resolve/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import { banHits, defaultHits } from '../tallies/scopes.ts'
 import { type BanBook, type Bans, banOwner } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
 import { LowerCase } from './lower-case.ts'
@@ -105,6 +106,7 @@ export class AccessPolicy {
     const { access } = this.#metrics
     if (this.#ban?.has(clientKey(request.address))) {
       access.banned.inc()
+      request.tallies.counter('access_rule', banHits).inc()
       this.#witness?.({ by: 'ban', verdict: this.#banned, left: this.#ban.left(clientKey(request.address)) })
       return this.#banned
     }
@@ -123,6 +125,7 @@ export class AccessPolicy {
     }
     if (this.#otherwise === 'allow') return null
     access.denied.default.inc()
+    request.tallies.counter('access_rule', defaultHits).inc()
     this.#witness?.({ by: 'default', verdict: this.#notAllowed })
     return this.#notAllowed
   }
@@ -134,6 +137,7 @@ export class AccessPolicy {
 
   #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
     const { access, expressionFailures } = this.#metrics
+    rule.hit(visit.request.tallies)
     if (isMatch === null) {
       access.failed[rule.kind].inc()
       if (rule.kind === 'expression') expressionFailures.access.inc()

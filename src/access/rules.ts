@@ -2,8 +2,10 @@
 
 import type { AccessKind } from '../metrics/access-metrics.ts'
 import type { AccessRule } from '../config/access-config.ts'
+import { ruleIdOf } from '../config/rule-id.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import type { TallyCounter, TallyScope } from '../tallies/tally-book.ts'
 import { type AccessSources, type Condition, compileCondition, readsPath } from './conditions.ts'
 import type { Visit } from './visit.ts'
 
@@ -15,6 +17,9 @@ export class CompiledRule {
   readonly matches: Condition
   readonly readsPath: boolean
   readonly #cause: { readonly code: string }
+  /** Where hits were counted last, which mostly is where the next one is. */
+  #scope: TallyScope | null = null
+  #hits: TallyCounter | null = null
 
   /** Compiles a rule; the access log names it by `place`. */
   constructor(rule: AccessRule, place: string, sources: AccessSources) {
@@ -25,6 +30,15 @@ export class CompiledRule {
     this.matches = compileCondition(rule, sources)
     this.readsPath = readsPath(condition)
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
+  }
+
+  /** Counts a decision of the rule. */
+  hit(scope: TallyScope): void {
+    if (scope !== this.#scope) {
+      this.#scope = scope
+      this.#hits = scope.counter('access_rule', ruleIdOf(this.rule))
+    }
+    this.#hits!.inc()
   }
 
   /** Refuses a request that the rule matched. */

@@ -5,6 +5,7 @@ import type { AddressWords } from '../base/address/address-words.ts'
 import type { Facts } from '../expression/expression.ts'
 import type { Work } from '../expression/work-budget.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
+import type { TallyScope } from '../tallies/tally-book.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'
@@ -18,6 +19,8 @@ export interface AccessRequest {
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
   readonly facts: Facts
+  /** Where decisions are counted. */
+  readonly tallies: TallyScope
   /** The work that is left for all rules that evaluate it. */
   readonly work: Work
 }

@@ -7,8 +7,10 @@ import type { Work } from '../expression/work-budget.ts'
 import { type ErrorName, errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
+import type { TallyScope } from '../tallies/tally-book.ts'
 import { factsOf } from './exchange-facts.ts'
 import type { Exchange } from './exchange.ts'
+import { talliesOf } from './note-error.ts'
 
 /**
  * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everyone where a rule fails (1052), and a path that cannot be read
@@ -58,6 +60,10 @@ class Asked implements AccessRequest {
     this.address = x.clientAddress
     this.fields = x.head.fields
     this.#x = x
+  }
+
+  get tallies(): TallyScope {
+    return talliesOf(this.#x)
   }
 
   get paths(): readonly string[] | null {

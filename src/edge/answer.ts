@@ -2,6 +2,7 @@
 // file that knows these cases.
 
 import type { Operator } from '../config/custom-errors-config.ts'
+import { ruleIdOf } from '../config/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
@@ -11,6 +12,7 @@ import { chunkText } from '../http1/chunk.ts'
 import { discardBody } from './client/discard-body.ts'
 import type { Exchange } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
+import { talliesOf } from './note-error.ts'
 import { connectionField } from './forward/response-heads.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
@@ -90,6 +92,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
     if (found === null) return null
     const composed = composeCustom(found.content, refusal, occasionOf(x), facts)
     metrics.customErrors[found.source].inc()
+    if (found.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(found.rule)).inc()
     return composed
   } catch (bug) {
     log.error({ err: bug, ray: x.ray }, 'custom error content failed to render')

@@ -22,7 +22,7 @@ export function noteError(x: Exchange, error: ErrorName, now: number): void {
 }
 
 /** Returns where things that happen to a request are counted, beside what happens at AI gateways. */
-function talliesOf({ zone, aiCaller, plane }: Exchange): TallyScope {
+export function talliesOf({ zone, aiCaller, plane }: Exchange): TallyScope {
   return zone?.tallies ?? plane.tallies.scope(aiCaller === null ? noZone : noGateway)
 }
 

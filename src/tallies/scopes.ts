@@ -5,6 +5,10 @@ export const noZone = 'none'
 /** Requests to AI hosts whose gateway is not known. */
 export const noGateway = 'ai'
 
+/** The names of refusals by an access policy for which no rule stands. */
+export const banHits = 'ban'
+export const defaultHits = 'default'
+
 /** Returns the scope of a zone. */
 export function zoneScope(zone: string): string {
   return `zone ${zone}`

@@ -7,6 +7,7 @@ import { type AccessParts, AccessPolicy, type AccessVerdict } from '../../src/ac
 import type { AccessRequest } from '../../src/access/visit.ts'
 import { EdgeMetrics } from '../../src/metrics/edge-metrics.ts'
 import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/access-config.ts'
+import { TallyBook } from '../../src/tallies/tally-book.ts'
 import { ManualClock } from '../help/clock.ts'
 import { openAccess } from '../help/edge.ts'
 
@@ -122,6 +123,7 @@ function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/', refe
   const facts = {} as AccessRequest['facts'] // that no expression asks for
   return {
     address,
+    tallies: new TallyBook(new ManualClock(), () => {}).scope('none'),
     paths: [target],
     fields: [
       ...(userAgent === '' ? [] : ['User-Agent', userAgent]),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ruleIdOf } from '../../src/config/rule-id.ts'
 import { call, startAi } from '../help/ai.ts'
 import { startEdge } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -51,5 +52,37 @@ test('errors of AI calls are counted by gateway, also of those without a token, 
     { place: `ai ${ai.account} 401 default`, paths: [`${base}/x`] },
     { place: 'ai 400', paths: [''] },
     { place: 'ai 401', paths: [`/v1/${ai.account}/unknown/openai/x`] },
+  ])
+})
+
+test('rules are counted by zone with each decision: those of all zones, of the zone, the default, and error rules', async t => {
+  const rule = (action: 'allow' | 'deny', prefix: string) =>
+    ({ action, condition: { kind: 'path', prefixes: [prefix] }, description: null }) as const
+  const [all, yes, no] = [rule('deny', '/all'), rule('allow', '/yes'), rule('deny', '/no')]
+  const words = {
+    expression: 'error.code == 1020',
+    content: 'no',
+    contentType: 'text/plain',
+    status: null,
+    description: null,
+  } as const
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], {
+    access: { rules: [all] },
+    errors: { rules: [words] },
+    zone: { access: { rules: [yes, no], otherwise: 'deny', ban: null } },
+  })
+  for (const path of ['/yes', '/yes', '/no', '/all', '/all', '/all', '/other'])
+    await edge.ask(request(`GET ${path}`))
+  await edge.ask(request('GET /all').replace('site.test', 'unknown.test'))
+  const hits = edge.tallies
+    .filter(({ kind, scope }) => kind !== 'error' && scope === 'zone site')
+    .map(({ kind, name, count }) => [kind, name, count])
+  assert.deepEqual(hits, [
+    ['access_rule', ruleIdOf(yes), 2],
+    ['access_rule', ruleIdOf(no), 1],
+    ['error_rule', ruleIdOf(words), 4],
+    ['access_rule', ruleIdOf(all), 3],
+    ['access_rule', 'default', 1],
   ])
 })

@@ -24,6 +24,7 @@ import { refuse } from '../../src/errors/refusal.ts'
 import { BodyReader } from '../../src/http1/body.ts'
 import { parseRequestHead, RequestHead } from '../../src/http1/request-head.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
+import { TallyBook } from '../../src/tallies/tally-book.ts'
 import { ManualClock } from '../help/clock.ts'
 import { nativeWork } from '../help/native-work.ts'
 import { openAccess } from '../help/edge.ts'
@@ -137,7 +138,8 @@ function policyOf(rules: readonly AccessCondition[], zone: string | null): Acces
 function exchangeOf(head: RequestHead, access: AccessPolicy, given: object): Exchange {
   const clock = new ManualClock()
   const snapshot = { access, limits, trusted: { has: () => false } }
-  const plane = { clock, snapshot, metrics, geo: parts.geo, limiter: new Limiter({ clock }) }
+  const tallies = new TallyBook(clock, () => {})
+  const plane = { clock, tallies, snapshot, metrics, geo: parts.geo, limiter: new Limiter({ clock }) }
   const client = { peer: '192.0.2.1', isTrusted: false }
   const x = new Exchange(plane as never, client as never, head, new BodyReader('none', 0), '0'.repeat(16))
   return look(Object.assign(x, { host: 'site.test' }, given))

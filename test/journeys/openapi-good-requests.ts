@@ -89,6 +89,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   deleteAccessRule: madeRule('AccessRule'),
   listZones: none,
   listZoneErrors: none,
+  listErrorRuleHits: none,
+  listAccessRuleHits: none,
   listAccountErrors: none,
   getZone: none,
   listOrigins: none,

@@ -3,6 +3,7 @@ import { Work } from '../../../src/expression/work-budget.ts'
 import { Bans } from '../../../src/access/bans.ts'
 import { AccessPolicy } from '../../../src/access/policy.ts'
 import type { AccessRequest } from '../../../src/access/visit.ts'
+import { TallyBook } from '../../../src/tallies/tally-book.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
 import type { AccessCondition } from '../../../src/config/access-config.ts'
@@ -77,6 +78,8 @@ function policyOf(conditions: readonly AccessCondition[]): AccessPolicy {
   return new AccessPolicy({ rules, otherwise: 'allow', ban: null }, 'bench', parts)
 }
 
+const tallies = new TallyBook(systemClock, () => {}).scope('bench')
+
 function requestFrom(address: string): AccessRequest {
   const request = {
     method: 'GET',
@@ -92,7 +95,7 @@ function requestFrom(address: string): AccessRequest {
     error: null,
     zone: 'bench',
   }
-  return { address, paths: ['/a/page?x=1'], fields, facts, work: new Work() }
+  return { tallies, address, paths: ['/a/page?x=1'], fields, facts, work: new Work() }
 }
 
 /** Gives the median over some rounds. */

@@ -11,6 +11,7 @@ import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { happenedError } from '../zones/happened-error-schemas.ts'
+import { accessRuleHits, errorRuleHits } from '../zones/rule-hits-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
 import { policy, token } from '../tokens/schemas.ts'
@@ -43,6 +44,8 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   HappenedError: happenedError,
+  AccessRuleHits: accessRuleHits,
+  ErrorRuleHits: errorRuleHits,
   Pool: pool,
   Explanation: explanation,
   AuditEntry: auditEntry,

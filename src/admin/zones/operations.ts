@@ -102,6 +102,21 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     },
     changed: { schema: changedErrorRule, examples: { 'With another status': maintenance } },
   }),
+  [`GET ${zone}/error_rules/hits`]: {
+    id: 'listErrorRuleHits',
+    tag,
+    summary: 'Show how often each error rule was used in the last day, in order',
+    description: 'In one response, with the rules from the configuration file, and without content.',
+    response: json(page(named('ErrorRuleHits'))),
+  },
+  [`GET ${zone}/access_rules/hits`]: {
+    id: 'listAccessRuleHits',
+    tag: 'Access rules',
+    summary: 'Show how often each access rule decided in the last day, in order',
+    description:
+      'In one response, with the rules from the configuration file, bans and the default. A rule of all zones has the hits of this zone. A rule of the file that changes starts again at 0.',
+    response: json(page(named('AccessRuleHits'))),
+  },
   [`GET ${pages}`]: {
     id: 'listErrorPages',
     tag,

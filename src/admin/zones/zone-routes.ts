@@ -13,6 +13,7 @@ import { explainRequest } from './explain.ts'
 import { errorParameters, listZoneErrors } from './happened-errors.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from '../row.ts'
+import { listAccessRuleHits, listErrorRuleHits } from './rule-hits.ts'
 import { getZone } from './zone-list.ts'
 import { ZoneRules } from './zone-rules.ts'
 
@@ -42,6 +43,12 @@ const accessRules = new ZoneRules<AccessRule>({
 export const zoneRows: readonly ZoneRow[] = [
   { method: 'GET', path: zone, permission: 'Zones Read', handle: getZone },
 
+  {
+    method: 'GET',
+    path: `${zone}/error_rules/hits`,
+    permission: 'Custom Errors Read',
+    handle: listErrorRuleHits,
+  },
   ...rowsOf(`${zone}/error_rules`, errorRules, 'Custom Errors Read', 'Custom Errors Write'),
 
   { method: 'GET', path: pages, permission: 'Custom Errors Read', handle: listErrorPages },
@@ -58,6 +65,12 @@ export const zoneRows: readonly ZoneRow[] = [
     handle: previewZoneError,
   },
 
+  {
+    method: 'GET',
+    path: `${zone}/access_rules/hits`,
+    permission: 'Access Rules Read',
+    handle: listAccessRuleHits,
+  },
   ...rowsOf(`${zone}/access_rules`, accessRules, 'Access Rules Read', 'Access Rules Write'),
 
   // It changes nothing either.

@@ -1,6 +1,6 @@
 // What the management API has to know of zones beside what it keeps. `process` gives it.
 
-import type { ZoneConfig } from '../../config/config.ts'
+import type { Config, ZoneConfig } from '../../config/config.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
@@ -8,6 +8,8 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 export interface Zones {
   all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
+  /** What the configuration says for all zones. */
+  ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits'>
   /** The lists of addresses that rules may name. */
   readonly lists: () => readonly string[]
   /** Whether rules may ask for countries and networks. */

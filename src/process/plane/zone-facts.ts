@@ -20,6 +20,7 @@ export function zoneFacts({ config, documentation, records, plane }: ZoneFactsPa
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
     all: () => config.zones,
+    ofAll: () => config,
     find,
     lists: () => config.lists.map(({ name }) => name),
     hasGeo: () => config.geo.databases.length > 0,

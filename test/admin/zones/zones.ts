@@ -4,7 +4,7 @@ import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import type { Explained, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
-import { zoneTo } from '../../help/edge.ts'
+import { noCustomErrors, openAccess, zoneTo } from '../../help/edge.ts'
 
 const documentation = 'http://docs.test/errors'
 
@@ -20,6 +20,9 @@ export function testZones() {
     lists: ['partners', 'scanners'],
     hasGeo: true,
     custom: new CustomErrors([]),
+    ofAll: { access: openAccess, errors: { ...noCustomErrors, documentation }, rateLimits: [] } as ReturnType<
+      Zones['ofAll']
+    >,
     pools: [pool] as readonly PoolState[],
     explained: { explanation } as Explained | null,
     explain: async (_: RequestInQuestion): Promise<Explained | null> => given.explained,
@@ -28,6 +31,7 @@ export function testZones() {
   }
   const zones: Zones = {
     all: () => given.configs,
+    ofAll: () => given.ofAll,
     find: name => given.configs.find(zone => zone.name === name) ?? null,
     lists: () => given.lists,
     hasGeo: () => given.hasGeo,
