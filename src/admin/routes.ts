@@ -38,6 +38,7 @@ import {
 } from './ai-logs/logs.ts'
 import { tailLogs } from './ai-logs/scan.ts'
 import { seriesOfLogs } from './ai-logs/series.ts'
+import { getOverview } from './overview/overview.ts'
 import { openapi } from './openapi/openapi.ts'
 import { deleteAccountGrant, getAccountGrant, listAccountGrants } from './oauth-grants/account-grants.ts'
 import { deleteClientGrant, deleteClientGrants, listClientGrants } from './oauth-grants/client-grants.ts'
@@ -166,6 +167,7 @@ export const apiRows: readonly ApiRow[] = [
   },
 
   { method: 'GET', path: account, permission: null, handle: getAccount },
+  { method: 'GET', path: `${account}/overview`, permission: null, handle: getOverview },
   { method: 'PUT', path: account, permission: 'Members Write', body: jsonBody, handle: updateAccount },
   {
     method: 'POST',

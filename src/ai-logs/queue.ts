@@ -74,6 +74,12 @@ export class LogQueue {
     this.#backlog = new Backlog(options.bounds ?? usualBounds)
     this.#batchSize = options.batchSize ?? batchEntries
     this.#lastWait = options.lastWait ?? 5000
+    metrics.queuedEntries = () => this.#queued
+  }
+
+  get #queued(): number {
+    const open = this.#batches.all().reduce((sum, { count }) => sum + count, 0)
+    return this.#encoded.count + open + this.#backlog.count
   }
 
   /** Takes what was seen of a finished call; nothing of it is retained, unless its response has to be decoded first. */

@@ -28,4 +28,6 @@ export class AiMetrics {
   /** By the status that the provider gave. */
   readonly keysSetAside = tallies(['401', '429'])
   readonly lookups = tallies(['remembered', 'asked', 'told'])
+  /** Returns how many log entries wait for the store; null before there is a queue. */
+  queuedEntries: (() => number) | null = null
 }

@@ -73,6 +73,8 @@ export interface Store {
   durability(): Promise<readonly string[]>
   /** Returns in plain sentences which rights the backend's user lacks, and how to grant them; empty when none. */
   rights(): Promise<readonly string[]>
+  /** Returns how many bytes the backend takes, of a server with all else that it holds; null where it does not say. */
+  size(): Promise<number | null>
   /** Closes files and connections; pending commands are finished or rejected first. */
   close(): Promise<void>
 }

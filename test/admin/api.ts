@@ -10,6 +10,7 @@ import { WriteLimit } from '../../src/admin/write-limit.ts'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { Metrics } from '../../src/metrics/metrics.ts'
+import { RequestHistory } from '../../src/metrics/request-history.ts'
 import { Vouch } from '../../src/base/vouch.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
@@ -69,7 +70,10 @@ export async function startApi(
   // Without the log: what it says of a store that a busy machine holds up is nobody's subject.
   const limiter = new Limiter({ clock, counters: kept.counters })
   t.after(() => limiter.close())
-  const { managementRefusals: refused } = new Metrics('0')
+  const metrics = new Metrics('0')
+  const { managementRefusals: refused } = metrics
+  const requests = new RequestHistory({ read: async () => [await metrics.snapshot()], clock })
+  const instance = { version: '1.2.3', startedAt: clock.now(), workers: 2, requests }
   const guards = {
     writes: new WriteLimit(limiter, { limit: 1e9, period: 300_000 }),
     refusals: new Refusals(log, refused),
@@ -99,6 +103,7 @@ export async function startApi(
       issuer,
       grants,
       logSeries,
+      instance,
       pages: pages.origin,
       ...guards,
     }),
@@ -142,6 +147,7 @@ export async function startApi(
     server,
     given,
     refused,
+    metrics,
     limitWrites,
     vouch,
     grants,

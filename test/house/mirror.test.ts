@@ -22,6 +22,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'admin/guard': ['admin/request/', 'admin/row'],
   'admin/oauth-clients/clients': ['admin/oauth-clients/'],
   'admin/openapi/openapi': ['admin/openapi/', 'admin/gateways/', 'admin/zones/'],
+  'admin/overview/overview': ['admin/overview/'],
   'admin/people/accounts': ['admin/people/'],
   'admin/oauth-grants/grants': ['admin/oauth-grants/'],
   'admin/records/audit-logs': ['admin/records/audit-csv', 'admin/records/audit-walk'],

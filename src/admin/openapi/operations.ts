@@ -2,6 +2,7 @@
 
 import type { Operation } from './operation.ts'
 import { auditOperations } from '../records/audit-operations.ts'
+import { overviewOperations } from '../overview/operations.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
@@ -20,5 +21,6 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...logOperations,
   ...zoneOperations,
   ...auditOperations,
+  ...overviewOperations,
   ...plainOperations,
 }

@@ -22,6 +22,8 @@ export interface Zones {
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** The pools of a zone, as its responses show them. */
   origins(name: string): Promise<readonly PoolState[]>
+  /** The same of all zones, by name. */
+  allOrigins(): Promise<ReadonlyMap<string, readonly PoolState[]>>
 }
 
 /** A pool and how its origins are doing. */

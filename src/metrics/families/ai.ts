@@ -30,4 +30,11 @@ export const aiFamilies: readonly Family[] = [
     help: 'AI log entries by outcome: written, dropped because the store was slow or unreachable, or over the limit of the gateway.',
     read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),
   },
+  {
+    type: 'gauge',
+    name: 'gatehouse_ai_log_queued_entries',
+    help: 'AI log entries that wait to be written.',
+    read: ({ edge: { ai } }) =>
+      ai.queuedEntries === null ? [] : [{ labels: {}, value: ai.queuedEntries() }],
+  },
 ]

@@ -1,16 +1,19 @@
 // One running gateway: the store, the admin listener and the data plane, from the first socket to the last.
 
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import { Lifecycle, type Part } from '../../base/lifecycle.ts'
 import type { Logger } from '../../log/log.ts'
 import type { StoreSigns } from '../../metrics/counts.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
+import { RequestHistory } from '../../metrics/request-history.ts'
 import { Vouch } from '../../base/vouch.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Api } from '../../admin/row.ts'
+import type { Instance } from '../../admin/overview/instance.ts'
 import type { Unready } from '../../admin/health.ts'
 import type { Facts } from '../../admin/routes.ts'
 import { AdminServer } from '../../admin/server.ts'
@@ -96,6 +99,8 @@ export class Gateway {
   /** The gateway that was found at the side port. */
   #before: Before | null = null
   readonly #checker: HealthChecker
+  readonly #requests: RequestHistory
+  readonly #startedAt = systemClock.now()
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
   #config: Config
@@ -135,6 +140,8 @@ export class Gateway {
       metrics: metrics.edge,
       told: results => this.#plane?.takeChecks(results),
     })
+    const read = async () => [await metrics.snapshot(), ...((await this.#plane?.snapshots()) ?? [])]
+    this.#requests = new RequestHistory({ read })
     const facts: Facts = {
       unready: () => this.unready,
       storeSigns: () => this.#storeSigns,
@@ -234,7 +241,14 @@ export class Gateway {
     const issuer = issuerOf(this.#config, this.#admin)
     const guards = { verifier, secrets, writes, refusals, issuer }
     const pages = pagesUrl(this.#config, this.#admin)
-    return { store, ...guards, grants, logSeries, pages, log: this.#log, zones: zoneFacts(parts) }
+    const seen = { logSeries, instance: this.#instance, zones: zoneFacts(parts) }
+    return { store, ...guards, grants, pages, log: this.#log, ...seen }
+  }
+
+  get #instance(): Instance {
+    const { workers } = this.#config
+    const count = workers === 'auto' ? availableParallelism() : workers
+    return { version, startedAt: this.#startedAt, workers: count, requests: this.#requests }
   }
 
   get #documentation(): string {
@@ -387,12 +401,14 @@ export class Gateway {
         const shared = { documentation: this.#documentation, sidePort, tallied }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         this.#edge = await this.#plane.listen()
+        this.#requests.start()
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))
         if (this.#isToSucceed) await this.#succeed()
       },
       stop: () => {
         this.#checker.stop()
+        this.#requests.close()
         return this.#plane?.drain(this.#config.shutdown.grace)
       },
     }

@@ -36,5 +36,9 @@ export function zoneFacts({ config, documentation, records, plane }: ZoneFactsPa
       const zone = find(name)
       return zone === null ? [] : poolStatesOf(zone, await plane.pools())
     },
+    allOrigins: async () => {
+      const pools = await plane.pools()
+      return new Map(config.zones.map(zone => [zone.name, poolStatesOf(zone, pools)]))
+    },
   }
 }

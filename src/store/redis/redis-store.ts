@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
-import type { Bootstrap, Records, Store } from '../store.ts'
+import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
@@ -27,6 +27,7 @@ import { RedisMembers, RedisUsers } from './people.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
 import { RedisTallies } from './tallies.ts'
+import { linesOf } from './server/facts.ts'
 import { deniedRights } from './server/rights.ts'
 import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
@@ -190,6 +191,18 @@ export class RedisStore implements Store {
 
   rights(): Promise<readonly string[]> {
     return this.#rights()
+  }
+
+  /** The memory of the server that the records are in. */
+  async size(): Promise<number | null> {
+    try {
+      const info = await this.#connections[0]!.run(['INFO', 'memory'])
+      return Number(linesOf(String(info)).get('used_memory')) || null
+    } catch (cause) {
+      // Where INFO is denied, nobody says.
+      if (cause instanceof StoreUnreachable && cause.reason !== 'NOPERM') throw cause
+      return null
+    }
   }
 
   async close(): Promise<void> {

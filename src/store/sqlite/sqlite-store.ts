@@ -172,6 +172,12 @@ export class SqliteStore implements Store {
     return []
   }
 
+  async size(): Promise<number> {
+    // Logs lie in the file of the records.
+    const { records, credentials } = this.#files
+    return (await records.size()) + (await credentials.size())
+  }
+
   async close(): Promise<void> {
     const { records, logs, credentials, counters, tallies } = this.#files
     this.changes.close()

@@ -42,6 +42,7 @@ export function testZones() {
       given.asked = asked
       return given.explain(asked)
     },
+    allOrigins: async () => new Map(given.configs.map(({ name }) => [name, given.pools])),
   }
   return { zones, given }
 }

@@ -133,4 +133,5 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'logs.entries': store => Array.fromAsync(store.logs.entries(owner, kept.id)),
   bootstrap: store => store.bootstrap(firstStart()),
   durability: store => store.durability(),
+  size: store => store.size(),
 }

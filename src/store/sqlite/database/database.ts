@@ -47,6 +47,7 @@ export class Database {
   #probe: NodeJS.Timeout | null = null
   #fault: string | null = null
   #isUnreadable = false
+  #size: Statement | null = null
 
   /** Opens a file, or makes an empty one; rejects with what SQLite says. */
   static async open(path: string, options: DatabaseOptions): Promise<Database> {
@@ -97,6 +98,14 @@ export class Database {
   /** Whether not even reads succeed. */
   get isUnreadable(): boolean {
     return this.#isUnreadable
+  }
+
+  /** Returns the bytes of the file, without what has still to be moved to it. */
+  size(): Promise<number> {
+    this.#size ??= this.#db.prepare(
+      'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size',
+    )
+    return this.read(() => Number(this.#size!.get()!.size))
   }
 
   prepare(sql: string): Statement {

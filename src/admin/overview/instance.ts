@@ -1,0 +1,12 @@
+// What the management API knows of the gateway that it is a part of. `process` gives it.
+
+import type { RequestHistory } from '../../metrics/request-history.ts'
+
+export interface Instance {
+  readonly version: string
+  /** Ms since the epoch. */
+  readonly startedAt: number
+  /** How many processes serve requests beside this one; with 0 this one does. */
+  readonly workers: number
+  readonly requests: RequestHistory
+}

@@ -1,0 +1,16 @@
+// The operations of the overview, for the document of the API.
+
+import { json, type Operation } from '../openapi/operation.ts'
+import { named, success } from '../openapi/schemas.ts'
+
+const account = '/client/v4/accounts/{account_id}'
+
+export const overviewOperations: Readonly<Record<string, Operation>> = {
+  [`GET ${account}/overview`]: {
+    id: 'getOverview',
+    tag: 'Gateway',
+    summary: 'Show what the zones of an account have served lately, and how everything is',
+    description: 'Only what the token may see.',
+    response: json(success(named('Overview'))),
+  },
+}

@@ -1,0 +1,79 @@
+// The handler of the overview of an account: what its zones have served, how their origins are, and how the gateway and its store are. Of all that only what the
+// token may see elsewhere.
+
+import type { ZoneConfig } from '../../config/config.ts'
+import type { RequestWindow } from '../../metrics/request-history.ts'
+import { permits } from '../../permissions/permit.ts'
+import type { Store } from '../../store/store.ts'
+import { type ApiResponse, success } from '../envelope.ts'
+import { isoTime } from '../records/kept.ts'
+import type { Api, Call } from '../row.ts'
+import { ownerOf } from '../zones/owner.ts'
+import { type OriginState, originStates } from '../zones/zones.ts'
+
+export async function getOverview({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
+  const { store, instance, zones } = api
+  const may = (permission: Parameters<typeof permits>[1]) => permits(caller, permission, account)
+  const own = await zonesOf(account, api)
+  await instance.requests.look()
+  const requests = may('Zones Read') && viewRequests(api, own)
+  const origins = may('Origins Read') && countStates(own, await zones.allOrigins())
+  const isAdministrator = may('Metrics Read')
+  return success({
+    at: isoTime(now),
+    ...(requests && { requests }),
+    ...(origins && { origins }),
+    ...(isAdministrator && { store: await viewStore(store, api), process: viewProcess(api) }),
+  })
+}
+
+/** Returns the zones that belong to an account. */
+async function zonesOf(account: string, { store, zones }: Api): Promise<readonly ZoneConfig[]> {
+  const oldest = await ownerOf({ account: null }, store.accounts)
+  return zones.all().filter(zone => (zone.account ?? oldest) === account)
+}
+
+function viewRequests({ instance }: Api, zones: readonly ZoneConfig[]) {
+  const names = zones.map(({ name }) => name)
+  const view = (windows: readonly RequestWindow[]) =>
+    windows.map(({ at, zones }) => ({
+      at: isoTime(at),
+      zones: names.flatMap(zone => {
+        const classes = zones.get(zone)
+        return classes === undefined ? [] : [{ zone, classes }]
+      }),
+    }))
+  return {
+    since: isoTime(instance.startedAt),
+    minutes: view(instance.requests.minutes()),
+    hours: view(instance.requests.hours()),
+  }
+}
+
+/** Counts the origins of each zone by state. */
+function countStates(zones: readonly ZoneConfig[], all: Awaited<ReturnType<Api['zones']['allOrigins']>>) {
+  return zones.map(({ name }) => {
+    const origins = (all.get(name) ?? []).flatMap(({ origins }) => origins)
+    const count = (state: OriginState['state']) => origins.filter(origin => origin.state === state).length
+    return { zone: name, ...Object.fromEntries(originStates.map(state => [state, count(state)])) }
+  })
+}
+
+async function viewStore(store: Store, { instance }: Api) {
+  const { location, isUnreachable, refusal } = store
+  const [losses, size] = await Promise.all([store.durability(), store.size()])
+  return {
+    backend: location.startsWith('sqlite:') ? 'sqlite' : 'redis',
+    location,
+    is_reachable: !isUnreachable,
+    refuses_writes: refusal,
+    is_durable: losses.length === 0,
+    losses,
+    size,
+    queued_log_entries: instance.requests.queuedLogs,
+  }
+}
+
+function viewProcess({ instance: { version, startedAt, workers } }: Api) {
+  return { version, started_at: isoTime(startedAt), workers }
+}

@@ -1,0 +1,64 @@
+// What the overview of an account looks like, and what needs attention in it.
+
+import { originStates } from '../zones/zones.ts'
+import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+
+const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other']
+
+const window = open({
+  at: about('When it begins.', time),
+  zones: about(
+    'Those that had requests.',
+    listOf(
+      open({
+        zone: text,
+        classes: about(
+          'Requests by status class.',
+          open({}, Object.fromEntries(classes.map(name => [name, whole(0)]))),
+        ),
+      }),
+    ),
+  ),
+})
+
+export const overview = open(
+  { at: time },
+  {
+    requests: about(
+      'Requests of the zones of the account, through the gateway that responds. Needs Zones Read.',
+      open({
+        since: about('When this gateway started: what was before is not counted.', time),
+        minutes: about('The last 60, the current one last.', listOf(window)),
+        hours: about('The last 24, the current one last.', listOf(window)),
+      }),
+    ),
+    origins: about(
+      'How many origins of each zone are in which state. Needs Origins Read.',
+      listOf(open({ zone: text, ...Object.fromEntries(originStates.map(state => [state, whole(0)])) })),
+    ),
+    store: about(
+      'Needs Metrics Read.',
+      open({
+        backend: oneOf(['sqlite', 'redis']),
+        location: about('Without credentials.', text),
+        is_reachable: flag,
+        refuses_writes: about('Why, in a sentence; null while it accepts them.', orNull(text)),
+        is_durable: flag,
+        losses: about('What the set-up of the store can lose, in sentences.', listOf(text)),
+        size: about(
+          'In bytes: of the files, or of all that the Redis server holds; null if unknown.',
+          orNull(whole(0)),
+        ),
+        queued_log_entries: about('AI log entries that wait for the store.', whole(0)),
+      }),
+    ),
+    process: about(
+      'Needs Metrics Read.',
+      open({
+        version: text,
+        started_at: time,
+        workers: about('Worker processes; 0 if one process does everything.', whole(0)),
+      }),
+    ),
+  },
+)

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startRedis } from '../../help/redis.ts'
+import { startApi } from '../api.ts'
+import { described, faultsOf } from '../openapi/openapi-document.ts'
+import { zoneWith } from '../zones/zones.ts'
+
+test('an overview shows requests, origins, store and process', async t => {
+  const { ask, given, metrics, clock } = await startApi(t)
+  given.configs = [zoneWith(), zoneWith({ name: 'foreign', account: '9'.repeat(32) })]
+  metrics.edge.zone('main').request(200, 5)
+  metrics.edge.zone('main').request(503, 5)
+  metrics.edge.zone('foreign').request(200, 5)
+  metrics.edge.ai.queuedEntries = () => 7
+  const { status, json } = await ask('GET', '/overview')
+  assert.equal(status, 200)
+  const { at, requests, origins, store, process } = json.result
+  const now = new Date(clock.now()).toISOString()
+  assert.deepEqual([at, requests.since], [now, now])
+  assert.deepEqual([requests.minutes.length, requests.hours.length], [60, 24])
+  for (const windows of [requests.minutes, requests.hours]) {
+    const [{ zone, classes }, ...others] = windows.at(-1).zones
+    assert.deepEqual([zone, others], ['main', []])
+    assert.deepEqual([classes['2xx'], classes['5xx'], classes['4xx'] ?? 0], [1, 1, 0])
+    assert.deepEqual(windows[0].zones, [])
+  }
+  assert.deepEqual(origins, [{ zone: 'main', healthy: 0, ejected: 1, trial: 0, down: 1 }])
+  assert.ok(store.size > 0)
+  assert.deepEqual(
+    { ...store, size: 1 },
+    {
+      backend: 'sqlite',
+      location: 'sqlite::memory:',
+      is_reachable: true,
+      refuses_writes: null,
+      is_durable: false,
+      losses: ['Everything is kept in memory and lost when the process stops.'],
+      size: 1,
+      queued_log_entries: 7,
+    },
+  )
+  assert.deepEqual(process, { version: '1.2.3', started_at: now, workers: 2 })
+  const { responses } = described.find(({ id }) => id === 'getOverview')!
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, json), '')
+})
+
+test('an overview shows no more than the token may see', async t => {
+  const { ask, keepToken } = await startApi(t)
+  const seen = async (...permissions: Parameters<typeof keepToken>[0]) => {
+    const { value: token } = await keepToken(permissions)
+    const { json } = await ask('GET', '/overview', { token })
+    return Object.keys(json.result).join(' ')
+  }
+  assert.equal(await seen(), 'at')
+  assert.equal(await seen('Zones Read'), 'at requests')
+  assert.equal(await seen('Origins Read'), 'at origins')
+  assert.equal(await seen('Metrics Read'), 'at store process')
+  assert.equal((await ask('GET', '/overview', { token: null })).status, 401)
+})
+
+test('of Redis an overview shows what it may lose, and its size', async t => {
+  const server = await startRedis(t, { aof: 'everysec' })
+  const { ask } = await startApi(t, store => store, server.url)
+  const { store } = (await ask('GET', '/overview')).json.result
+  assert.deepEqual([store.backend, store.is_durable], ['redis', false])
+  assert.ok(store.size > 100_000)
+  assert.match(store.losses.join(' '), /lose|lost/)
+})
