@@ -4,6 +4,7 @@
 export type LimitKey =
   | { readonly by: 'address' }
   | { readonly by: 'token' } // the bearer token that it sends, valid or not
+  | { readonly by: 'app' } // the app of OAuth whose access token was checked, or the API token; only of AI calls
   | { readonly by: 'path' } // in normal form, without query, and in each other reading
   | { readonly by: 'header'; readonly name: string } // lower-case
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { RateLimitConfig } from '../../src/config/limit-config.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { startResponder } from '../help/origin.ts'
@@ -115,15 +116,25 @@ for (const [name, { path, base, field }] of Object.entries(routes)) {
   })
 }
 
-for (const [key, statuses] of [
-  [undefined, [200, 200, 429, 429, 429]],
-  ['app', [200, 200, 429, 200, 200]],
-  ['token', [200, 200, 200, 200, 200]],
+const ofGateway = (key?: 'app' | 'token'): AiSettings => ({
+  gateway: { rateLimit: { limit: 2, interval: 3_600, technique: 'sliding', ...(key && { key }) } },
+})
+const perApp: RateLimitConfig = {
+  ...{ name: 'per-app', limit: 2, period: 3_600_000, key: [{ by: 'app' }], when: null, action: 'block' },
+}
+
+for (const [name, settings, statuses] of [
+  ['the limit of a gateway counts by gateway', ofGateway(), [200, 200, 429, 429, 429]],
+  ['the limit of a gateway counts by app', ofGateway('app'), [200, 200, 429, 200, 200]],
+  ['the limit of a gateway counts by token', ofGateway('token'), [200, 200, 200, 200, 200]],
+  ['a limit of the file counts by app', { gateway: {}, rateLimits: [perApp] }, [200, 200, 429, 200, 200]],
 ] as const)
-  test(`the limit of a gateway counts by ${key ?? 'gateway'}`, async t => {
-    const { ai, keep } = await start(t, {
-      gateway: { rateLimit: { limit: 2, interval: 3_600, technique: 'sliding', ...(key && { key }) } },
-    })
+  test(`${name}, and made-up tokens take nothing from it`, async t => {
+    const { ai, keep } = await start(t, settings)
+    for (let i = 0; i < 4; i++) {
+      const field = `Authorization: Bearer ${mintToken('svco_').value}`
+      assert.equal((await ai.edge.ask(call(routes.REST.path(ai), chat, field))).status, 401)
+    }
     const own = await keep()
     const ofOther = await keep()
     // Another user of the same app.
@@ -140,6 +151,14 @@ for (const [key, statuses] of [
     }
     assert.deepEqual(got, statuses)
   })
+
+test('a limit by app has its fields beside those of other limits', async t => {
+  const perAddress = { ...perApp, name: 'per-address', limit: 9, key: [{ by: 'address' }] } as const
+  const { ai, keep } = await start(t, { gateway: {}, rateLimits: [perApp, perAddress] })
+  const field = `Authorization: Bearer ${(await keep()).value}`
+  const answer = await ai.edge.ask(call(routes.REST.path(ai), chat, field))
+  assert.deepEqual(answer.all('ratelimit'), ['"per-address";r=8;t=3600', '"per-app";r=1;t=3600'])
+})
 
 test('an access or refresh token where it has no place is refused, and reaches nobody', async t => {
   const { ai, provider, keep } = await start(t)

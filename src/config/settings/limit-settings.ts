@@ -42,12 +42,13 @@ export const rate: Rule<Rate> = text => {
 const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
 
 const limitKey: Rule<LimitKey | 'all'> = text => {
-  if (text === 'address' || text === 'token' || text === 'path') return { value: { by: text } }
+  if (text === 'address' || text === 'token' || text === 'app' || text === 'path')
+    return { value: { by: text } }
   if (text === 'all') return { value: text }
   const name = readHeaderKey(text)
   return accept(
     name === undefined ? undefined : { by: 'header', name },
-    'must be address, token, path, all, or header NAME, such as header X-Api-Key',
+    'must be address, token, app, path, all, or header NAME, such as header X-Api-Key',
   )
 }
 

@@ -6,14 +6,21 @@ import { type Limit, limitOf } from '../../limits/limit.ts'
 import type { Gateway, GatewayRateLimit, Token } from '../../store/records.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
+import { meterApp } from './meter.ts'
 
-/** Refuses an AI call over the limit of its gateway (1015); waits for the store only near the limit. */
+/** Refuses an AI call over a limit of its app or of its gateway (1015); waits for the store only near the limit. */
 export function meterGateway(x: Exchange): Verdict {
   if (x.ai === null) return null
-  const gateway = x.ai.gateway!
+  const refusal = meterApp(x)
+  if (refusal instanceof Promise) return refusal.then(refusal => refusal ?? meterOwn(x))
+  return refusal ?? meterOwn(x)
+}
+
+function meterOwn(x: Exchange): Verdict {
+  const gateway = x.ai!.gateway!
   const known = knownLimit(gateway)
   if (known === null) return null
-  const spent = x.plane.limiter.spend(known.limit, keyOf(gateway, x.ai.token))
+  const spent = x.plane.limiter.spend(known.limit, keyOf(gateway, x.ai!.token))
   return spent instanceof Promise
     ? spent.then(spent => conclude(x, gateway, known, spent))
     : conclude(x, gateway, known, spent)

@@ -59,9 +59,18 @@ function partOf(x: Exchange, part: LimitKey): string {
       return `path ${factsOf(x).request.path}`
     case 'token':
       return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
+    case 'app':
+      return appOf(x) ?? clientKey(x.clientAddress)
     case 'header':
       return marked('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
   }
+}
+
+/** Names the app for which the token of an AI call was issued, or else the token; null where the call needed none. */
+function appOf({ ai }: Exchange): string | null {
+  const token = ai?.token ?? null
+  if (token === null) return null
+  return token.actor === undefined ? `token ${token.id}` : `app ${token.actor.client}`
 }
 
 function marked(mark: string, value: Once): string | null {

@@ -38,15 +38,26 @@ export function meter(x: Exchange): Verdict {
   return spend(x, limits)
 }
 
+/** Counts an AI call whose token was checked by the limits that need it, as `meter` does. */
+export function meterApp(x: Exchange): Verdict {
+  const limits = (x.route ?? x.zone)?.limits
+  return limits?.some(needsToken) ? spend(x, limits.filter(needsToken), true) : null
+}
+
+function needsToken(rule: MeterRule): boolean {
+  return rule.needsToken
+}
+
 /** Whether a limit that looks at the path applies to a request. */
 export function isCountedByPath(x: Exchange): boolean {
   return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
 }
 
-function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
+/** `isChecked`: whether the token of an AI call is. */
+function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === null): Verdict {
   const counted: Counted[] = []
-  const end = spendSome(x, rules, 0, counted)
-  if (counted.some(isWaiting)) return spendRest(x, rules, end, counted)
+  const end = spendSome(x, rules, 0, counted, isChecked)
+  if (counted.some(isWaiting)) return spendRest(x, rules, end, counted, isChecked)
   return conclude(x, counted as Settled[])
 }
 
@@ -54,11 +65,18 @@ function spend(x: Exchange, rules: readonly MeterRule[]): Verdict {
 const mostAsked = 8
 
 /** Counts a request by rules from one on, as many as fit into one turn; returns the index of the next rule, or the end where the request is refused. */
-function spendSome(x: Exchange, rules: readonly MeterRule[], from: number, counted: Counted[]): number {
+function spendSome(
+  x: Exchange,
+  rules: readonly MeterRule[],
+  from: number,
+  counted: Counted[],
+  isChecked: boolean,
+): number {
   const { limiter } = x.plane
   let asked = 0
   for (let i = from; i < rules.length; i++) {
     const rule = rules[i]!
+    if (rule.needsToken && !isChecked) continue
     if (rule.when !== null && !counts(x, rule.when)) continue
     const key = keyOf(x, rule.key)
     const others = rule.readsPath ? otherKeysOf(x, rule.key) : none
@@ -80,12 +98,13 @@ async function spendRest(
   rules: readonly MeterRule[],
   from: number,
   counted: readonly Counted[],
+  isChecked: boolean,
 ): Promise<Refusal | null> {
   let settled = await settle(counted)
   for (let next = from; next < rules.length && !settled.some(isOver); ) {
     await new Promise(setImmediate)
     const more: Counted[] = []
-    next = spendSome(x, rules, next, more)
+    next = spendSome(x, rules, next, more, isChecked)
     settled = [...settled, ...(await settle(more))]
   }
   return conclude(x, settled)
@@ -145,7 +164,7 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
   let over: Settled | null = null
   for (const one of counted) if (over === null && isOver(one)) over = one
   for (const one of counted) note(x, one, over)
-  x.limitFields = fieldsOf(counted, over)
+  x.limitFields += fieldsOf(counted, over)
   if (over === null) return null
   if (over.rule.error === 'rate_limited') noteRefusal(x)
   return refusalOf(over)

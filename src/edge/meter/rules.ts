@@ -16,6 +16,8 @@ export interface MeterRule {
   readonly when: Expression<boolean> | null
   /** Whether key or expression look at the path. */
   readonly readsPath: boolean
+  /** Whether an AI call is counted only once its token was checked. */
+  readonly needsToken: boolean
   /** Of a quota that of the zone, and the window. */
   readonly name: string
   /** Where it stands in the configuration file; null where that is not known. */
@@ -41,6 +43,7 @@ export function compileRateLimits(
       key,
       when,
       readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path'),
+      needsToken: key.some(({ by }) => by === 'app'),
       name,
       line,
       error: action === 'block' ? 'rate_limited' : null,
@@ -61,7 +64,7 @@ export function compileQuota(
     const most = quota[kind]
     if (most === null) return []
     const limit = limitOf(`quota ${name}`, most, { kind })
-    const silent = { key: [], when: null, readsPath: false, fields: null }
+    const silent = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
     const whole = `${name}:${kind}`
     const common = { name: whole, line: null, cause: { code: `quota ${whole}` } }
     return [{ limit, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
