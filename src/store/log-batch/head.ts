@@ -72,11 +72,16 @@ interface Caller extends Pick<LogSummary, 'tokenId' | 'tokenName'> {
   readonly json: Uint8Array
 }
 
+interface App extends Pick<ActingApp, 'user' | 'email' | 'client'> {
+  readonly json: Uint8Array
+}
+
 /** Writes heads by hand, since every call pays for it. What is as in the head before, which most of it is, is copied in two pieces. */
 export class Heads {
   readonly #to = new LogBytes()
   #call: Call | null = null
   #caller: Caller | null = null
+  #app: App | null = null
 
   /** Bytes that are written. */
   get size(): number {
@@ -116,7 +121,7 @@ export class Heads {
     to.number(sizeOf(bodies.response))
     this.#addCaller(e)
     to.number(sizeOf(bodies.providerResponse))
-    if (e.app !== undefined) to.json([e.app.user, e.app.email, e.app.client])
+    if (e.app !== undefined) this.#addApp(e.app)
     to.close()
   }
 
@@ -144,6 +149,16 @@ export class Heads {
     to.copy(quotes.tokenId.of(tokenId))
     to.copy(quotes.tokenName.of(tokenName))
     this.#caller = { tokenId, tokenName, json: to.since(start) }
+  }
+
+  #addApp({ user, email, client }: ActingApp): void {
+    const to = this.#to
+    const last = this.#app
+    if (last !== null && last.user === user && last.client === client && last.email === email)
+      return to.copy(last.json)
+    const start = to.size
+    to.json([user, email, client])
+    this.#app = { user, email, client, json: to.since(start) }
   }
 }
 

@@ -64,15 +64,26 @@ test('what is as in the entry before comes back as well as what is not', () => {
       tokenId: fc.option(few('1', '2')),
       tokenName: fc.option(few('one', 'two')),
       response: fc.option(fc.record({ text: few('{}'), isCut: fc.boolean() })),
+      app: fc.option(
+        fc.record({ user: few('u', 'v'), email: few('u@x.example', 'v@x.example'), client: few('c', 'd') }),
+        { nil: undefined },
+      ),
     })
-    .map(members => logEntry({ account: 'a', ...members }))
+    .map(({ app, ...members }) => {
+      const entry = logEntry({ account: 'a', ...members })
+      if (app === undefined) return entry
+      // The app is named once, as the token.
+      const clientName = members.tokenName ?? 'An app'
+      return { ...entry, tokenName: clientName, app: { ...app, clientName } }
+    })
   const entries = fc.array(alike, { maxLength: 20 })
   const writer = new LogBatchWriter()
   fc.assert(
     fc.property(entries, entries => {
       writer.clear()
       for (const entry of entries) writer.add(entry, bodiesOf(entry))
-      assert.equal(JSON.stringify(read(writer.batch())), JSON.stringify(entries))
+      // What is generated has no prototype.
+      assert.deepEqual(read(writer.batch()), structuredClone(entries))
     }),
   )
 })
