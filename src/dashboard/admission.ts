@@ -42,6 +42,8 @@ export interface AdmissionParts {
   readonly persons: PersonTokens
   /** Asks the management API with the permissions of a token. */
   readonly askAs: (caller: Token, question: Question) => ReturnType<AskApi>
+  /** Returns the URL of the authorization server. */
+  readonly issuer: () => string
   readonly clock: Clock
   readonly routes: readonly Route[]
 }
@@ -164,6 +166,7 @@ export class Admission {
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
       visit: visitOf(known),
       origin,
+      issuer: this.#parts.issuer(),
       may: permission => permits(person.token, permission, id),
       frameFor: path => ({ action: path, token: formToken(session, path) }),
     }

@@ -28,6 +28,8 @@ export interface Ask {
   readonly visit: Visit
   /** Where people reach the pages, without a slash at the end. */
   readonly origin: string
+  /** The URL of the authorization server. */
+  readonly issuer: string
   /** Whether the person may do this in the account: what they may not is not drawn. */
   may(permission: Permission): boolean
   /** Returns what a form that leads to a path begins with. */

@@ -1,6 +1,15 @@
 // What was done, in a sentence: a page is told by its address which one to show, and nothing else can be said by an address.
 
 const deeds = {
+  'client-changed': 'The client was changed.',
+  'client-scopes-changed':
+    'The scopes were changed. What people allowed and is no longer asked for has ended.',
+  'client-published': 'The client is public: everybody may allow it.',
+  'client-deleted': 'The client was deleted, with all that people allowed it.',
+  'secret-dropped': 'The old secret was deleted.',
+  'verification-restarted': 'The verification began again.',
+  'grant-ended': 'The consent has ended.',
+  'grants-ended': 'All consents have ended.',
   'roles-changed': 'The roles were changed. What they open follows at once.',
   'member-signed-out': 'The member was signed out everywhere.',
   'member-removed': 'The member was removed.',

@@ -26,6 +26,22 @@ export const paths = {
   removeMember: (account: string, member: string) => at(account, 'members', member, 'remove'),
   apps: (account: string) => at(account, 'apps'),
   endApp: (account: string, grant: string) => at(account, 'apps', grant, 'end'),
+  clients: (account: string) => at(account, 'oauth-clients'),
+  newClient: (account: string) => at(account, 'oauth-clients', 'new'),
+  newClientScopes: (account: string) => at(account, 'oauth-clients', 'new', 'scopes'),
+  client: (account: string, client: string) => at(account, 'oauth-clients', client),
+  editClient: (account: string, client: string) => at(account, 'oauth-clients', client, 'edit'),
+  clientScopes: (account: string, client: string) => at(account, 'oauth-clients', client, 'scopes'),
+  newSecret: (account: string, client: string) => at(account, 'oauth-clients', client, 'secrets', 'new'),
+  dropSecret: (account: string, client: string) => at(account, 'oauth-clients', client, 'secrets', 'drop'),
+  verifyClient: (account: string, client: string) => at(account, 'oauth-clients', client, 'verify'),
+  publishClient: (account: string, client: string) => at(account, 'oauth-clients', client, 'publish'),
+  deleteClient: (account: string, client: string) => at(account, 'oauth-clients', client, 'delete'),
+  clientEvents: (account: string, client: string) => at(account, 'oauth-clients', client, 'events'),
+  clientGrants: (account: string, client: string) => at(account, 'oauth-clients', client, 'grants'),
+  endClientGrants: (account: string, client: string) => at(account, 'oauth-clients', client, 'grants', 'end'),
+  endClientGrant: (account: string, client: string, grant: string) =>
+    at(account, 'oauth-clients', client, 'grants', grant, 'end'),
 } as const
 
 /** Returns a path with a query; what is empty or null is left out. */

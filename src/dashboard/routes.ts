@@ -2,11 +2,13 @@
 
 import type { Route } from './ask.ts'
 import { showHome } from './home.ts'
+import { clientRoutes } from './oauth-clients/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 
 export const routes: readonly Route[] = [
   { path: '/dashboard/{account}', permission: null, show: showHome },
+  ...clientRoutes,
   ...memberRoutes,
   ...tokenRoutes,
 ]

@@ -49,6 +49,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     new DashboardFace({
       ...parts,
       persons: new PersonTokens(store, clock),
+      issuer: () => origin,
       askAs: (...question) => server.askAs(...question),
       clock,
     }),

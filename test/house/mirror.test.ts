@@ -51,6 +51,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'dashboard/shell',
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
+  'dashboard/oauth-clients/oauth-clients': ['dashboard/oauth-clients/'],
   'dashboard/members/members': ['dashboard/members/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
   'edge/explain/rehearsal': ['edge/explain/'],

@@ -102,6 +102,6 @@ function buildPages(parts: FaceParts, { interactions }: OAuthFace): readonly Fac
   const origin = () => issuerOf(parts)
   return [
     new SignInFace({ people, grants: new Grants(store), interactions, origin }),
-    new DashboardFace({ people, persons: new PersonTokens(store), askAs, origin }),
+    new DashboardFace({ people, persons: new PersonTokens(store), askAs, origin, issuer: origin }),
   ]
 }

@@ -15,6 +15,7 @@ import {
 import { confirmation, dangerZone, draftForm, isTyped, notTyped } from '../../../src/dashboard/parts/forms.ts'
 import { badge, emptyState, pager, table } from '../../../src/dashboard/parts/lists.ts'
 import { codeBlock, copyable, shownOnce, time } from '../../../src/dashboard/parts/values.ts'
+import { searchForm } from '../../../src/dashboard/parts/search.ts'
 
 const failure = (status: number, faults: Readonly<Record<string, string>>) =>
   ({ ok: false, status, faults, retryAfter: null }) as const
@@ -199,4 +200,27 @@ test('values are written for people, and can be copied', () => {
     assert.match(made.markup, /data-copy>&#60;x&#62;</)
   assert.match(badge('active', 'good').markup, /class="tag good"/)
   assert.match(emptyState('None', 'Make one.', html`<a href="/">Go</a>`).markup, /<h2>None<\/h2>/)
+})
+
+test('a search keeps what was looked for, and cannot be broken out of', () => {
+  const { markup } = searchForm({
+    path: '/dashboard/a/things',
+    label: 'Name',
+    name: 'name',
+    value: '"><b>',
+    choices: [
+      {
+        name: 'state',
+        label: 'State',
+        value: 'on',
+        options: [
+          ['', 'All'],
+          ['on', 'On'],
+        ],
+      },
+    ],
+  })
+  assert.match(markup, /method="get" action="\/dashboard\/a\/things"/)
+  assert.match(markup, /value="&#34;&#62;&#60;b&#62;"/)
+  assert.match(markup, /<option value="on" selected>On</)
 })

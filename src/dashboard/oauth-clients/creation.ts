@@ -1,0 +1,102 @@
+// The two steps in which an OAuth client is created: what it is, and what it may ask for.
+
+import { html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { Draft, keyField } from '../parts/draft.ts'
+import { draftForm } from '../parts/forms.ts'
+import { paths } from '../paths.ts'
+import { clientsOf, crumbsOf, listScopes } from './asked.ts'
+import type { Client } from './client.ts'
+import {
+  blankDetails,
+  bodyOfDetails,
+  compactDetails,
+  detailFields,
+  detailLabels,
+  renamedDetails,
+} from './details.ts'
+import { createdView } from './created.ts'
+import { bodyOfScopes, renamedScopes, scopeLabels, scopePicker } from './scope-picker.ts'
+
+export const showNewClient: Handler = async ask => detailsView(ask, blankDetails)
+
+/** Checks the first step with the API, which refuses what has no scopes yet, and goes on to the second where that is all. */
+export const continueToScopes: Handler = async ask => {
+  const draft = compactDetails(Draft.of(ask.form))
+  if (draft.isGrowing) return detailsView(ask, draft)
+  const checked = await ask.api.post<Client>(clientsOf(ask), bodyOfDetails(draft))
+  if (checked.ok) throw new Error('a client without scopes was created')
+  const { '/scopes': lack, ...faults } = checked.faults
+  if (lack === undefined || Object.keys(faults).length > 0)
+    return detailsView(ask, draft.refused({ ...checked, faults }, renamedDetails))
+  return scopesView(ask, draft)
+}
+
+/** A second step that is loaded by its address has lost the first. */
+export const startAgain: Handler = async ({ account }) => redirectTo(paths.newClient(account.id))
+
+export const createClient: Handler = async ask => {
+  const draft = compactDetails(Draft.of(ask.form))
+  if (draft.has('back')) return detailsView(ask, draft)
+  const body = { ...bodyOfDetails(draft), ...bodyOfScopes(draft) }
+  const made = await ask.api.post<Client>(clientsOf(ask), body, { idempotencyKey: draft.key })
+  if (made.ok) return createdView(ask, made.result)
+  const refused = draft.refused(made, { ...renamedDetails, ...renamedScopes })
+  const isOfScopes = Object.keys(refused.faults).every(pointer => pointer === '' || pointer === '/scopes')
+  return isOfScopes ? scopesView(ask, refused) : detailsView(ask, refused)
+}
+
+function detailsView(ask: Ask, draft: Draft): View {
+  const { id } = ask.account
+  return {
+    title: 'Create an OAuth client',
+    crumbs: crumbsOf(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: html`<p class="lead">Step 1 of 2: what it is</p>${draftForm(
+      {
+        frame: { ...ask.frameFor(paths.newClient(id)), hidden: carried(draft, isOfScopes) },
+        draft,
+        labels: detailLabels,
+        send: 'Continue to scopes',
+        cancel: paths.clients(id),
+      },
+      detailFields(draft),
+    )}`,
+  }
+}
+
+async function scopesView(ask: Ask, draft: Draft) {
+  const scopes = await listScopes(ask)
+  if (!scopes.ok) return scopes
+  return {
+    title: 'Create an OAuth client',
+    crumbs: crumbsOf(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: html`<p class="lead">Step 2 of 2: what ${draft.value('client_name')} may ask for</p>${draftForm(
+      {
+        frame: {
+          ...ask.frameFor(paths.newClientScopes(ask.account.id)),
+          hidden: carried(draft, name => !isOfScopes(name)),
+        },
+        draft,
+        labels: scopeLabels,
+        isOnce: true,
+        send: 'Create the client',
+      },
+      html`${scopePicker(draft, scopes.result)}<p><button class="plain small" name="back" value="on" formnovalidate>Back to step 1</button></p>`,
+    )}`,
+  }
+}
+
+/** Returns what one step carries of the other, unseen. */
+function carried(draft: Draft, isCarried: (name: string) => boolean): Readonly<Record<string, string>> {
+  const own = new Set(['back', 'more', keyField])
+  return Object.fromEntries(
+    Object.entries(draft.values).filter(([name]) => !own.has(name) && isCarried(name)),
+  )
+}
+
+function isOfScopes(name: string): boolean {
+  return /^(optional_)?scopes\./.test(name)
+}

@@ -1,0 +1,80 @@
+// What happened at the authorization server for an OAuth client: why its users could not connect.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import type { Handler } from '../ask.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths, withQuery } from '../paths.ts'
+import { clientOf, crumbsOf, findClient } from './asked.ts'
+
+export interface AuthorizationEvent {
+  readonly id: string
+  readonly when: string
+  readonly step: string
+  readonly result: 'success' | 'failure'
+  readonly error?: string
+  readonly reason?: string
+  readonly user?: { readonly id: string }
+  readonly ip?: string
+  readonly ray?: string
+}
+
+const onAPage = 50
+
+export const showEvents: Handler = async ask => {
+  const result = ask.query.get('result') === 'failure' ? 'failure' : null
+  const [found, events] = await Promise.all([
+    findClient(ask),
+    ask.api.get<AuthorizationEvent[]>(clientOf(ask, 'authorization_events'), {
+      page: ask.query.get('page'),
+      per_page: onAPage,
+      result,
+    }),
+  ])
+  if (!found.ok) return found
+  if (!events.ok) return events
+  const path = paths.clientEvents(ask.account.id, ask.params.client!)
+  const other =
+    result === null
+      ? html`<a href="${withQuery(path, { result: 'failure' })}">Failures only</a>`
+      : html`<a href="${path}">All events</a>`
+  return {
+    title: 'Authorization events',
+    crumbs: crumbsOf(ask, found.result),
+    isWide: true,
+    actions: other,
+    content: html`<div id="events" data-live="10">${
+      events.result.length === 0
+        ? emptyState(
+            result === null ? 'Nothing happened yet' : 'No failures',
+            'Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure.',
+          )
+        : eventTable(events.result)
+    }</div>${pager(path, ask.query, events.info!)}`,
+  }
+}
+
+/** Makes the table of events, the newest first. */
+export function eventTable(events: readonly AuthorizationEvent[]): Html {
+  return table('Authorization events', columns, events)
+}
+
+const columns = [
+  { title: 'When', cell: ({ when }: AuthorizationEvent) => time(when) },
+  {
+    title: 'Step',
+    cell: ({ step, result }: AuthorizationEvent) =>
+      html`${step} ${badge(result, result === 'success' ? 'good' : 'bad')}`,
+  },
+  {
+    title: 'Why',
+    cell: ({ error, reason }: AuthorizationEvent) =>
+      html`${error !== undefined && html`<code>${error}</code> `}${reason !== undefined && html`<span class="long">${told(reason)}</span>`}`,
+  },
+  {
+    title: 'Whose',
+    cell: ({ user, ip, ray }: AuthorizationEvent) =>
+      html`<span class="hint">${[user && html`user <code>${user.id}</code> `, ip && html`from ${ip} `, ray && html`ray <code>${ray}</code>`].map(one => one || null)}</span>`,
+  },
+]

@@ -1,0 +1,100 @@
+// The list of OAuth clients.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { searchForm } from '../parts/search.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { clientsOf } from './asked.ts'
+import { type Client, isConfidential, statesInWords } from './client.ts'
+
+export const showClients: Handler = async ask => {
+  const name = ask.query.get('name')
+  const visibility = ask.query.get('visibility')
+  const listed = await ask.api.get<Client[]>(clientsOf(ask), {
+    page: ask.query.get('page'),
+    per_page: 50,
+    client_name: name,
+    visibility: visibility === 'private' || visibility === 'public' ? visibility : null,
+  })
+  if (!listed.ok) return listed
+  const { id } = ask.account
+  const isSearch = Boolean(name || visibility)
+  const create = html`<a class="button" href="${paths.newClient(id)}">Create a client</a>`
+  const view = { title: 'OAuth clients', ...(ask.may('OAuth Clients Write') && { actions: create }) }
+  if (listed.info!.total_count === 0 && !isSearch)
+    return {
+      ...view,
+      actions: html``,
+      content: emptyState(
+        'No clients yet',
+        'A client is an app that acts for people: they see what it asks for, and allow it. It gets tokens for the management API and for AI gateways.',
+        ask.may('OAuth Clients Write') ? create : null,
+      ),
+    }
+  return {
+    ...view,
+    isWide: true,
+    content: html`${searchForm({
+      path: paths.clients(id),
+      label: 'Name',
+      name: 'name',
+      value: name ?? '',
+      choices: [
+        {
+          name: 'visibility',
+          label: 'Visibility',
+          value: visibility ?? '',
+          options: [
+            ['', 'All'],
+            ['private', 'Private'],
+            ['public', 'Public'],
+          ],
+        },
+      ],
+    })}${
+      listed.result.length === 0
+        ? emptyState('Nothing found', 'No client has this in its name.')
+        : table('OAuth clients of this account', columnsOf(ask), listed.result)
+    }${pager(paths.clients(id), ask.query, listed.info!)}`,
+  }
+}
+
+function columnsOf({ account }: Ask) {
+  return [
+    {
+      title: 'Name',
+      isName: true,
+      cell: ({ client_id, client_name }: Client) =>
+        html`<a href="${paths.client(account.id, client_id)}">${told(client_name)}</a>`,
+    },
+    { title: 'State', cell: (client: Client) => html`<span class="tags">${badgesOf(client)}</span>` },
+    { title: 'Redirects to', cell: ({ redirect_uris }: Client) => redirectsOf(redirect_uris) },
+    { title: 'Created', cell: ({ created_at }: Client) => time(created_at) },
+  ]
+}
+
+/** Returns what there is to know of a client at a glance. */
+export function badgesOf(client: Client): readonly Html[] {
+  const { visibility, client_uri_verification: verification, client_secrets: secrets } = client
+  return [
+    badge(visibility, visibility === 'public' ? 'good' : ''),
+    ...(verification === undefined
+      ? []
+      : [
+          badge(
+            statesInWords[verification.status],
+            verification.status === 'verified' ? 'good' : verification.status === 'failed' ? 'bad' : '',
+          ),
+        ]),
+    ...(isConfidential(client) ? [] : [badge('PKCE')]),
+    ...(secrets.length > 1 ? [badge('two secrets')] : []),
+    ...(secrets.some(({ status }) => status === 'key_lost') ? [badge('secret lost', 'bad')] : []),
+  ]
+}
+
+function redirectsOf([first, ...others]: readonly string[]): Html {
+  return html`<span class="long">${told(first!)}</span>${others.length > 0 && html` <span class="hint">and ${others.length} more</span>`}`
+}

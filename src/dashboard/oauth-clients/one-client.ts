@@ -1,0 +1,130 @@
+// The page of one OAuth client.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { facts, told } from '../../pages/components.ts'
+import type { Ask, Handler } from '../ask.ts'
+import type { ListInfo } from '../api.ts'
+import { dangerZone } from '../parts/forms.ts'
+import { badge } from '../parts/lists.ts'
+import { copyable, time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { clientOf, crumbsOf, findClient, type ListedScope, listScopes } from './asked.ts'
+import { type Client, methodsInWords, preconditionsOf } from './client.ts'
+import { codeFor } from './created.ts'
+import { type AuthorizationEvent, eventTable } from './events.ts'
+import { badgesOf } from './list.ts'
+import { secretsCard } from './secrets.ts'
+import { verificationCard } from './verification-card.ts'
+
+const shownEvents = 5
+
+export const showClient: Handler = async ask => {
+  const [found, scopes, grants, events] = await Promise.all([
+    findClient(ask),
+    listScopes(ask),
+    ask.api.get<readonly unknown[]>(clientOf(ask, 'grants'), { per_page: 5 }),
+    ask.api.get<AuthorizationEvent[]>(clientOf(ask, 'authorization_events'), { per_page: shownEvents }),
+  ])
+  if (!found.ok) return found
+  if (!scopes.ok) return scopes
+  if (!grants.ok) return grants
+  if (!events.ok) return events
+  const client = found.result
+  const mayWrite = ask.may('OAuth Clients Write')
+  return {
+    title: client.client_name,
+    crumbs: crumbsOf(ask),
+    hasPictures: client.logo_uri !== undefined,
+    content: html`<p class="tags">${badgesOf(client)}</p>
+${identityCard(ask, client, mayWrite)}${scopesCard(ask, client, scopes.result, mayWrite)}${secretsCard(ask, client, mayWrite)}${verificationCard(ask, client, mayWrite)}${visibilityCard(ask, client, scopes.result, mayWrite)}${usersCard(ask, grants.info!)}${eventsCard(ask, events.result, events.info!)}${codeFor(ask, client)}${dangerZone(
+  mayWrite
+    ? [
+        {
+          title: 'Delete',
+          text: 'Ends all that people allowed this app to do, at once.',
+          path: paths.deleteClient(ask.account.id, client.client_id),
+          link: 'Delete…',
+        },
+      ]
+    : [],
+)}`,
+  }
+}
+
+function identityCard({ account }: Ask, client: Client, mayWrite: boolean): Html {
+  const { logo_uri: logo } = client
+  return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2>
+${logo !== undefined && html`<p class="app"><img src="${logo}" alt="" referrerpolicy="no-referrer"></p>`}${copyable('Client ID', client.client_id)}${facts(
+  [
+    ['Kind', methodsInWords[client.token_endpoint_auth_method]],
+    ['Redirect URIs', texts(client.redirect_uris)],
+    ['Stays signed in', client.grant_types.includes('refresh_token') ? 'yes, with refresh tokens' : 'no'],
+    ['Home page', page(client.client_uri)],
+    ['Privacy policy', page(client.policy_uri)],
+    ['Terms of service', page(client.tos_uri)],
+    ['After sign-out', texts(client.post_logout_redirect_uris)],
+    ['Allowed origins', texts(client.allowed_cors_origins)],
+    ['Created', time(client.created_at)],
+    ['Changed', client.updated_at === client.created_at ? null : time(client.updated_at)],
+    ['Published', client.promoted_at === undefined ? null : time(client.promoted_at)],
+  ],
+)}${mayWrite && html`<p><a class="button plain small" href="${paths.editClient(account.id, client.client_id)}">Edit</a></p>`}</section>`
+}
+
+function scopesCard(
+  { account }: Ask,
+  client: Client,
+  scopes: readonly ListedScope[],
+  mayWrite: boolean,
+): Html {
+  const nameOf = (id: string) => scopes.find(scope => scope.id === id)?.name ?? id
+  return html`<section class="card" aria-labelledby="scopes"><h2 id="scopes">Scopes</h2>
+<ul class="plain-list">${client.scopes.map(
+    id =>
+      html`<li>${nameOf(id)} <code>${id}</code>${client.optional_scopes.includes(id) && html` ${badge('optional')}`}</li>`,
+  )}</ul>${mayWrite && html`<p><a class="button plain small" href="${paths.clientScopes(account.id, client.client_id)}">Change the scopes</a></p>`}</section>`
+}
+
+function visibilityCard(ask: Ask, client: Client, scopes: readonly ListedScope[], mayWrite: boolean): Html {
+  if (client.visibility === 'public')
+    return html`<section class="card" aria-labelledby="visibility"><h2 id="visibility">Visibility</h2><p>Everybody may allow this app. That is permanent.</p></section>`
+  const conditions = preconditionsOf(client, scopes)
+  const isReady = conditions.every(({ isMet }) => isMet)
+  const publish = paths.publishClient(ask.account.id, client.client_id)
+  return html`<section class="card" aria-labelledby="visibility"><h2 id="visibility">Visibility</h2>
+<p>Only members of this account may allow this app. To publish it, it needs:</p>
+<ul class="checklist">${conditions.map(
+    ({ isMet, text }) => html`<li>${badge(isMet ? 'done' : 'missing', isMet ? 'good' : '')} ${text}</li>`,
+  )}</ul>
+${mayWrite && isReady && html`<p><a class="button plain small" href="${publish}">Publish…</a></p>`}</section>`
+}
+
+function usersCard({ account, params }: Ask, { total_count: total }: ListInfo): Html {
+  return html`<section class="card" aria-labelledby="users"><h2 id="users">Who allowed it</h2><p>${
+    total === 0
+      ? 'Nobody has allowed this app yet.'
+      : html`${total === 1 ? 'One consent' : `${total} consents`} of people: <a href="${paths.clientGrants(account.id, params.client!)}">see and end them</a>.`
+  }</p></section>`
+}
+
+function eventsCard({ account, params }: Ask, events: readonly AuthorizationEvent[], info: ListInfo): Html {
+  const all = paths.clientEvents(account.id, params.client!)
+  return html`<section class="card" aria-labelledby="events" id="latest-events" data-live="10"><h2 id="events">Why did it fail?</h2>${
+    events.length === 0
+      ? html`<p>Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure.</p>`
+      : html`${eventTable(events)}<p><a href="${all}">${info.total_count > events.length ? `All ${info.total_count} events` : 'Events'}</a></p>`
+  }</section>`
+}
+
+/** Other sites are shown, and linked to without a word about where people come from. */
+function page(uri: string | undefined): Html | null {
+  if (uri === undefined) return null
+  return uri.startsWith('https://')
+    ? html`<a class="long" href="${uri}" rel="noreferrer noopener">${told(uri)}</a>`
+    : told(uri)
+}
+
+function texts(uris: readonly string[]): Html | null {
+  if (uris.length === 0) return null
+  return html`<ul class="plain-list">${uris.map(uri => html`<li class="long">${told(uri)}</li>`)}</ul>`
+}

@@ -1,0 +1,46 @@
+// What makes an OAuth client one for everybody: the proof of its host, and its publication.
+
+import { html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { confirmation } from '../parts/forms.ts'
+import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
+import type { Client } from './client.ts'
+
+/** Sends the home page as it is, which restarts its verification. */
+export const restartVerification: Handler = async ask => {
+  const found = await findClient(ask)
+  if (!found.ok) return found
+  const { client_uri } = found.result
+  if (client_uri === undefined) return redirectTo(pageOf(ask))
+  const restarted = await ask.api.patch<Client>(clientOf(ask), { client_uri })
+  return restarted.ok ? redirectTo(done(pageOf(ask), 'verification-restarted')) : restarted
+}
+
+export const confirmPublication: Handler = ask => publication(ask, new Draft())
+
+export const publish: Handler = async ask => {
+  const published = await ask.api.patch<Client>(clientOf(ask), { visibility: 'public' })
+  if (published.ok) return redirectTo(done(pageOf(ask), 'client-published'))
+  return publication(ask, Draft.of(ask.form).refused(published))
+}
+
+async function publication(ask: Ask, draft: Draft) {
+  const found = await findClient(ask)
+  if (!found.ok) return found
+  return {
+    title: 'Publish this client?',
+    crumbs: crumbsOf(ask, found.result),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: confirmation({
+      frame: ask.frameFor(ask.path),
+      draft,
+      what: html`<p>Everybody may then allow ${told(found.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
+      send: 'Publish it for everybody',
+      cancel: pageOf(ask),
+    }),
+  }
+}

@@ -1,0 +1,86 @@
+// The secrets of an OAuth client: one, or two while one takes the place of the other.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { button, form } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft, keyField } from '../parts/draft.ts'
+import { confirmation } from '../parts/forms.ts'
+import { badge } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
+import { type Client, isConfidential, type Secret } from './client.ts'
+import { newSecretView } from './created.ts'
+
+/** How long ago a use is lately, in ms. */
+const lately = 48 * 3_600_000
+
+export function secretsCard(ask: Ask, client: Client, mayWrite: boolean): Html | null {
+  if (!isConfidential(client)) return null
+  const { client_secrets: secrets } = client
+  return html`<section class="card" aria-labelledby="secrets"><h2 id="secrets">Secrets</h2>
+<ul class="rows">${secrets.map((secret, i) => row(secret, i > 0))}</ul>${mayWrite && actions(ask, client)}</section>`
+}
+
+function row({ tail, created_at, last_used_at, status }: Secret, isOld: boolean): Html {
+  return html`<li><div><h3><code>…${tail}</code> ${isOld && badge('old')}${status === 'key_lost' && badge('rejected: the server key is lost', 'bad')}</h3><p>Created ${time(created_at)}, last used ${time(last_used_at)}</p></div></li>`
+}
+
+function actions(ask: Ask, client: Client): Html {
+  const { id } = ask.account
+  const create = paths.newSecret(id, client.client_id)
+  if (client.client_secrets.length < 2)
+    return html`${form({ ...ask.frameFor(create), hidden: { [keyField]: new Draft().key } }, button('Create a new secret', 'plain small'))}<p class="hint">Both work until you delete the old one, so that the app goes on while it gets the new one.</p>`
+  return html`<div class="actions"><button class="plain small" disabled aria-describedby="two-secrets">Create a new secret</button><a class="button danger small" href="${paths.dropSecret(id, client.client_id)}">Delete the old secret…</a></div>
+<p class="hint" id="two-secrets">There are two secrets, the most that there can be: delete the old one first.</p>`
+}
+
+/** Makes a second secret, and shows it once. */
+export const createSecret: Handler = async ask => {
+  const found = await findClient(ask)
+  if (!found.ok) return found
+  const { key } = Draft.of(ask.form)
+  const made = await ask.api.post<{ readonly client_secret: string }>(
+    clientOf(ask, 'rotate_secret'),
+    undefined,
+    { idempotencyKey: key },
+  )
+  if (!made.ok) return made
+  return newSecretView(
+    ask,
+    found.result,
+    made.result.client_secret,
+    'Give it to the app. The old one works until you delete it.',
+  )
+}
+
+export const confirmDrop: Handler = async ask => {
+  const found = await findClient(ask)
+  if (!found.ok) return found
+  const [, old] = found.result.client_secrets
+  if (old === undefined) return redirectTo(pageOf(ask))
+  return {
+    title: 'Delete the old secret?',
+    crumbs: crumbsOf(ask, found.result),
+    content: confirmation({
+      frame: ask.frameFor(ask.path),
+      draft: new Draft(found.etag === null ? {} : { etag: found.etag }),
+      what: html`${warning(old)}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
+      send: 'Delete the old secret',
+      cancel: pageOf(ask),
+    }),
+  }
+}
+
+function warning({ last_used_at }: Secret): Html | null {
+  if (last_used_at === undefined || Date.now() - Date.parse(last_used_at) > lately) return null
+  return html`<p class="notice bad">It was used lately, ${time(last_used_at)}: what still uses it will fail. See that the new one is in place everywhere first.</p>`
+}
+
+export const dropSecret: Handler = async ask => {
+  const { etag } = Draft.of(ask.form)
+  const dropped = await ask.api.delete(clientOf(ask, 'rotate_secret'), { ifMatch: etag })
+  return dropped.ok ? redirectTo(done(pageOf(ask), 'secret-dropped')) : dropped
+}
