@@ -38,6 +38,7 @@ import {
 } from './ai-logs/logs.ts'
 import { tailLogs } from './ai-logs/scan.ts'
 import { seriesOfLogs } from './ai-logs/series.ts'
+import { listAttention } from './attention/list-attention.ts'
 import { getOverview } from './overview/overview.ts'
 import { openapi } from './openapi/openapi.ts'
 import { deleteAccountGrant, getAccountGrant, listAccountGrants } from './oauth-grants/account-grants.ts'
@@ -168,6 +169,7 @@ export const apiRows: readonly ApiRow[] = [
 
   { method: 'GET', path: account, permission: null, handle: getAccount },
   { method: 'GET', path: `${account}/overview`, permission: null, handle: getOverview },
+  { method: 'GET', path: `${account}/attention`, permission: null, handle: listAttention },
   { method: 'PUT', path: account, permission: 'Members Write', body: jsonBody, handle: updateAccount },
   {
     method: 'POST',

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Permission } from '../permissions/permit.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { ApiResponse } from './envelope.ts'
+import type { Attention } from './attention/attention.ts'
 import type { Instance } from './overview/instance.ts'
 import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
 import type { BodyKind } from './request/input.ts'
@@ -69,6 +70,7 @@ export interface Api {
   readonly zones: Zones
   readonly logSeries: LogSeries
   readonly instance: Instance
+  readonly attention: Attention
   /** The URL of the authorization server; null, or left out, where there is none. */
   readonly issuer?: string | null
   /** Clears away behind what was ended. */

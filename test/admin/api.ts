@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { Attention } from '../../src/admin/attention/attention.ts'
 import { GrantKeeper } from '../../src/admin/oauth-grants/grant-keeper.ts'
 import { ManagementMetadata } from '../../src/admin/protected-resource.ts'
 import { Refusals } from '../../src/admin/refusal-log.ts'
@@ -42,12 +43,13 @@ export interface Ask {
   readonly token?: string | null
 }
 
-/** `wrap` may put something between the server and its store, `url` says where that is, `commandTimeout` how many ms it may take. */
+/** `wrap` may put something between the server and its store, `url` says where that is, `commandTimeout` how many ms it may take, and `patience` how many a reader waits for what needs attention. */
 export async function startApi(
   t: TestContext,
   wrap: (store: Store) => Store = store => store,
   url = 'sqlite::memory:',
   commandTimeout = url.startsWith('sqlite:') ? 250 : 5_000,
+  patience = 60_000,
 ) {
   const clock = new ManualClock()
   const kept = await openStore(url, { commandTimeout, clock })
@@ -88,6 +90,8 @@ export async function startApi(
   t.after(() => grants.close())
   const logSeries = new LogSeries(store)
   t.after(() => logSeries.close())
+  const attention = new Attention(store, { patience })
+  t.after(() => attention.close())
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
@@ -104,6 +108,7 @@ export async function startApi(
       grants,
       logSeries,
       instance,
+      attention,
       pages: pages.origin,
       ...guards,
     }),

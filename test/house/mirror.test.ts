@@ -22,6 +22,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'admin/guard': ['admin/request/', 'admin/row'],
   'admin/oauth-clients/clients': ['admin/oauth-clients/'],
   'admin/openapi/openapi': ['admin/openapi/', 'admin/gateways/', 'admin/zones/'],
+  'admin/attention/attention': ['admin/attention/'],
   'admin/overview/overview': ['admin/overview/'],
   'admin/people/accounts': ['admin/people/'],
   'admin/oauth-grants/grants': ['admin/oauth-grants/'],

@@ -9,6 +9,7 @@ import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
+import { attention } from '../attention/schemas.ts'
 import { overview } from '../overview/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { happenedError } from '../zones/happened-error-schemas.ts'
@@ -51,6 +52,7 @@ export const schemas = {
   Explanation: explanation,
   AuditEntry: auditEntry,
   Overview: overview,
+  Attention: attention,
   ResultInfo: open(
     { page: whole(1), per_page: whole(1), count: whole(0), total_count: whole(0) },
     { cursor: about('Leads to the next page; absent on the last one.', text) },

@@ -13,4 +13,12 @@ export const overviewOperations: Readonly<Record<string, Operation>> = {
     description: 'Only what the token may see.',
     response: json(success(named('Overview'))),
   },
+  [`GET ${account}/attention`]: {
+    id: 'listAttention',
+    tag: 'Gateway',
+    summary: 'List what needs attention in an account',
+    description:
+      'Only what the token may see. It is searched again at the first request after a change, or after 30 seconds: a response that would take longer than a moment shows what was found before.',
+    response: json(success(named('Attention'))),
+  },
 }

@@ -8,13 +8,13 @@ import type { Store } from '../../store/store.ts'
 import { type ApiResponse, success } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
-import { ownerOf } from '../zones/owner.ts'
+import { zonesOf } from '../zones/owner.ts'
 import { type OriginState, originStates } from '../zones/zones.ts'
 
 export async function getOverview({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
   const { store, instance, zones } = api
   const may = (permission: Parameters<typeof permits>[1]) => permits(caller, permission, account)
-  const own = await zonesOf(account, api)
+  const own = await zonesOf(account, zones.all(), store.accounts)
   await instance.requests.look()
   const requests = may('Zones Read') && viewRequests(api, own)
   const origins = may('Origins Read') && countStates(own, await zones.allOrigins())
@@ -25,12 +25,6 @@ export async function getOverview({ account, caller, now }: Call, api: Api): Pro
     ...(origins && { origins }),
     ...(isAdministrator && { store: await viewStore(store, api), process: viewProcess(api) }),
   })
-}
-
-/** Returns the zones that belong to an account. */
-async function zonesOf(account: string, { store, zones }: Api): Promise<readonly ZoneConfig[]> {
-  const oldest = await ownerOf({ account: null }, store.accounts)
-  return zones.all().filter(zone => (zone.account ?? oldest) === account)
 }
 
 function viewRequests({ instance }: Api, zones: readonly ZoneConfig[]) {

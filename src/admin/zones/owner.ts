@@ -15,3 +15,13 @@ export async function ownerOf(
 export async function oldestOf(accounts: Accounts): Promise<string | null> {
   return (await accounts.list())[0]?.id ?? null
 }
+
+/** Returns the zones that belong to an account. */
+export async function zonesOf(
+  account: string,
+  zones: readonly ZoneConfig[],
+  accounts: Accounts,
+): Promise<readonly ZoneConfig[]> {
+  const oldest = await oldestOf(accounts)
+  return zones.filter(zone => (zone.account ?? oldest) === account)
+}

@@ -12,6 +12,7 @@ import { LogSeries } from '../../ai-logs/series/log-series.ts'
 import { TallyKeeper } from '../../tallies/tally-keeper.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
 import { TxtLookup } from '../../domains/txt-lookup.ts'
+import { Attention } from '../../admin/attention/attention.ts'
 import { GrantKeeper } from '../../admin/oauth-grants/grant-keeper.ts'
 import { AuditKeeper } from '../../admin/records/audit-keeper.ts'
 import { Refusals } from '../../admin/refusal-log.ts'
@@ -25,6 +26,7 @@ export class Management {
   readonly writes: WriteLimit
   readonly refusals: Refusals
   readonly logSeries: LogSeries
+  readonly attention: Attention
   readonly tallies: TallyKeeper
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
@@ -41,6 +43,7 @@ export class Management {
     this.writes = new WriteLimit(this.#limiter, management.writes)
     this.refusals = new Refusals(log, metrics.managementRefusals)
     this.logSeries = new LogSeries(store)
+    this.attention = new Attention(store)
     this.tallies = new TallyKeeper({ store, log })
     this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
     this.#keeper.start()
@@ -82,6 +85,7 @@ export class Management {
       this.grants.close(),
       this.#limiter.close(),
       this.logSeries.close(),
+      this.attention.close(),
       this.#looking,
     ])
   }

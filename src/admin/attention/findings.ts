@@ -1,0 +1,187 @@
+// What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
+
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import { lacksSecondFactor } from '../../people/second-factor.ts'
+import type { Permission } from '../../permissions/permit.ts'
+import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { Account, Gateway, Token } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { usersOf } from '../people/users.ts'
+import type { PoolState } from '../zones/zones.ts'
+
+export const severities = ['critical', 'warning', 'info'] as const
+
+export const findingKinds = [
+  'store_unsafe',
+  'origin_down',
+  'secret_unreadable',
+  'verification_failed',
+  'verification_ending',
+  'log_full',
+  'gateway_open',
+  'second_factor_missing',
+  'few_super_administrators',
+  'token_expiring',
+  'secret_rotation_unfinished',
+  'secret_unused',
+] as const
+export type FindingKind = (typeof findingKinds)[number]
+
+export interface Finding {
+  readonly kind: FindingKind
+  readonly severity: (typeof severities)[number]
+  readonly message: string
+  /** What a page should lead to; null for the account or the gateway as a whole. */
+  readonly resource: Resource | null
+}
+
+interface Resource {
+  readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone'
+  readonly id: string
+  readonly name: string
+}
+
+/** What is looked at. */
+export interface Scene {
+  readonly store: Store
+  readonly secrets: SecretKeys
+  readonly account: string
+  readonly now: number
+  /** The pools of the zones of the account, by zone. */
+  readonly pools: () => Promise<readonly (readonly [zone: string, pools: readonly PoolState[]])[]>
+}
+
+type Find = (scene: Scene) => AsyncGenerator<Finding>
+
+const hour = 3_600_000
+const day = 24 * hour
+
+/** What is found by a permission that shows the records it is found in. */
+export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
+  ['Metrics Read', inStore],
+  ['Origins Read', inZones],
+  ['AI Gateway Read', inGateways],
+  ['Members Read', inMembers],
+  ['API Tokens Read', inTokens],
+  ['OAuth Clients Read', inClients],
+]
+
+async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
+  const { refusal } = store
+  const kind = 'store_unsafe'
+  if (refusal !== null)
+    yield { kind, severity: 'critical', message: `The store refuses writes: ${refusal}`, resource: null }
+  for (const message of await store.durability()) yield { kind, severity: 'warning', message, resource: null }
+}
+
+async function* inZones({ pools }: Scene): AsyncGenerator<Finding> {
+  for (const [zone, all] of await pools())
+    for (const { pool, origins } of all) {
+      const down = origins.filter(({ state }) => state === 'down' || state === 'ejected')
+      if (down.length === 0) continue
+      const isAll = down.length === origins.length
+      const which = isAll ? 'All origins' : `${down.length} of ${origins.length} origins`
+      const message = `${which} of the pool ${pool} get no requests: ${down
+        .map(({ url }) => url)
+        .join(', ')
+        .slice(0, 300)}.`
+      const resource = { type: 'zone', id: zone, name: zone } as const
+      yield { kind: 'origin_down', severity: isAll ? 'critical' : 'warning', message, resource }
+    }
+}
+
+async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Finding> {
+  for await (const gateways of store.gateways.walk(account))
+    for (const gateway of gateways) {
+      const { id, authentication, logManagement: most, logManagementStrategy } = gateway
+      const resource = { type: 'gateway', id, name: id } as const
+      if (!authentication && (await hasCalls(store, gateway, now))) {
+        const message = `The gateway ${id} requires no token, and got calls in the last 7 days.`
+        yield { kind: 'gateway_open', severity: 'warning', message, resource }
+      }
+      if (logManagementStrategy !== 'STOP_INSERTING' || most === 0) continue
+      if ((await store.logs.count(account, id)) < most) continue
+      const message = `The log of the gateway ${id} is at its limit of ${most} entries, and stores no more.`
+      yield { kind: 'log_full', severity: 'warning', message, resource }
+    }
+}
+
+async function hasCalls({ logs }: Store, { account, id }: Gateway, now: number): Promise<boolean> {
+  for await (const [latest] of logs.walk(account, id, { descending: true, after: null }))
+    return latest !== undefined && latest.createdAt > now - 7 * day
+  return false
+}
+
+async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {
+  const settings: Account | null = await store.accounts.get(account)
+  if (settings === null) return
+  let [supers, members] = [0, 0]
+  for await (const some of store.members.walk(account)) {
+    const accepted = some.filter(({ status }) => status === 'accepted')
+    members += accepted.length
+    supers += accepted.filter(({ isSuper }) => isSuper).length
+    if (settings.enforceTwoFactor !== true) continue
+    const users = await usersOf(store.users, accepted)
+    for (const { id, user } of accepted) {
+      const found = users.get(user)
+      if (found === undefined || !lacksSecondFactor(found, settings)) continue
+      const message = `The account requires a second factor that ${found.email} does not have.`
+      const resource = { type: 'member', id, name: found.email } as const
+      yield { kind: 'second_factor_missing', severity: 'warning', message, resource }
+    }
+  }
+  if (members === 0 || supers > 1) return
+  const message =
+    'The account has only one super administrator: add another one, in case that person loses access.'
+  yield { kind: 'few_super_administrators', severity: 'info', message, resource: null }
+}
+
+async function* inTokens({ store, account, now }: Scene): AsyncGenerator<Finding> {
+  for await (const tokens of store.tokens.walk(account))
+    for (const token of tokens) yield* ofToken(token, now)
+}
+
+function* ofToken({ id, name, status, expiresOn }: Token, now: number): Generator<Finding> {
+  if (status !== 'active' || expiresOn === null || expiresOn < now || expiresOn > now + 7 * day) return
+  const message = `The API token ${name} expires in ${span(expiresOn - now)}.`
+  yield { kind: 'token_expiring', severity: 'warning', message, resource: { type: 'token', id, name } }
+}
+
+async function* inClients({ store, account, secrets, now }: Scene): AsyncGenerator<Finding> {
+  for await (const clients of store.oauthClients.walk(account))
+    for (const client of clients) yield* ofClient(client, secrets, now)
+}
+
+function* ofClient(client: OAuthClient, keys: SecretKeys, now: number): Generator<Finding> {
+  const { id, name, secrets, verification } = client
+  const resource = { type: 'oauth_client', id, name } as const
+  if (secrets.some(({ key }) => !keys.knows(key))) {
+    const message = `A secret of ${name} cannot be checked: the server key that protects it is missing.`
+    yield { kind: 'secret_unreadable', severity: 'critical', message, resource }
+  }
+  const [newest] = secrets
+  if (secrets.length > 1 && newest!.createdAt < now - 7 * day) {
+    const message = `${name} was given a new secret ${span(now - newest!.createdAt)} ago, and the old one still works.`
+    yield { kind: 'secret_rotation_unfinished', severity: 'warning', message, resource }
+  }
+  for (const { tail, createdAt, lastUsedAt } of secrets) {
+    const unused = now - (lastUsedAt ?? createdAt)
+    if (unused < 90 * day) continue
+    const message = `The secret of ${name} that ends in ${tail} was not used for ${span(unused)}.`
+    yield { kind: 'secret_unused', severity: 'info', message, resource }
+  }
+  if (verification?.status === 'failed') {
+    const message = `The domain ${verification.host} of ${name} was not verified in time.`
+    yield { kind: 'verification_failed', severity: 'warning', message, resource }
+  } else if (verification && verification.nextCheckAt !== null && verification.deadline < now + 6 * hour) {
+    const message = `The verification of ${verification.host} for ${name} ends in ${span(Math.max(0, verification.deadline - now))}.`
+    yield { kind: 'verification_ending', severity: 'warning', message, resource }
+  }
+}
+
+/** Writes a duration in whole days, or hours, or minutes. */
+function span(ms: number): string {
+  const [count, unit] =
+    ms >= 2 * day ? [ms / day, 'days'] : ms >= 2 * hour ? [ms / hour, 'hours'] : [ms / 60_000, 'minutes']
+  return `${Math.floor(count)} ${unit}`
+}

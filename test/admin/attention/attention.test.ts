@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { startRedis } from '../../help/redis.ts'
+import {
+  clientSecret,
+  member,
+  oauthClient,
+  totp,
+  user,
+  verification,
+} from '../../store/contract-specimens.ts'
+import { account, tokenWith } from '../../tokens/token-with.ts'
+import { entryWith } from '../ai-logs/log-entries.ts'
+import { gatewayOf, startApi } from '../api.ts'
+import { described, faultsOf } from '../openapi/openapi-document.ts'
+import { zoneWith } from '../zones/zones.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+/** Starts with nothing that needs attention but what is kept in memory. */
+async function start(t: Parameters<typeof startApi>[0]) {
+  const api = await startApi(t)
+  api.given.pools = []
+  const { key } = api.keys.current.digest('any')
+  const now = api.clock.now()
+  const add = (name: string, members: Parameters<typeof oauthClient>[0]) =>
+    api.kept.oauthClients.insert(oauthClient({ account, name, secrets: [], verification: null, ...members }))
+  const secret = (age: number, lastUsed: number | null = null) =>
+    clientSecret({
+      key,
+      createdAt: now - age,
+      lastUsedAt: lastUsed === null ? null : now - lastUsed,
+      tail: 'abcd',
+    })
+  const found = async () => {
+    const { json } = await api.ask('GET', '/attention')
+    const { responses } = described.find(({ id }) => id === 'listAttention')!
+    assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, json), '')
+    return json.result.items
+      .filter(({ kind }: { kind: string }) => kind !== 'store_unsafe')
+      .map(({ kind, message }: { kind: string; message: string }) => `${kind}: ${message}`)
+  }
+  return { ...api, add, secret, found, now }
+}
+
+test('secrets that are unused, left over or unreadable need attention', async t => {
+  const { add, secret, found } = await start(t)
+  assert.deepEqual(await found(), [])
+  await add('Used', { secrets: [secret(200 * day, 89 * day)] })
+  await add('Young', { secrets: [secret(day), secret(200 * day, day)] })
+  assert.deepEqual(await found(), [])
+  await add('Shop', { secrets: [secret(200 * day, 90 * day)] })
+  await add('Never', { secrets: [secret(91 * day)] })
+  await add('Rotated', { secrets: [secret(8 * day, day), secret(200 * day, day)] })
+  await add('Lost', { secrets: [{ ...secret(day), key: 'ffffffff' }] })
+  assert.deepEqual((await found()).sort(), [
+    'secret_rotation_unfinished: Rotated was given a new secret 8 days ago, and the old one still works.',
+    'secret_unreadable: A secret of Lost cannot be checked: the server key that protects it is missing.',
+    'secret_unused: The secret of Never that ends in abcd was not used for 91 days.',
+    'secret_unused: The secret of Shop that ends in abcd was not used for 90 days.',
+  ])
+})
+
+test('domain verifications that failed or end soon need attention', async t => {
+  const { add, found, now } = await start(t)
+  const of = (deadline: number, more = {}) => ({
+    verification: verification({
+      host: 'shop.example',
+      deadline: now + deadline,
+      nextCheckAt: now + 1_000,
+      ...more,
+    }),
+  })
+  await add('Later', of(6 * hour + 1))
+  await add('Verified', of(hour, { status: 'verified', nextCheckAt: null }))
+  assert.deepEqual(await found(), [])
+  await add('Soon', of(3 * hour))
+  await add('Failed', of(-hour, { status: 'failed', nextCheckAt: null }))
+  assert.deepEqual((await found()).sort(), [
+    'verification_ending: The verification of shop.example for Soon ends in 3 hours.',
+    'verification_failed: The domain shop.example of Failed was not verified in time.',
+  ])
+})
+
+test('tokens that expire, gateways that are open, and full logs need attention', async t => {
+  const { kept, found, now, clock } = await start(t)
+  const add = (name: string, members: object) => kept.tokens.insert(tokenWith({ name, ...members }).token)
+  await add('later', { expiresOn: now + 8 * day })
+  await add('gone', { expiresOn: now - 1 })
+  await add('off', { expiresOn: now + day, status: 'disabled' })
+  await kept.gateways.insert({ ...gatewayOf('open'), authentication: false })
+  await kept.gateways.insert({
+    ...gatewayOf('full'),
+    logManagement: 2,
+    logManagementStrategy: 'STOP_INSERTING',
+  })
+  assert.deepEqual(await found(), [])
+  await add('laptop', { expiresOn: now + 7 * day })
+  const keep = (gateway: string, count: number) =>
+    kept.logs.append(
+      account,
+      gateway,
+      batchOf(Array.from({ length: count }, (_, n) => entryWith(n, { gateway, createdAt: now - n }))),
+      { most: 1_000, strategy: 'DELETE_OLDEST' },
+    )
+  await keep('open', 1)
+  await keep('full', 2)
+  // No change of a record tells of log entries.
+  clock.advance(31_000)
+  assert.deepEqual((await found()).sort(), [
+    'gateway_open: The gateway open requires no token, and got calls in the last 7 days.',
+    'log_full: The log of the gateway full is at its limit of 2 entries, and stores no more.',
+    'token_expiring: The API token laptop expires in 6 days.',
+  ])
+})
+
+test('members without a second factor, and a single super administrator, need attention', async t => {
+  const { kept, found } = await start(t)
+  const join = async (email: string, members: object, ofUser: object = {}) => {
+    const person = user({ email, ...ofUser })
+    await kept.users.insert(person)
+    await kept.members.insert(member({ account, user: person.id, ...members }))
+  }
+  await join('ann@example.com', { isSuper: true }, { totp: totp({ confirmedAt: 1 }) })
+  await join('bob@example.com', {})
+  await join('eve@example.com', { isSuper: true, status: 'pending' })
+  assert.deepEqual(await found(), [
+    'few_super_administrators: The account has only one super administrator: add another one, in case that person loses access.',
+  ])
+  await join('zoe@example.com', { isSuper: true }, { totp: totp() })
+  assert.deepEqual(await found(), [])
+  await kept.accounts.update(account, { enforceTwoFactor: true })
+  assert.deepEqual((await found()).sort(), [
+    'second_factor_missing: The account requires a second factor that bob@example.com does not have.',
+    'second_factor_missing: The account requires a second factor that zoe@example.com does not have.',
+  ])
+})
+
+test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
+  const server = await startRedis(t, { aof: 'everysec' })
+  const { ask, given, keepToken } = await startApi(t, store => store, server.url)
+  given.configs = [zoneWith(), zoneWith({ name: 'foreign', account: '9'.repeat(32) })]
+  const { json } = await ask('GET', '/attention')
+  const [first, second] = json.result.items
+  assert.deepEqual(
+    [first.kind, first.severity, first.resource],
+    ['origin_down', 'critical', { type: 'zone', id: 'main', name: 'main' }],
+  )
+  assert.match(first.message, /^All origins of the pool shop get no requests: http:\/\/10\.0\.0\.1:9000, /)
+  assert.deepEqual([second.kind, second.resource], ['store_unsafe', null])
+  assert.deepEqual(json.result.counts, { origin_down: 1, store_unsafe: json.result.items.length - 1 })
+  const seen = async (...permissions: Parameters<typeof keepToken>[0]) => {
+    const { value: token } = await keepToken(permissions)
+    const { json } = await ask('GET', '/attention', { token })
+    return Object.keys(json.result.counts).join(' ')
+  }
+  assert.equal(await seen('Origins Read'), 'origin_down')
+  assert.equal(await seen('Metrics Read'), 'store_unsafe')
+  assert.equal(await seen('OAuth Clients Write'), '')
+  assert.equal((await ask('GET', '/attention', { token: null })).status, 401)
+})
+
+test('of many alike twenty are listed, and all are counted', async t => {
+  const { add, secret, ask } = await start(t)
+  for (let n = 0; n < 30; n++) await add(`Shop ${n}`, { secrets: [secret(100 * day)] })
+  const { items, counts } = (await ask('GET', '/attention')).json.result
+  const unused = items.filter(({ kind }: { kind: string }) => kind === 'secret_unused')
+  assert.deepEqual([unused.length, counts.secret_unused], [20, 30])
+})
