@@ -115,13 +115,15 @@ async function measureAll({ credentials }: Store, server: number | null): Promis
   kept +=
     3 *
     (await measure(
-      'exchange: code, consume, putAll',
+      'code, and its exchange',
       async () => {
         const grant = hex(16)
         const code = credential('authorization_code', grant)
         await credentials.put(code)
-        await credentials.consume('authorization_code', code.digest, Date.now())
-        await credentials.putAll([credential('access_token', grant), credential('refresh_token', grant)])
+        const { kind, digest } = code
+        const issued = [credential('access_token', grant), credential('refresh_token', grant)]
+        const end = credential('ended_family', grant)
+        await credentials.exchange({ kind, digest, at: Date.now(), grace: 0, issued, end })
       },
       server,
     ))
