@@ -69,6 +69,8 @@ export class AdminServer {
   vouch: Vouch | null
   /** What is served beside the table; the first that takes a path has it. */
   faces: readonly Face[] = []
+  /** Where `/` leads browsers; null for nowhere. */
+  front: string | null = null
 
   /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
   constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
@@ -144,7 +146,10 @@ export class AdminServer {
     const sender = senderOf(request, this.vouch)
     const face = this.#faceOf(request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
-    await this.#send(await this.#respond(request, sender), request, response, sender)
+    // Who accepts anything, as curl does, gets the page of links.
+    const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '')
+    const lead = isBrowser ? this.#leadFrom(request) : null
+    await this.#send(lead ?? (await this.#respond(request, sender)), request, response, sender)
   }
 
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
@@ -152,7 +157,15 @@ export class AdminServer {
     const sender = senderOf(request, this.vouch)
     const face = sender.isVouched ? this.#faceOf(request) : undefined
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
-    await this.#send(failure('no_route', pathOf(request.url!).slice(0, 200)), request, response, sender)
+    const lead = sender.isVouched ? this.#leadFrom(request) : null
+    const refusal = failure('no_route', pathOf(request.url!).slice(0, 200))
+    await this.#send(lead ?? refusal, request, response, sender)
+  }
+
+  /** Leads a browser from `/` to where it begins; null for other paths. */
+  #leadFrom({ method, url }: IncomingMessage): ApiResponse | null {
+    if (this.front === null || pathOf(url!) !== '/' || (method !== 'GET' && method !== 'HEAD')) return null
+    return { status: 303, headers: { location: this.front, vary: 'Accept' }, body: '' }
   }
 
   #faceOf({ url }: IncomingMessage): Face | undefined {

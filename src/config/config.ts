@@ -55,6 +55,7 @@ export interface Config {
   readonly domains: DomainsConfig
   readonly management: ManagementConfig
   readonly oauth: OAuthConfig
+  readonly dashboard: DashboardConfig
   readonly people: PeopleConfig
   readonly ai: AiConfig
   readonly zones: readonly ZoneConfig[]
@@ -86,7 +87,7 @@ export interface RouteConfig {
   readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]
   readonly line?: number // in the configuration file; absent for what was not read from one
-  readonly isOfIssuer?: true // the authorization server of this gateway serves it, in place of a pool
+  readonly own?: 'issuer' | 'dashboard' // what of this gateway serves it, in place of a pool
 }
 
 export interface PoolConfig {
@@ -146,6 +147,11 @@ export interface ManagementConfig {
     readonly retention: number // ms
     readonly entriesPerToken: number
   }
+}
+
+/** The pages on which people run the gateway. */
+interface DashboardConfig {
+  readonly host: string | null // on the edge; null: on the side port alone
 }
 
 /** The authorization server. */

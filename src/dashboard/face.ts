@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock } from '../base/clock.ts'
 import { readCookies } from '../pages/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
+import { originOf } from '../pages/own-origins.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { forged, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
@@ -16,8 +17,8 @@ import { routes } from './routes.ts'
 interface DashboardParts
   extends Omit<AdmissionParts, 'clock' | 'routes'>,
     Partial<Pick<AdmissionParts, 'clock'>> {
-  /** Returns the origin at which people reach the pages. */
-  readonly origin: () => string
+  /** Returns the origins at which people reach the pages; other hosts lead to the first. */
+  readonly origins: () => readonly string[]
 }
 
 export class DashboardFace {
@@ -48,15 +49,14 @@ export class DashboardFace {
   }
 
   async #receive(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
-    const origin = this.#parts.origin()
+    const { origin, isOurs } = originOf(request.headers.host, this.#parts.origins())
     const url = URL.parse(request.url!, origin)
     if (url === null) return redirectTo(paths.root)
     const isForm = request.method === 'POST'
     const asset = isForm ? null : assetAt(url.pathname)
     if (asset !== null) return asset
     // Cookies are those of one host: people who come by another name of it would have to sign in twice.
-    if (request.headers.host !== new URL(origin).host)
-      return isForm ? writePage(forged(onward)) : redirectTo(origin + url.pathname + url.search)
+    if (!isOurs) return isForm ? writePage(forged(onward)) : redirectTo(origin + url.pathname + url.search)
     const { gatehouse: session } = readCookies(request.headers.cookie, origin.startsWith('https:'))
     const actor = session === null ? null : await this.#parts.people.sessions.find(session)
     if (session === null || actor === null) {

@@ -1,6 +1,8 @@
 // Where the pages are. Below `/dashboard` all is ours, and nothing else.
 
-const root = '/dashboard'
+import { paths as ownPaths } from '../pages/paths.ts'
+
+const root = ownPaths.dashboard
 
 /** Returns a path below an account; each step is encoded, whoever chose it. */
 function at(account: string, ...steps: readonly string[]): string {

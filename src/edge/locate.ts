@@ -49,6 +49,6 @@ const paused = refuse('dns_resolution_error', {
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
   if (zone === null || isAmongAiRoutes(x.head.target)) return true
   const route = zone.routes.find(x.paths)
-  if (route !== null && route !== 'ambiguous' && route.config.isOfIssuer) return false
-  return showsOurs(x.head) || zone.config.routes.every(({ isOfIssuer }) => isOfIssuer)
+  if (route !== null && route !== 'ambiguous' && route.config.own !== undefined) return false
+  return showsOurs(x.head) || zone.config.routes.every(({ own }) => own !== undefined)
 }

@@ -106,7 +106,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
     limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
-    pool: route.isOfIssuer && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
+    pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
   })
   const failed = (what: CustomErrorFailure) =>

@@ -20,6 +20,7 @@ export const paths = {
   endSession: '/auth/account/sessions/end',
   endAllSessions: '/auth/account/sessions/end-all',
   endGrant: '/auth/account/apps/end',
+  dashboard: '/dashboard',
 } as const
 
 const consent = '/oauth2/consent/'

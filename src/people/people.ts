@@ -5,6 +5,7 @@ import type { SecretKeys } from '../base/secret-keys.ts'
 import type { PeopleConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
 import { PeopleMetrics } from '../metrics/people-metrics.ts'
+import { everybody } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { Invitations } from './links/invitations.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'
@@ -28,6 +29,8 @@ interface PeopleParts {
 }
 
 export class People {
+  readonly #store: Store
+  #hasUsers = false
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly signUp: SignUp
@@ -53,6 +56,7 @@ export class People {
     const sessions = new Sessions(store, clock)
     const throttle = new Throttle(store.counters)
     const shared = { store, keys, passwords, sessions, throttle, ...(clock && { clock }) }
+    this.#store = store
     this.metrics = metrics
     this.config = config
     this.sessions = sessions
@@ -63,5 +67,11 @@ export class People {
     this.ownAccount = new OwnAccount(shared)
     const own = { signIn: this.signIn, isOpen: signUp !== 'invited', log }
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
+  }
+
+  /** Whether there is anybody who could sign in; rejects with `StoreUnreachable`. */
+  async hasUsers(): Promise<boolean> {
+    this.#hasUsers ||= (await this.#store.users.list(everybody, { offset: 0, limit: 1 })).total > 0
+    return this.#hasUsers
   }
 }

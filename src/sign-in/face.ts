@@ -8,6 +8,7 @@ import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
 import type { Form } from '../pages/form.ts'
 import { isFormToken, newSecret } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
+import { originOf } from '../pages/own-origins.ts'
 import { consentIn, paths } from '../pages/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
@@ -31,21 +32,21 @@ interface SignInParts {
   readonly grants: Grants
   /** What apps ask of people; null where there is no authorization server. */
   readonly interactions: Interactions | null
-  /** Returns the origin at which people reach the pages. */
-  readonly origin: () => string
+  /** Returns the origins at which people reach the pages; other hosts lead to the first, which is that of consents. */
+  readonly origins: () => readonly string[]
 }
 
 const noForm: Form = new Map()
 
 export class SignInFace {
   readonly #people: People
-  readonly #origin: () => string
+  readonly #origins: () => readonly string[]
   readonly #table: ReadonlyMap<string, Handlers>
   readonly #consent: Handlers
 
-  constructor({ people, grants, interactions, origin }: SignInParts) {
+  constructor({ people, grants, interactions, origins }: SignInParts) {
     this.#people = people
-    this.#origin = origin
+    this.#origins = origins
     this.#consent = interactions === null ? {} : consentHandlers(interactions)
     this.#table = new Map([
       ...signInHandlers(interactions),
@@ -74,7 +75,7 @@ export class SignInFace {
   }
 
   async #handle(request: IncomingMessage, sender: Sender): Promise<PageResponse> {
-    const origin = this.#origin()
+    const { origin, isOurs } = this.#originOf(request)
     const url = URL.parse(request.url!, origin)
     if (url === null) return writePage(notFound)
     const handlers = this.#handlersOf(url.pathname)
@@ -83,14 +84,19 @@ export class SignInFace {
     const handler = isForm ? handlers.take : handlers.show
     if (handler === undefined || !methods.has(request.method!)) return notAllowed(handlers)
     // Cookies are those of one host: people who come by another name of it would have to sign in twice.
-    if (request.headers.host !== new URL(origin).host)
-      return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
+    if (!isOurs) return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
     const ask = await this.#askOf(request, url, sender, origin)
     const form = isForm ? await readSentForm(request, origin, toAccount) : noForm
     if ('title' in form) return writePage(form)
     const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
     const handle = isStale ? showAgain(handlers) : handler
     return withVisitor(ask, pageOf(await handle({ ...ask, form }, this.#people)))
+  }
+
+  /** An app is waiting for the decision at the origin where its request began. */
+  #originOf({ url, headers }: IncomingMessage) {
+    const origins = this.#origins()
+    return originOf(headers.host, consentIn(url!.split('?')[0]!) === null ? origins : origins.slice(0, 1))
   }
 
   #handlersOf(path: string): Handlers | null {

@@ -150,6 +150,7 @@ class SignInPages {
       app: await this.#appBehind(next),
       provider: people.openId?.providerName ?? null,
       canSignUp: people.config.signUp === 'open',
+      isFirst: !(await people.hasUsers()),
     })
   }
 

@@ -208,6 +208,7 @@ function withoutExamples({
   errors,
   management,
   oauth,
+  dashboard: _,
   people,
   access,
   rateLimits,
@@ -225,9 +226,9 @@ function withoutExamples({
     people: people.signUp,
     access: access.otherwise,
     ai: { ...ai, providers: [], prices: [] },
-    // The issuer of the example has a zone of its own.
+    // The issuer and the dashboard of the example have zones of their own.
     zones: zones
-      .filter(({ routes }) => !routes.some(({ isOfIssuer }) => isOfIssuer))
+      .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))
       .map(({ account, access, rateLimits, errors, routes, ...zone }) => ({
         ...zone,
         access: access.otherwise,

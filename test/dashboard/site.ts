@@ -43,7 +43,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     passwords,
     clock,
   })
-  const parts = { people, origin: () => origin }
+  const parts = { people, origins: () => [origin] }
   server.faces = [
     new SignInFace({ ...parts, grants: new Grants(store, clock), interactions: null }),
     new DashboardFace({

@@ -51,7 +51,7 @@ test('a path leads to one route, and is refused where it may lead to two', t => 
 
 test('the authorization server has its paths on a host of AI routes too, whoever the token is of', t => {
   const [route] = zoneTo([origin]).routes
-  const routes = [{ ...route!, path: '/oauth2', pool: null, isOfIssuer: true as const }]
+  const routes = [{ ...route!, path: '/oauth2', pool: null, own: 'issuer' as const }]
   const issuer = { host: '127.0.0.1', port: 8090 }
   const sidePort = { endpoint: { host: '127.0.0.1', port: 8081 }, issuer, secret: Buffer.alloc(32) }
   const alone = stepsOver(

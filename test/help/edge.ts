@@ -103,6 +103,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       metrics: 'direct',
       audit: { retention: 400 * 86_400_000, entriesPerToken: 100_000 },
     },
+    dashboard: { host: null },
     oauth: {
       issuer: null,
       lifetimes: {

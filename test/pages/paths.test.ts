@@ -4,7 +4,7 @@ import { consentIn, consentPath, invitationPath, leadingOn, paths } from '../../
 import { safeNext } from '../../src/pages/next.ts'
 
 test('all pages are where the edge publishes them', () => {
-  for (const path of Object.values(paths)) assert.match(path, /^\/auth\/[a-z/-]+$/)
+  for (const path of Object.values(paths)) assert.match(path, /^\/(auth\/[a-z/-]+|dashboard)$/)
   assert.equal(consentPath('abc'), '/oauth2/consent/abc')
 })
 

@@ -25,6 +25,14 @@ test('who signs in goes on where they wanted to, with another cookie', async t =
   assert.equal(await site.people.sessions.find(old), null)
 })
 
+test('who comes before there is anybody is told how the first one gets in', async t => {
+  const site = await Site.open(t)
+  const told = /Nobody can sign in yet\. .* gatehouse user invite prints another/
+  assert.match((await site.visitor().get(paths.signIn)).text, told)
+  await site.settle()
+  assert.doesNotMatch((await site.visitor().get(paths.signIn)).text, told)
+})
+
 test('nobody goes on to another site', async t => {
   const site = await Site.open(t)
   const { email } = await site.settle()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -37,6 +37,8 @@ export class Site extends Settlement {
   readonly people: People
   readonly keys = new SecretKeys(randomBytes(32))
   origin: string
+  /** Other origins of the pages. */
+  readonly others: string[] = []
 
   private constructor(origin: string, store: Store, clock: ContractClock, config: Partial<PeopleConfig>) {
     super(store)
@@ -71,7 +73,7 @@ export class Site extends Settlement {
       people: site.people,
       grants: new Grants(store, clock),
       interactions,
-      origin: () => site.origin,
+      origins: () => [site.origin, ...site.others],
     })
     server.on('request', (request, response) => {
       const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
@@ -104,9 +106,12 @@ export class Site extends Settlement {
 export class Visitor {
   readonly cookies = new Map<string, string>()
   readonly #origin: string
+  readonly #via: string
 
-  constructor(origin: string) {
+  /** `via` is where the origin is reached, for one whose name leads nowhere. */
+  constructor(origin: string, via = origin) {
     this.#origin = origin
+    this.#via = via
   }
 
   get(path: string): Promise<ShownPage> {
@@ -130,11 +135,12 @@ export class Visitor {
 
   async send(path: string, { headers, ...options }: RequestInit): Promise<ShownPage> {
     const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(new URL(path, this.#origin), {
-      redirect: 'manual',
-      ...options,
-      headers: { ...(headers as object), ...(cookie !== '' && { cookie }) },
-    })
+    const own = { ...(headers as object), ...(cookie !== '' && { cookie }) }
+    const url = new URL(path, this.#via)
+    const response =
+      this.#via === this.#origin
+        ? await fetch(url, { redirect: 'manual', ...options, headers: own })
+        : await ask(url, { ...options, headers: { host: new URL(this.#origin).host, ...own } })
     for (const field of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!
       if (/Max-Age=0/.test(field)) this.cookies.delete(name!)
@@ -142,6 +148,22 @@ export class Visitor {
     }
     return new ShownPage(this, response, await response.text())
   }
+}
+
+/** Sends a request with a Host of its own, which `fetch` does not. */
+function ask(url: URL, { method = 'GET', headers, body }: RequestInit): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: headers as Record<string, string>, agent: false } as const
+    const sent = request(url, options, async response => {
+      const bytes = Buffer.concat(await response.toArray())
+      const fields = new Headers()
+      for (let i = 0; i < response.rawHeaders.length; i += 2)
+        fields.append(response.rawHeaders[i]!, response.rawHeaders[i + 1]!)
+      resolve(new Response(bytes, { status: response.statusCode!, headers: fields }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
 }
 
 /** A page as a person has it before them. */

@@ -67,7 +67,7 @@ function viewRoute({ path, pool, host, bodyLimit, redirects, timeouts, rewrite, 
   return {
     path,
     pool: pool?.name ?? null,
-    is_authorization_server: route.isOfIssuer === true,
+    is_authorization_server: route.own === 'issuer',
     host: typeof host === 'string' ? host : host.name,
     body_limit: bodyLimit,
     redirects,

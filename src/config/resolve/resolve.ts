@@ -10,7 +10,7 @@ import { isLoopback } from '../settings/host-rules.ts'
 import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
-import { publishIssuer } from './publish-issuer.ts'
+import { publish } from './publish.ts'
 import { resolveAi } from './resolve-ai.ts'
 import { resolveZones } from './resolve-zones.ts'
 import { dataFor, resolveLists } from '../settings/rule-data.ts'
@@ -69,7 +69,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
     oauth: resolveOAuth(settings.oauth, findings),
     people: resolvePeople(settings.people, findings),
     ai: resolveAi(settings.ai, findings),
-    zones: publishIssuer(zones, settings, findings, operator),
+    dashboard: { host: settings.dashboard.host?.value ?? null },
+    zones: publish(zones, settings, findings, operator),
   }
 }
 

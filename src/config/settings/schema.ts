@@ -207,6 +207,7 @@ export const schema = mapping({
     }),
   }),
   oauth,
+  dashboard: group({ host: optional(placed(scalar(exactHost)), null) }), // null: on the side port alone
   people,
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),

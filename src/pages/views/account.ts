@@ -63,6 +63,7 @@ export function accountPage(view: AccountView): Page {
       'Your account',
       html`<h1>Your account</h1>
 <p class="lead">${name !== null && html`${told(name)}, `}<b>${told(email)}</b></p>
+<p class="aside"><a href="${paths.dashboard}">Go to the dashboard</a></p>
 ${
   done !== null &&
   html`${notice(deeds[done], 'good')}

@@ -26,6 +26,8 @@ interface SignInView extends Retry {
   /** The name of the OpenID provider. */
   readonly provider?: string | null
   readonly canSignUp?: boolean
+  /** Whether there is nobody yet who could sign in. */
+  readonly isFirst?: boolean
   /** What was done before. */
   readonly done?: string
 }
@@ -42,7 +44,7 @@ ${
   app !== null &&
   html`<p class="lead">to continue to <b>${told(app)}</b></p>
 `
-}${view.done !== undefined && notice(view.done, 'good')}${trouble(view)}<div class="card">
+}${view.done !== undefined && notice(view.done, 'good')}${view.isFirst === true && notice(firstOfAll)}${trouble(view)}<div class="card">
 ${form(
   { action: paths.signIn, token, hidden: { next } },
   html`${field({ name: 'email', label: 'Email', type: 'email', value: email, autocomplete: 'username', hasFocus: email === '', most: 254 })}
@@ -62,6 +64,8 @@ ${
 }`,
   )
 }
+
+const firstOfAll = html`Nobody can sign in yet. The first start printed a link that makes the first administrator; on the machine of the gateway, <code>gatehouse user invite</code> prints another.`
 
 interface CodeView extends Retry {
   readonly token: string

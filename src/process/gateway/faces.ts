@@ -19,6 +19,7 @@ import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
 import type { Management } from './management.ts'
+import { dashboardOrigins } from './pages-url.ts'
 import type { Services } from './services.ts'
 
 /** What faces are built from. */
@@ -38,17 +39,18 @@ export interface FaceParts {
 export class Faces {
   /** Of two that take a path, the first has it. */
   readonly all: readonly Face[]
+  /** Where browsers begin; null where people have no pages. */
+  readonly front: string | null
   readonly #oauth: OAuthFace | null
 
   constructor(parts: FaceParts) {
     this.#oauth = buildOAuth(parts)
-    if (this.#oauth === null) this.all = []
-    else
-      this.all = [
-        ...buildPages(parts, this.#oauth),
-        this.#oauth,
-        new ManagementMetadata(() => issuerOf(parts)),
-      ]
+    const hasPages = this.#oauth !== null || parts.config.dashboard.host !== null
+    this.front = hasPages ? '/dashboard' : null
+    this.all = [
+      ...(hasPages ? buildPages(parts, this.#oauth) : []),
+      ...(this.#oauth === null ? [] : [this.#oauth, new ManagementMetadata(() => issuerOf(parts))]),
+    ]
   }
 
   /** Finishes what is written behind requests; before the store closes. */
@@ -59,9 +61,8 @@ export class Faces {
 
 /** Builds the authorization server; null where it has no URL that clients could trust. */
 function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace | null {
-  const { oauth, admin, ai } = config
-  // The URL of a side port that stands for all addresses is that of localhost.
-  if (oauth.issuer === null && !isLoopback(admin.host) && !isWildcard(admin.host)) return null
+  const { oauth, ai } = config
+  if (oauth.issuer === null && !isReachable(config)) return null
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter } = services
   const sessions = new Sessions(store)
@@ -94,14 +95,34 @@ function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>):
   return config.oauth.issuer ?? sidePort()
 }
 
+/** Whether people on this machine reach the side port by its own URL. */
+function isReachable({ admin }: Config): boolean {
+  // The URL of a side port that stands for all addresses is that of localhost.
+  return isLoopback(admin.host) || isWildcard(admin.host)
+}
+
 /** Builds the pages where people sign in, and decide on what apps ask of them, and those where they run the gateway. */
-function buildPages(parts: FaceParts, { interactions }: OAuthFace): readonly Face[] {
-  const { config, services, management, askAs, metrics, log } = parts
+function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] {
+  const { config, services, management, sidePort, askAs, metrics, log } = parts
   const { store } = services
   const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
-  const origin = () => issuerOf(parts)
+  const issuer = () => (oauth === null ? [] : [issuerOf(parts)])
+  const dashboard = dashboardOrigins(config)
+  const own = () => (isReachable(config) ? [sidePort()] : [])
+  const interactions = oauth?.interactions ?? null
   return [
-    new SignInFace({ people, grants: new Grants(store), interactions, origin }),
-    new DashboardFace({ people, persons: new PersonTokens(store), askAs, origin, issuer: origin }),
+    new SignInFace({
+      people,
+      grants: new Grants(store),
+      interactions,
+      origins: () => [...issuer(), ...dashboard, ...own()],
+    }),
+    new DashboardFace({
+      people,
+      persons: new PersonTokens(store),
+      askAs,
+      origins: () => [...dashboard, ...own(), ...issuer()],
+      issuer: () => issuerOf(parts),
+    }),
   ]
 }

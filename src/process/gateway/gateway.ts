@@ -354,6 +354,7 @@ export class Gateway {
         this.#management = await this.#openManagement(this.#config, this.#services.store)
         this.#faces = this.#buildFaces(this.#services, this.#management)
         this.#server.faces = this.#faces?.all ?? []
+        this.#server.front = this.#faces?.front ?? null
       },
       stop: async () => {
         await this.#faces?.close()
@@ -392,7 +393,7 @@ export class Gateway {
         const patience = this.#before === null ? 0 : this.#patience.edgePatience
         if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
         const isPublished = this.#config.zones.some(({ routes }) =>
-          routes.some(({ isOfIssuer }) => isOfIssuer),
+          routes.some(({ own }) => own !== undefined),
         )
         const issuer = isPublished ? await this.#server.listenForEdge() : null
         const sidePort = { endpoint: this.#admin, issuer, secret: this.#secret }

@@ -1,11 +1,29 @@
-// Where people reach the pages on which they sign in.
+// Where people reach the pages on which they sign in and run the gateway.
 
+import { isIPv6 } from 'node:net'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { reachable, urlOf } from '../url.ts'
 
-/** Returns the issuer, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */
-export function pagesUrl({ oauth }: Pick<Config, 'oauth'>, admin: Endpoint): string | null {
-  if (oauth.issuer !== null) return oauth.issuer
+/** Returns the issuer, or the host of the dashboard, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */
+export function pagesUrl(
+  config: Pick<Config, 'oauth' | 'dashboard' | 'listen'>,
+  admin: Endpoint,
+): string | null {
+  const [published = null] = dashboardOrigins(config)
+  const url = config.oauth.issuer ?? published
+  if (url !== null) return url
   return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
+}
+
+/** Returns the origins of a dashboard that is published: over https, or on loopback at the ports of the edge. */
+export function dashboardOrigins({
+  dashboard: { host },
+  listen,
+}: Pick<Config, 'dashboard' | 'listen'>): readonly string[] {
+  if (host === null) return []
+  const name = isIPv6(host) ? `[${host}]` : host
+  return isLoopback(host)
+    ? listen.map(({ port }) => new URL(`http://${name}:${port}`).origin)
+    : [`https://${name}`]
 }

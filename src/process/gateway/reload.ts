@@ -18,6 +18,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   domains: config => config.domains,
   management: config => config.management,
   oauth: config => config.oauth,
+  dashboard: config => config.dashboard,
   people: config => config.people,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,

@@ -1,15 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pagesUrl } from '../../../src/process/gateway/pages-url.ts'
+import { dashboardOrigins, pagesUrl } from '../../../src/process/gateway/pages-url.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
-test('people sign in at the issuer, else at a side port that leads to this machine', () => {
-  const { oauth } = edgeConfig([])
-  const at = (host: string, issuer: string | null = null) =>
-    pagesUrl({ oauth: { ...oauth, issuer } }, { host, port: 8081 })
+test('people sign in at the issuer, else on the host of the dashboard, else at a side port that leads to this machine', () => {
+  const config = edgeConfig([])
+  const at = (host: string, issuer: string | null = null, dashboard: string | null = null) =>
+    pagesUrl(
+      { ...config, oauth: { ...config.oauth, issuer }, dashboard: { host: dashboard } },
+      { host, port: 8081 },
+    )
   assert.equal(at('127.0.0.1'), 'http://127.0.0.1:8081')
   assert.equal(at('::1'), 'http://[::1]:8081')
   assert.equal(at('0.0.0.0'), 'http://localhost:8081')
   assert.equal(at('192.0.2.1'), null)
   assert.equal(at('192.0.2.1', 'https://id.example'), 'https://id.example')
+  assert.equal(at('192.0.2.1', null, 'gate.example'), 'https://gate.example')
+  assert.equal(at('192.0.2.1', 'https://id.example', 'gate.example'), 'https://id.example')
+})
+
+test('a dashboard is published over https, or on loopback at the ports of the edge', () => {
+  const listen = [8080, 80].map(port => ({ host: '0.0.0.0', port }))
+  const of = (host: string | null) => dashboardOrigins({ dashboard: { host }, listen })
+  assert.deepEqual(of(null), [])
+  assert.deepEqual(of('gate.example'), ['https://gate.example'])
+  assert.deepEqual(of('localhost'), ['http://localhost:8080', 'http://localhost'])
+  assert.deepEqual(of('::1'), ['http://[::1]:8080', 'http://[::1]'])
+  assert.deepEqual(of('2001:db8::1'), ['https://[2001:db8::1]'])
 })

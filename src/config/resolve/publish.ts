@@ -1,0 +1,175 @@
+// What is published of the side port adds to the zones: the paths of the authorization server on the host of its issuer, and those of the dashboard on its own. Nothing
+// else of the side port is published by this.
+
+import type { Endpoint, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
+import type { Operator } from '../custom-errors-config.ts'
+import type { Findings } from '../file/mistake.ts'
+import type { Settings, ZoneSettings } from '../settings/schema.ts'
+import { isLoopback } from '../settings/host-rules.ts'
+import type { Placed } from '../settings/shape.ts'
+
+/** What is to be served on a host of the edge. */
+interface Publication {
+  readonly own: NonNullable<RouteConfig['own']>
+  readonly host: string
+  /** The setting that publishes it. */
+  readonly setting: Placed<string>
+  readonly settingName: string
+  /** What has the paths, in words. */
+  readonly owner: string
+  /** Prefixes that nothing else may have. */
+  readonly paths: readonly string[]
+  /** One that it has where nothing else does. */
+  readonly spare?: string
+}
+
+/** The paths of the authorization server and of the pages on which people sign in, as prefixes. */
+const issuerPaths = [
+  '/.well-known/jwks.json',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+  '/auth',
+  '/oauth2',
+] as const
+
+/** The paths of the dashboard and of the pages on which people sign in. */
+const dashboardPaths = ['/auth', '/dashboard'] as const
+
+/** Bytes of a request to the authorization server: more than any form or token request has. */
+const issuerBodyLimit = 64 * 1024
+/** Those of a form of the dashboard, which may have an error page. */
+const dashboardBodyLimit = 2 * 1024 * 1024
+
+/** Returns the zones with the routes of what the edge is to serve of the side port, and notes those of the file that stand in its way. */
+export function publish(
+  zones: readonly ZoneConfig[],
+  settings: Settings,
+  findings: Findings,
+  operator: Operator | null,
+): readonly ZoneConfig[] {
+  return publicationsOf(settings).reduce(
+    (all, publication) => withPublished(all, publication, settings, findings, operator),
+    zones,
+  )
+}
+
+function publicationsOf({ oauth, dashboard, listen }: Settings): readonly Publication[] {
+  const issuer = publishedHost(
+    oauth.issuer?.value ?? null,
+    listen.map(({ value }) => value),
+  )
+  const of = { setting: oauth.issuer!, settingName: 'oauth.issuer', owner: 'the authorization server' }
+  const server = issuer === null ? [] : [{ own: 'issuer', host: issuer, ...of, paths: issuerPaths } as const]
+  if (dashboard.host === null) return server
+  const { host } = dashboard
+  const named = { setting: host, settingName: 'dashboard.host', owner: 'the dashboard' }
+  return [...server, { own: 'dashboard', host: host.value, ...named, paths: dashboardPaths, spare: '/' }]
+}
+
+function withPublished(
+  zones: readonly ZoneConfig[],
+  publication: Publication,
+  { zones: written, timeouts }: Settings,
+  findings: Findings,
+  operator: Operator | null,
+): readonly ZoneConfig[] {
+  const { host } = publication
+  const at = zones.findIndex(({ hosts }) => hosts.includes(host))
+  const routes = routesOf(publication, zones[at]?.routes ?? [], timeouts)
+  if (at < 0) {
+    checkOwnZone(publication, zones, findings)
+    return [...zones, zoneOf(host, routes, operator)]
+  }
+  const site = written?.value[at]?.value
+  if (site !== undefined) {
+    refuseTaken(site, publication, findings)
+    warnOfSite(site, publication, findings)
+  }
+  return zones.map((zone, i) => (i === at ? { ...zone, routes: [...zone.routes, ...routes] } : zone))
+}
+
+/** Returns the routes of a publication; what another one has on the same host leads to the same server. */
+function routesOf(
+  { own, paths, spare }: Publication,
+  there: readonly RouteConfig[],
+  timeouts: Timeouts,
+): readonly RouteConfig[] {
+  const isTaken = (path: string, byOwn: boolean) =>
+    there.some(route => route.path === path && (route.own !== undefined || !byOwn))
+  const added = paths.filter(path => !isTaken(path, true))
+  const all = spare === undefined || isTaken(spare, false) ? added : [...added, spare]
+  return all.map(path => routeOf(path, own, timeouts))
+}
+
+/** Returns the host on which clients of the edge reach the issuer; null where that is the side port itself. */
+function publishedHost(issuer: string | null, listen: readonly Endpoint[]): string | null {
+  if (issuer === null) return null
+  const { protocol, hostname, port } = new URL(issuer)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const isOfTheEdge =
+    protocol === 'https:' ||
+    !isLoopback(host) ||
+    listen.some(endpoint => endpoint.port === Number(port || 80))
+  return isOfTheEdge ? host : null
+}
+
+/** Notes each route of the file that is, or lies below, a path of a publication. */
+function refuseTaken(
+  { routes }: ZoneSettings,
+  { paths, owner, settingName }: Publication,
+  findings: Findings,
+): void {
+  for (const { value: route } of routes) {
+    const { path } = route
+    const taken = path && paths.find(own => path.value === own || path.value.startsWith(`${own}/`))
+    if (taken) findings.flaw(path, `belongs to ${owner}, which has ${taken} on the host of ${settingName}`)
+  }
+}
+
+/** Warns where a site is served on the host of a publication: browsers take the two for one, with all that people may do there. */
+function warnOfSite({ routes }: ZoneSettings, { setting }: Publication, findings: Findings): void {
+  if (routes.length === 0) return
+  const text =
+    'its host has routes to a site, which gets the cookies of people who sign in and can act as them'
+  findings.warn(setting, `${text}: give it a host of its own`)
+}
+
+/** Looks at a publication whose host gets a zone of its own, which has no rules of the zone that would have taken the host. */
+function checkOwnZone(
+  { setting, host }: Publication,
+  zones: readonly ZoneConfig[],
+  findings: Findings,
+): void {
+  if (zones.some(({ name }) => name === host))
+    findings.flaw(setting, 'has a host that is the name of a zone, but not one of its hosts: add it to them')
+  const covering = zones.find(
+    ({ hosts, isDefault }) =>
+      isDefault || hosts.some(name => name.startsWith('*.') && host.endsWith(name.slice(1))),
+  )
+  if (covering === undefined) return
+  findings.warn(
+    setting,
+    `its host gets a zone of its own, without the rules of the zone ${covering.name}: give it a zone by its name to set rules`,
+  )
+}
+
+function routeOf(path: string, own: Publication['own'], timeouts: Timeouts): RouteConfig {
+  const plain = { pool: null, host: 'preserve', rewrite: null, redirects: 0, rateLimits: [] } as const
+  const bodyLimit = own === 'issuer' ? issuerBodyLimit : dashboardBodyLimit
+  return { ...plain, path, bodyLimit, timeouts, own }
+}
+
+function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator | null): ZoneConfig {
+  return {
+    name: host,
+    hosts: [host],
+    isDefault: false,
+    paused: false,
+    account: null,
+    access: { rules: [], otherwise: 'allow', ban: null },
+    rateLimits: [],
+    quota: { day: null, month: null },
+    errors: { rules: [], pages: {}, operator },
+    routes,
+  }
+}

@@ -1,0 +1,77 @@
+// The dashboard published through the edge: a person sets up, signs in and makes a token on its host, in one process and with workers.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startGateway } from '../help/gateway.ts'
+import { startSite } from '../help/site.ts'
+import { Visitor } from '../sign-in/site.ts'
+
+const password = 'correct horse battery'
+
+async function start(t: TestContext, workers: number) {
+  const site = await startSite(t, (_, response) => response.end('site'))
+  const gateway = await startGateway(
+    t,
+    `workers: ${workers}
+dashboard: { host: gate.example }
+pools: { site: { origins: [${site}] } }
+zones: [{ name: site, hosts: [site.example], routes: [{ path: /, pool: site }] }]
+`,
+  )
+  const first = await gateway.firstStart
+  const at = (origin: string, via = gateway.edge) => new Visitor(origin, via)
+  return { gateway, first, at, person: at('https://gate.example') }
+}
+
+for (const workers of [0, 2])
+  test(`people run the gateway on the host of the dashboard, with ${workers} workers`, async t => {
+    const { first, person, at, gateway } = await start(t, workers)
+    const setUp = new URL(first.setUp!)
+    assert.equal(setUp.origin, 'https://gate.example')
+    const form = await person.get(setUp.pathname + setUp.search)
+    assert.equal(form.status, 200, form.text)
+    const done = await form.submit('/auth/set-up', { email: 'ada@example.com', password })
+    assert.equal(done.status, 303, done.text)
+    assert.deepEqual([...person.cookies.keys()], ['__Host-gatehouse'])
+
+    const root = await person.get('/')
+    assert.equal(root.location, '/dashboard')
+    const tokens = `/dashboard/${first.account}/tokens`
+    const page = await person.get(tokens)
+    assert.match(page.text, /API tokens .* active/)
+    assert.equal(page.headers.get('svc-ray')!.length, 16)
+    const made = await (await person.get(`${tokens}/new`)).submit(`${tokens}/new`, {
+      name: 'by hand',
+      'permissions.0abaf97bd1d5a4f891a1995d77fb3079': 'on',
+    })
+    assert.match(made.text, /Token created/)
+    const value = /data-copy>(svct_[^<]*)</.exec(made.body)![1]!
+    const headers = { authorization: `Bearer ${value}` }
+    const audit = await fetch(`${gateway.admin}/client/v4/accounts/${first.account}/audit_logs`, { headers })
+    const { result } = (await audit.json()) as {
+      result: { interface: string; actor: object; metadata: { ray: string } }[]
+    }
+    const entry = result.find(one => one.interface === 'UI')!
+    assert.deepEqual((entry.actor as { ip: string }).ip, '127.0.0.1')
+    assert.equal(entry.metadata.ray, made.headers.get('svc-ray'))
+
+    // Nothing else of the side port is there, and the pages are on no other host of the edge.
+    assert.equal((await person.get('/client/v4/accounts')).status, 404)
+    assert.equal((await person.get('/metrics')).status, 404)
+    assert.equal((await at('https://site.example').get('/dashboard')).body, 'site')
+    const forged = await person.post(`${tokens}/new`, { name: 'x' }, { origin: 'https://site.example' })
+    assert.equal(forged.status, 403)
+
+    // The side port is another origin, to which nobody has signed in.
+    const direct = at(gateway.admin, gateway.admin)
+    const own = await direct.get(tokens)
+    assert.equal(own.location, `/auth/sign-in?${new URLSearchParams({ next: tokens })}`)
+    const signIn = await own.follow()
+    const signedIn = await signIn.submit('/auth/sign-in', { email: 'ada@example.com', password })
+    assert.equal(signedIn.location, tokens)
+    assert.deepEqual([...direct.cookies.keys()], ['gatehouse'])
+    assert.equal((await direct.get(tokens)).status, 200)
+    assert.equal((await direct.send('/', { headers: { accept: 'text/html' } })).location, '/dashboard')
+    assert.match((await direct.send('/', { headers: { accept: 'application/json' } })).body, /"links"/)
+    assert.match((await direct.get('/')).body, /<h1>Gatehouse/)
+  })
