@@ -7,7 +7,7 @@ import { routes } from '../../src/dashboard/routes.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { violationsOf } from '../help/axe.ts'
 import { launchBrowser } from '../help/browser.ts'
-import { made, states } from './fixtures.ts'
+import { furnish, states } from './fixtures.ts'
 import { openDashboard, type RoleName } from './site.ts'
 
 let browser: Browser
@@ -18,19 +18,6 @@ after(() => browser?.close())
 
 /** The largest page, with its style and scripts, in bytes. */
 const largest = 80_000
-
-type Site = Awaited<ReturnType<typeof openDashboard>>
-
-/** Makes what pages are about, and returns what puts it into their paths. */
-async function furnish(site: Site): Promise<(path: string) => string> {
-  const ids = new Map<string, string>([['account', site.account]])
-  for (const [name, make] of Object.entries(made)) ids.set(name, await make(site))
-  return path =>
-    path.replaceAll(/\{(\w+)\}/g, (_, name) => {
-      assert.ok(ids.has(name), `test/dashboard/fixtures.ts makes no {${name}}, which ${path} needs`)
-      return encodeURIComponent(ids.get(name)!)
-    })
-}
 
 test('each role gets the pages that its permissions open, and no other is there for it', async t => {
   const site = await openDashboard(t)

@@ -1,5 +1,7 @@
 // What there is to see on the pages of the dashboard, for tests that look at all of them: whoever adds a page adds here what its path and its state need.
 
+import { mintSecret } from '../../src/oauth-clients/secret.ts'
+import { keepAccess } from '../admin/oauth-grants/access.ts'
 import type { openDashboard } from './site.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
@@ -7,10 +9,30 @@ type Site = Awaited<ReturnType<typeof openDashboard>>
 /** A name that somebody could have chosen to do harm. */
 export const hostile = `"><img src=x onerror=alert(1)>'&lt;`
 
-/** Makes what the `{name}` steps of paths stand for, each once, and returns its id. */
-export const made: Readonly<Record<string, (site: Site) => Promise<string>>> = {
-  token: async ({ keepToken }) => (await keepToken(['API Tokens Read'], { name: hostile })).token.id,
-}
+/** Makes what there is, and returns what the `{name}` steps of paths stand for. */
+const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>>)[] = [
+  async ({ account }) => ({ account }),
+  async ({ keepToken }) => ({ token: (await keepToken(['API Tokens Read'], { name: hostile })).token.id }),
+  async ({ account, kept, keys, clock }) => {
+    const { client, grant, member } = await keepAccess(kept)
+    const { record, version } = (await kept.oauthClients.get(account, client.id))!
+    const secrets = [1, 2].map(() => mintSecret(keys.current, clock.now()).secret)
+    await kept.oauthClients.replace({ ...record, name: hostile, secrets }, version)
+    return { client: client.id, grant: grant.id, member: member.id }
+  },
+]
 
-/** Other states of pages that are looked at besides: paths behind that of the account, with `{name}` steps and a query. */
+/** Other states of pages that are looked at besides: what follows the account in the path, with `{name}` steps and a query. */
 export const states: readonly string[] = ['/tokens?done=token-revoked']
+
+/** Makes what pages are about, and returns what puts it into their paths. */
+export async function furnish(site: Site): Promise<(path: string) => string> {
+  const ids: Record<string, string> = {}
+  for (const make of makers) Object.assign(ids, await make(site))
+  return path =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name) => {
+      if (ids[name] === undefined)
+        throw new Error(`test/dashboard/fixtures.ts makes no {${name}}, which ${path} needs`)
+      return encodeURIComponent(ids[name])
+    })
+}
