@@ -15,11 +15,12 @@ import { account, tokenWith } from '../tokens/token-with.ts'
 import { type Ask, answered, ask, exampleOf, expect } from './openapi-asks.ts'
 import {
   good,
-  pendingMembership,
+  invitedMember,
   listOf,
   logParams,
   madeClient,
   madeGateway,
+  pendingMembership,
   rotatedClient,
 } from './openapi-good-requests.ts'
 
@@ -227,6 +228,7 @@ test('a request that conflicts with the current state is refused as documented',
   await expect(api, 'updateMember', { ...last, body: exampleOf('updateMember') }, 409, 10415)
   await expect(api, 'deleteMember', last, 409, 10415)
   await expect(api, 'reinviteMember', last, 409, 10418)
+  await expect(api, 'signMemberOut', await invitedMember(api), 409, 10419)
   api.pages.origin = null
   await expect(api, 'createMember', invitation, 409, 10423)
   await expect(api, 'reinviteMember', last, 409, 10423)
