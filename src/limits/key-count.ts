@@ -56,6 +56,21 @@ export class KeyCount {
     return this.#unreported
   }
 
+  /** What requests are counted by, without the name of the limit; a digest of it where that is long. */
+  get key(): string {
+    return this.#name.slice(this.limit.name.length + 1)
+  }
+
+  /** Returns about how many count now, without asking the store. */
+  estimate(now: number): number {
+    const { span } = this.limit
+    if (span.kind !== 'sliding') return now < this.#overAt ? this.#used : 0
+    if (this.#alone !== null) return this.#alone.count(now)
+    // When those requests came is unknown, so they expire evenly.
+    const age = Math.min(1, (now - this.#knownAt) / span.period)
+    return this.#known * (1 - age) + this.#unreported + this.#underWay
+  }
+
   /** The key in the store, a digest: it reveals nothing that callers sent. */
   get storeKey(): string {
     return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))

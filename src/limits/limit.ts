@@ -1,5 +1,7 @@
 // A limit as requests are counted against it: how many in which window, and how far this process may go without querying the store.
 
+import type { RateLimitConfig } from '../config/limit-config.ts'
+
 /** The kind of window: the last so many ms; or fixed periods of so many ms, or days and months of UTC. */
 type Span =
   | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
@@ -42,6 +44,20 @@ export function limitOf(name: string, most: number, span: Span): Limit {
     unreported: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
     blind: Math.floor(most * unheard),
   }
+}
+
+/** Compiles a rate limit of the configuration. */
+export function rateLimitOf({
+  name,
+  limit,
+  period,
+}: Pick<RateLimitConfig, 'name' | 'limit' | 'period'>): Limit {
+  return limitOf(`rule ${name}`, limit, { kind: 'sliding', period })
+}
+
+/** Compiles a quota of a zone. */
+export function quotaLimitOf(zone: string, kind: 'day' | 'month', most: number): Limit {
+  return limitOf(`quota ${zone}`, most, { kind })
 }
 
 /** Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding window. */

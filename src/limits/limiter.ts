@@ -11,6 +11,7 @@ import type { Counters } from '../store/store.ts'
 import { CountersWatch } from './counters-watch.ts'
 import { KeyCount, type Spent } from './key-count.ts'
 import type { Limit } from './limit.ts'
+import { type NearKey, nearestOf } from './near-keys.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
 
@@ -33,6 +34,8 @@ const longestKey = 200
 const mostKeys = 50_000
 /** The most keys with requests waiting at once. */
 const mostAsking = 1_000
+/** Ms for which the keys nearest to limits are remembered: to find them costs some ms. */
+const nearestPeriod = 1_000
 /** In ms: a busy machine is forgiven. */
 const usualPatience = 150
 
@@ -46,6 +49,7 @@ export class Limiter {
   readonly #reports: Reports | null
   readonly #patience: number
   #asking = 0
+  #nearest: { readonly at: number; readonly keys: readonly NearKey[] } | null = null
 
   constructor(options: LimiterOptions) {
     const { clock, counters, metrics = new LimitMetrics(), log, patience = usualPatience } = options
@@ -88,6 +92,14 @@ export class Limiter {
   async #peekInStore(count: KeyCount, now: number): Promise<Spent> {
     const reply = this.#counters!.spend(count.question).catch(() => null)
     return count.peek(now, await inTime(reply, this.#patience, () => null))
+  }
+
+  /** Returns the keys that are nearest to each limit, as of the last second at the latest. */
+  get nearest(): readonly NearKey[] {
+    const now = this.#clock.monotonic()
+    if (this.#nearest === null || now - this.#nearest.at >= nearestPeriod)
+      this.#nearest = { at: now, keys: nearestOf(this.#counts.values(), now) }
+    return this.#nearest.keys
   }
 
   /** Takes back a request that was let in, because another limit refused it. */

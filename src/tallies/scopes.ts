@@ -9,6 +9,16 @@ export const noGateway = 'ai'
 export const banHits = 'ban'
 export const defaultHits = 'default'
 
+/** Returns the name of requests over a rate limit. */
+export function rateLimitHits(name: string): string {
+  return `rule ${name}`
+}
+
+/** Returns the name of requests over a quota of a zone. */
+export function quotaHits(window: 'day' | 'month'): string {
+  return `quota ${window}`
+}
+
 /** Returns the scope of a zone. */
 export function zoneScope(zone: string): string {
   return `zone ${zone}`

@@ -17,9 +17,10 @@ export class TallyScope {
   readonly #scope: string
   readonly #counters = new Map<TallyKind, Map<string, TallyCounter>>()
   readonly #errors = new Map<number, TallyCounter>()
-  /** The error that was counted last: of a flood it is the next one, too. */
+  /** What was counted last: of a flood it is the next one, too. */
   #code = -1
   #error: TallyCounter | null = null
+  #last: TallyCounter | null = null
 
   constructor(book: TallyBook, scope: string) {
     this.#book = book
@@ -28,8 +29,10 @@ export class TallyScope {
 
   /** Returns the counter of a name. */
   counter(kind: TallyKind, name: string): TallyCounter {
+    const last = this.#last
+    if (last !== null && last.what.name === name && last.what.kind === kind) return last
     const known = this.#counters.get(kind)?.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined) return (this.#last = known)
     const counter = this.#make(kind, name)
     const counters = this.#counters.get(kind) ?? new Map<string, TallyCounter>()
     this.#counters.set(kind, counters.set(name, counter))

@@ -86,3 +86,24 @@ test('rules are counted by zone with each decision: those of all zones, of the z
     ['access_rule', 'default', 1],
   ])
 })
+
+test('requests over a limit are counted by zone, whether they are refused or only logged', async t => {
+  const origin = await startResponder(t, ok())
+  const limitTo = (name: string, limit: number, action: 'block' | 'log') => ({
+    name,
+    limit,
+    action,
+    ...every,
+  })
+  const every = { period: 60_000, key: [], when: null }
+  const edge = await startEdge(t, [origin.url], {
+    rateLimits: [limitTo('watched', 1, 'log')],
+    zone: { rateLimits: [limitTo('strict', 3, 'block')], quota: { day: 2, month: null } },
+  })
+  for (let i = 0; i < 4; i++) await edge.ask(request('GET /'))
+  const over = edge.tallies.filter(({ kind }) => kind === 'limit').map(({ name, count }) => [name, count])
+  assert.deepEqual(over, [
+    ['rule watched', 3],
+    ['quota day', 2],
+  ])
+})

@@ -79,3 +79,39 @@ test('refusals on one machine are told of on another that shares the store', asy
   const rays = [...(await beRefused(one, 3)), ...(await beRefused(other, 4))]
   for (const gateway of [one, other]) await soonTold(gateway, token, rays)
 })
+
+for (const workers of [0, 2])
+  test(`hits of rules, and clients near a limit, are told of with ${workers} workers`, async t => {
+    const origin = await startSite(t, (_, response) => response.end('hello'))
+    const limits = 'rate_limits: [{name: few, rate: 5/h, key: address}]'
+    const config = siteConfig(origin, `workers: ${workers}`)
+    const gateway = await startGateway(
+      t,
+      config.replace('routes:', `access: {${denies}}, ${limits}, routes:`),
+    )
+    const { token } = await gateway.firstStart
+    const read = async (path: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await fetch(`${gateway.admin}/client/v4/zones/site/${path}`, { headers })
+      return ((await response.json()) as { result: Record<string, unknown>[] }).result
+    }
+    await beRefused(gateway, 3)
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const response = await fetch(gateway.edge, { headers: { connection: 'close' } })
+      await response.arrayBuffer()
+      statuses.push(response.status)
+    }
+    assert.deepEqual(
+      statuses.map(status => status === 429),
+      [false, false, false, false, false, true, true, true],
+    )
+    await until(async () => {
+      const [{ hits } = {}] = await read('access_rules/hits')
+      const [{ over_last_hour } = {}] = await read('rate_limits')
+      return hits === 3 && over_last_hour === 3
+    })
+    const [{ nearest }] = (await read('rate_limits')) as [{ nearest: Record<string, unknown>[] }]
+    const [{ key, used, remaining }] = nearest as [Record<string, unknown>]
+    assert.deepEqual([key, used, remaining], [[{ by: 'address', value: '127.0.0.1' }], 5, 0])
+  })

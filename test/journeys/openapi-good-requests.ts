@@ -95,6 +95,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   deleteAccessRule: madeRule('AccessRule'),
   listZones: none,
   listZoneErrors: none,
+  listRateLimits: none,
   listErrorRuleHits: none,
   listAccessRuleHits: none,
   listAccountErrors: none,

@@ -13,6 +13,7 @@ import { attention } from '../attention/schemas.ts'
 import { overview } from '../overview/schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { happenedError } from '../zones/happened-error-schemas.ts'
+import { rateLimit } from '../zones/rate-limit-schemas.ts'
 import { accessRuleHits, errorRuleHits } from '../zones/rule-hits-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
 import { account, invitedMember, member, membership, role, session, user } from '../people/schemas.ts'
@@ -45,6 +46,7 @@ export const schemas = {
   ErrorPage: errorPage,
   AccessRule: accessRule,
   Zone: zone,
+  RateLimit: rateLimit,
   HappenedError: happenedError,
   AccessRuleHits: accessRuleHits,
   ErrorRuleHits: errorRuleHits,

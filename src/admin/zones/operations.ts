@@ -198,6 +198,14 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     response: json(success(named('Explanation'))),
     refusals: [refusal('not_serving', ['retry-after'])],
   },
+  [`GET ${zone}/rate_limits`]: {
+    id: 'listRateLimits',
+    tag: 'Zones',
+    summary: 'List the rate limits and quotas of a zone, with the clients nearest to them',
+    description:
+      'In one response. What the gateway has counted lately; a key that no process has in memory is not among the nearest.',
+    response: json(success(listOf(named('RateLimit')))),
+  },
   [`GET ${zone}/errors`]: {
     id: 'listZoneErrors',
     tag: 'Zones',

@@ -13,6 +13,7 @@ import { explainRequest } from './explain.ts'
 import { errorParameters, listZoneErrors } from './happened-errors.ts'
 import { listOrigins } from './origins.ts'
 import type { ZoneRow } from '../row.ts'
+import { listRateLimits } from './rate-limits.ts'
 import { listAccessRuleHits, listErrorRuleHits } from './rule-hits.ts'
 import { getZone } from './zone-list.ts'
 import { ZoneRules } from './zone-rules.ts'
@@ -88,6 +89,8 @@ export const zoneRows: readonly ZoneRow[] = [
     query: errorParameters,
     handle: listZoneErrors,
   },
+
+  { method: 'GET', path: `${zone}/rate_limits`, permission: 'Zones Read', handle: listRateLimits },
 
   { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
 ]

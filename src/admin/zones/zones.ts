@@ -2,6 +2,7 @@
 
 import type { Config, ZoneConfig } from '../../config/config.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
+import type { NearKey } from '../../limits/near-keys.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 /** The zones of the configuration, as it is now. */
@@ -20,6 +21,8 @@ export interface Zones {
   readonly documentation: string
   /** Explains what would happen to a request; null where no process serves requests. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
+  /** Returns for each process that serves requests the keys that are nearest to limits, by the names of these. */
+  nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** The pools of a zone, as its responses show them. */
   origins(name: string): Promise<readonly PoolState[]>
   /** The same of all zones, by name. */

@@ -9,6 +9,7 @@ import type { Counting } from '../../limits/limiter.ts'
 import { noteRefusal } from '../admit.ts'
 import { refuseAmbiguousPath } from '../ambiguous-path.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
+import { talliesOf } from '../note-error.ts'
 import { factsOf } from '../exchange-facts.ts'
 import { secondsOf } from './limit-fields.ts'
 import { keyOf, otherKeysOf } from './key.ts'
@@ -176,6 +177,7 @@ function note(x: Exchange, one: Settled, over: Settled | null): void {
   if (one === over) rule.decisions.limited.inc()
   else if (!spent.isAllowed && rule.error === null) rule.decisions.logged.inc()
   else if (over === null) rule.decisions.allowed.inc()
+  if (one === over || !spent.isAllowed) talliesOf(x).counter('limit', rule.hits).inc()
   if (over === null || !spent.isAllowed) return
   x.plane.limiter.giveBack(rule.limit, key)
   for (const other of others) x.plane.limiter.giveBack(rule.limit, other)

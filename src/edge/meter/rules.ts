@@ -6,7 +6,8 @@ import type { LimitDecisions } from '../../metrics/limit-metrics.ts'
 import type { ZoneConfig } from '../../config/config.ts'
 import type { LimitKey, RateLimitConfig } from '../../config/limit-config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
-import { type Limit, limitOf } from '../../limits/limit.ts'
+import { type Limit, quotaLimitOf, rateLimitOf } from '../../limits/limit.ts'
+import { quotaHits, rateLimitHits } from '../../tallies/scopes.ts'
 import { LimitFields } from './limit-fields.ts'
 
 export interface MeterRule {
@@ -29,6 +30,8 @@ export interface MeterRule {
   /** How clients are informed of it; null where they are not. */
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
+  /** The name by which requests over it are counted in their zone. */
+  readonly hits: string
 }
 
 /** Compiles rate limits, in their order. */
@@ -39,7 +42,8 @@ export function compileRateLimits(
   return configs.map(({ name, limit, period, key, when: text, action, line = null }) => {
     const when = text === null ? null : compiled(text)
     return {
-      limit: limitOf(`rule ${name}`, limit, { kind: 'sliding', period }),
+      limit: rateLimitOf({ name, limit, period }),
+      hits: rateLimitHits(name),
       key,
       when,
       readsPath: when?.readsPath === true || key.some(({ by }) => by === 'path'),
@@ -63,11 +67,12 @@ export function compileQuota(
   return (['day', 'month'] as const).flatMap(kind => {
     const most = quota[kind]
     if (most === null) return []
-    const limit = limitOf(`quota ${name}`, most, { kind })
     const silent = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
+    const limit = quotaLimitOf(name, kind, most)
+    const hits = quotaHits(kind)
     const whole = `${name}:${kind}`
     const common = { name: whole, line: null, cause: { code: `quota ${whole}` } }
-    return [{ limit, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
+    return [{ limit, hits, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
   })
 }
 

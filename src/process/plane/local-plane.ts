@@ -8,6 +8,7 @@ import type { Tally } from '../../store/tally.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
+import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { AccessFiles } from './access-files.ts'
@@ -100,6 +101,11 @@ export class LocalPlane implements ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void {
     if (this.#plane === null) this.#checks = results
     else this.#plane.takeChecks(results)
+  }
+
+  async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
+    const wanted = new Set(names)
+    return [this.#parts.services.limiter.nearest.filter(({ limit }) => wanted.has(limit))]
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {

@@ -3,6 +3,7 @@
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
@@ -21,6 +22,8 @@ export interface ManagedPlane {
   destroy(): void
   /** Takes the results of active checks, also for processes that start later. */
   takeChecks(results: readonly KeyedCheckResult[]): void
+  /** Returns for each process the keys that are nearest to the limits of these names. */
+  nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** Returns each process's view of its pools. */
   pools(): Promise<readonly (readonly PoolState[])[]>
   /** Explains what would happen to a request, as one of the processes sees it; null where none is there to ask. */

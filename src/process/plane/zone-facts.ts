@@ -31,6 +31,7 @@ export function zoneFacts({ config, documentation, records, plane }: ZoneFactsPa
         : zoneErrors(zone, records.of(name), config.errors)
     },
     documentation,
+    nearLimits: names => plane.nearLimits(names),
     explain: asked => plane.explain(asked),
     origins: async name => {
       const zone = find(name)

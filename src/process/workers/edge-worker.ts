@@ -76,6 +76,8 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
       return null
     case 'pools':
       return (await plane!.pools()).flat()
+    case 'limits':
+      return (await plane!.nearLimits(ask.names)).flat()
     case 'explain':
       return plane!.explain(ask.request)
     case 'snapshot':

@@ -7,6 +7,7 @@ import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -34,6 +35,7 @@ export type Ask =
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
+  | { readonly kind: 'limits'; readonly names: readonly string[] }
   | { readonly kind: 'explain'; readonly request: RequestInQuestion }
   | { readonly kind: 'snapshot' }
 
@@ -49,6 +51,7 @@ export interface Reply {
   readonly lent: null
   readonly ping: null
   readonly pools: readonly PoolState[]
+  readonly limits: readonly NearKey[]
   readonly explain: Explained | null
   readonly snapshot: Snapshot
 }

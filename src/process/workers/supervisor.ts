@@ -11,6 +11,7 @@ import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -123,6 +124,12 @@ export class Supervisor implements ManagedPlane {
   }
 
   /** Asks the worker that has been up longest; one that does not reply in time is passed over. */
+  async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
+    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
+    const views = [...this.#up].map(worker => worker.ask({ kind: 'limits', names }).catch(() => []))
+    return Promise.all(views.map(view => Promise.race([view, late])))
+  }
+
   async explain(request: RequestInQuestion): Promise<Explained | null> {
     for (const worker of [...this.#up]) {
       const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => null)

@@ -1,5 +1,6 @@
 // The zones of a configuration as the management API sees them, with what a test wants of them.
 
+import type { NearKey } from '../../../src/limits/near-keys.ts'
 import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
@@ -23,6 +24,7 @@ export function testZones() {
     ofAll: { access: openAccess, errors: { ...noCustomErrors, documentation }, rateLimits: [] } as ReturnType<
       Zones['ofAll']
     >,
+    near: [] as readonly (readonly NearKey[])[],
     pools: [pool] as readonly PoolState[],
     explained: { explanation } as Explained | null,
     explain: async (_: RequestInQuestion): Promise<Explained | null> => given.explained,
@@ -38,6 +40,7 @@ export function testZones() {
     customErrors: () => given.custom,
     documentation,
     origins: async () => given.pools,
+    nearLimits: async () => given.near,
     explain: asked => {
       given.asked = asked
       return given.explain(asked)

@@ -4,7 +4,9 @@ import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
 import type { Exchange } from '../../../src/edge/exchange.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../../src/edge/meter/rules.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 import type { Spent } from '../../../src/limits/key-count.ts'
+import { TallyBook } from '../../../src/tallies/tally-book.ts'
 
 const metrics = new EdgeMetrics()
 
@@ -32,7 +34,7 @@ function exchange(count: number, refused = -1) {
     giveBack: ({ name }: { readonly name: string }) => given.push(name),
   }
   const x = {
-    plane: { limiter, metrics },
+    plane: { limiter, metrics, tallies: new TallyBook(systemClock, () => {}) },
     route: { limits },
     head: { fields: [] },
     clientAddress: '192.0.2.1',

@@ -29,6 +29,7 @@ function gatewayThat(
     destroy: () => {},
     takeChecks: () => {},
     pools: async () => [],
+    nearLimits: async () => [],
     explain: async () => null,
     snapshots: async () => [],
     ...plans,

@@ -1,0 +1,63 @@
+// Which keys of a limit are nearest to it, as one process knows, and as several do together.
+
+import type { KeyCount } from './key-count.ts'
+
+/** The most keys of a limit that are told. */
+export const mostNear = 10
+
+/** One key and what is known of its count, as data that crosses from process to process. */
+export interface NearKey {
+  /** The name of its limit. */
+  readonly limit: string
+  /** As requests are counted by it: parts that end with a line break, or an address. */
+  readonly key: string
+  readonly storeKey: string
+  /** An estimate of what all processes have counted. */
+  readonly used: number
+  /** What this process has let in and the store does not know yet. */
+  readonly unreported: number
+}
+
+/** Returns the keys of each limit that are nearest to it, the nearest first. */
+export function nearestOf(counts: Iterable<KeyCount>, now: number): readonly NearKey[] {
+  const byLimit = new Map<string, NearCount[]>()
+  for (const count of counts) {
+    const used = count.estimate(now)
+    if (used < 1) continue
+    const near = byLimit.get(count.limit.name)
+    if (near === undefined) byLimit.set(count.limit.name, [{ count, used }])
+    else if (near.length < mostNear || used > near.at(-1)!.used) insert(near, { count, used })
+  }
+  return [...byLimit.values()].flatMap(near => near.map(viewNear))
+}
+
+/** Joins what several processes know of the keys of one limit. */
+export function joinNear(views: readonly (readonly NearKey[])[]): readonly NearKey[] {
+  const byKey = new Map<string, NearKey>()
+  for (const near of views.flat()) {
+    const known = byKey.get(near.storeKey)
+    byKey.set(near.storeKey, known === undefined ? near : joined(known, near))
+  }
+  return [...byKey.values()].sort((one, other) => other.used - one.used).slice(0, mostNear)
+}
+
+interface NearCount {
+  readonly count: KeyCount
+  readonly used: number
+}
+
+function insert(near: NearCount[], one: NearCount): void {
+  const at = near.findIndex(({ used }) => used < one.used)
+  near.splice(at < 0 ? near.length : at, 0, one)
+  if (near.length > mostNear) near.pop()
+}
+
+function viewNear({ count, used }: NearCount): NearKey {
+  const { limit, key, storeKey, unreported } = count
+  return { limit: limit.name, key, storeKey, used, unreported }
+}
+
+function joined(one: NearKey, other: NearKey): NearKey {
+  const unreported = one.unreported + other.unreported
+  return { ...one, used: Math.max(one.used, other.used), unreported }
+}
