@@ -71,10 +71,11 @@ export function readSeries(params: URLSearchParams, now: number): SeriesQuery | 
   const reader = new QueryReader(params)
   const own = ['group_by', 'bucket']
   reader.refuseStrangers([...Object.keys(comparisons), ...filterParameters, ...own])
-  const end = reader.moment('end_date') ?? now
-  const start = reader.moment('start_date') ?? end - seriesBuckets.day
-  const bucket =
-    reader.choice('bucket', Object.keys(seriesBuckets) as SeriesBucket[]) ?? usualBucket(end - start)
+  const begin = reader.moment('start_date')
+  const end = reader.moment('end_date') ?? Math.max(now, begin ?? now)
+  const given = reader.choice('bucket', Object.keys(seriesBuckets) as SeriesBucket[])
+  const start = begin ?? end - usualSpans[given ?? 'hour']
+  const bucket = given ?? usualBucket(end - start)
   const width = seriesBuckets[bucket]
   const since = Math.floor(start / width) * width
   const count = Math.max(1, Math.ceil((end - since) / width))
@@ -86,6 +87,9 @@ export function readSeries(params: URLSearchParams, now: number): SeriesQuery | 
   const query = { filters, bucket, windows: { since, width, count }, groupBy }
   return reader.faults.length > 0 ? reader.faults : query
 }
+
+/** Ms that are summed up by windows of a length where nothing is said. */
+const usualSpans = { minute: 3_600_000, hour: 86_400_000, day: 30 * 86_400_000 } as const
 
 function usualBucket(span: number): SeriesBucket {
   if (span <= 3 * seriesBuckets.hour) return 'minute'

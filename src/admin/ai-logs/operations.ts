@@ -158,7 +158,10 @@ export const logOperations: Readonly<Record<string, Operation>> = {
       'What is kept, by the time at which the calls began: entries that were deleted, or not inserted at the limit, are in no sum. Filters other than `provider`, `model`, `token_id` and `client_id` look at up to 20,000 of the latest entries.',
     query: {
       ...comparisons,
-      start_date: about('From the beginning of this window on; a day before the end by default.', moment),
+      start_date: about(
+        'From the beginning of this window on; by default a day before the end, an hour if `bucket` is `minute`, and 30 days if it is `day`.',
+        moment,
+      ),
       end_date: about('To the end of this window; now by default.', moment),
       bucket: about(
         'The length of the windows, in UTC: by default `minute` for up to 3 hours, `hour` for up to 7 days. At most 750 windows.',
@@ -176,12 +179,12 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     description:
       'In the order in which they were stored. `result_info.cursor` leads to what is stored later. With filters, a response looks at up to 500 entries.',
     query: {
+      per_page: about('20 by default.', whole(1, 100)),
       cursor: about('`result_info.cursor` of the previous response.', {
         ...text,
         minLength: 1,
         examples: [tailCursorOf('12')],
       }),
-      per_page: about('20 by default.', whole(1, 100)),
       ...comparisons,
       ...filters,
     },
