@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { call, completion, json, startAi } from '../help/ai.ts'
 import { codeOf } from '../help/edge.ts'
-import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, ok, startResponder } from '../help/origin.ts'
 import { chunks } from '../help/raw.ts'
 
 test('a body goes to the provider byte for byte, JSON or not, and so does the response', async t => {
@@ -146,9 +146,7 @@ test('errors of a provider pass through unchanged, with their Retry-After', asyn
 })
 
 test('a provider that is down gives the same record as such an origin, in the form for SDKs too', async t => {
-  const provider = await startOrigin(t, () => {})
-  await provider.goDown()
-  const ai = await startAi(t, { openai: provider.url })
+  const ai = await startAi(t, { openai: deadOrigin().url })
   const answer = await ai.edge.ask(
     call(
       `${ai.native('openai')}/chat/completions`,

@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test'
 import type { HeaderRewrite, RewriteConfig } from '../../src/config/rewrite-config.ts'
 import { type EdgeSettings, startEdge } from '../help/edge.ts'
+import { freePort } from '../help/free-port.ts'
 import { ok, type Respond, startResponder } from '../help/origin.ts'
 
 type Headers = Readonly<Record<string, string | null>>
@@ -20,7 +21,7 @@ export async function startRewriting(
   answer: string | Respond = ok('hi'),
   settings: EdgeSettings = {},
 ) {
-  const origin = await startResponder(t, answer)
+  const origin = await startResponder(t, answer, await freePort())
   const route = { ...settings.route, rewrite: rewriteOf(rules) }
   const edge = await startEdge(t, [origin.url], { ...settings, route })
   return { edge, origin }

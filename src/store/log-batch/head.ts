@@ -178,12 +178,16 @@ export function readTimes(heads: Buffer, count: number): Float64Array {
     at = start
     let time = 0
     while (isDigit(heads[at]!)) time = time * 10 + (heads[at++]! - zero)
-    // A time that is no whole number was written by JSON.
-    if (heads[at] !== comma) time = Number(heads.toString('latin1', start, (at = heads.indexOf(comma, at))))
+    // What is no whole number, or has more digits than sums keep, is read as JSON does.
+    if (heads[at] !== comma || at - start > exactDigits)
+      time = Number(heads.toString('latin1', start, (at = heads.indexOf(comma, at))))
     times[i] = time
   }
   return times
 }
+
+/** Whole numbers of so many digits are exact. */
+const exactDigits = 15
 
 function isDigit(byte: number): boolean {
   return byte >= zero && byte <= zero + 9
