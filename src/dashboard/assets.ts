@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { foundation } from '../errors/render/page.ts'
+import { foundation } from '../errors/render/look.ts'
 import { style } from '../pages/style.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import { paths } from './paths.ts'

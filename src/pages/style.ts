@@ -1,7 +1,9 @@
-// How our pages look: steps of space and type in one place, and the parts that pages are made of. The colours are those of the frame.
+// The parts that our pages are made of.
+
+import { steps } from '../errors/render/look.ts'
 
 export const style = `
-:root{--s1:.25rem;--s2:.5rem;--s3:.75rem;--s4:1rem;--s5:1.5rem;--s6:2rem;--s7:3rem;--small:.875rem;--middle:1.0625rem;--large:1.25rem;--round:8px;--rounder:14px}
+${steps}
 main{max-width:30rem;margin-inline:auto;padding:clamp(1.25rem,5vh,3rem) clamp(1rem,4vw,2rem) var(--s7)}
 main.wide{max-width:46rem}
 .mark{display:flex;gap:var(--s2);align-items:center;margin-bottom:var(--s5);color:var(--soft);font-weight:600}
@@ -81,8 +83,6 @@ ul.rows p{font-size:var(--small);color:var(--soft)}
 ol.codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:var(--s2);margin:0;padding:var(--s4);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);list-style:none;user-select:all}
 details summary{cursor:pointer;color:var(--act);font-weight:600}
 details[open] summary{margin-bottom:var(--s3)}
-:root{--edge:#7f8691}
-@media (prefers-color-scheme:dark){:root{--edge:#6b7788}}
 @media (forced-colors:active){.notice,.tag{border:1px solid}}
 @media print{.mark,button,.button{display:none}}
 `

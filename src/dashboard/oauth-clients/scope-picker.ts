@@ -36,7 +36,7 @@ export function scopePicker(draft: Draft, scopes: readonly Scope[]): Html {
 ${filterBox('scope-list', 'Find a scope')}${fault !== undefined && html`<p class="fault" id="scopes-fault">${fault}</p>`}
 <div id="scope-list" class="picker">${[...groups].map(
     ([category, some]) =>
-      html`<section data-group aria-label="${titleOf(category)}"><h2 class="group-title">${titleOf(category)}</h2>${some.map(one => option(draft, one))}</section>`,
+      html`<section data-group aria-label="${titleOf(category)}"><h2>${titleOf(category)}</h2>${some.map(one => option(draft, one))}</section>`,
   )}</div></fieldset>`
 }
 

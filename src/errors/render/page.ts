@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/text/html.ts'
+import { foundation } from './look.ts'
 
 /** Source lists of a policy. */
 interface Liberties {
@@ -70,19 +71,3 @@ export const gate = 'M4 20V7h3v2h3V7h4v2h3V7h3v13M9 20v-4a3 3 0 0 1 6 0v4M2 20h2
 export const icon = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#4a7fd0" stroke-width="2"><path d="${gate}"/></svg>`,
 )}`
-
-/** What all our pages share: colours, type, focus. */
-export const foundation = `
-:root{color-scheme:light dark;--paper:#f5f4f0;--card:#fffefc;--ink:#1b2430;--soft:#57606e;--line:#dbd9d1;--good:#1c7152;--bad:#ad3a28;--wash:#fbece8;--act:#2a5494;--on-act:#fff}
-@media (prefers-color-scheme:dark){:root{--paper:#11151b;--card:#191f28;--ink:#e7eaef;--soft:#a4adbb;--line:#323b48;--good:#63c79b;--bad:#ff9582;--wash:#341f1d;--act:#9dbef5;--on-act:#101a2b}}
-*{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%}
-body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
-h1{margin:.6rem 0 0;font:600 clamp(1.75rem,1.2rem + 2.6vw,2.6rem)/1.15 ui-serif,Georgia,Cambria,"Times New Roman",serif;letter-spacing:-.01em;text-wrap:balance}
-h2{margin:0 0 .35rem;font-size:.9375rem;line-height:1.4;color:var(--soft);font-weight:600}
-p{margin:0;text-wrap:pretty}
-a{color:var(--act);text-underline-offset:.2em}
-code{font:.9375em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-:focus-visible{outline:3px solid var(--act);outline-offset:2px;border-radius:4px}
-footer{margin-top:2rem;font-size:.875rem;color:var(--soft)}
-`
