@@ -49,7 +49,7 @@ export class Limiter {
   readonly #reports: Reports | null
   readonly #patience: number
   #asking = 0
-  #nearest: { readonly at: number; readonly keys: readonly NearKey[] } | null = null
+  #nearest: { readonly at: number; readonly keys: Promise<readonly NearKey[]> } | null = null
 
   constructor(options: LimiterOptions) {
     const { clock, counters, metrics = new LimitMetrics(), log, patience = usualPatience } = options
@@ -95,10 +95,10 @@ export class Limiter {
   }
 
   /** Returns the keys that are nearest to each limit, as of the last second at the latest. */
-  get nearest(): readonly NearKey[] {
+  nearest(): Promise<readonly NearKey[]> {
     const now = this.#clock.monotonic()
     if (this.#nearest === null || now - this.#nearest.at >= nearestPeriod)
-      this.#nearest = { at: now, keys: nearestOf(this.#counts.values(), now) }
+      this.#nearest = { at: now, keys: nearestOf([...this.#counts.values()], now) }
     return this.#nearest.keys
   }
 

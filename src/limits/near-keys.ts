@@ -1,7 +1,10 @@
 // Which keys of a limit are nearest to it, as one process knows, and as several do together.
 
+import { nextTurn } from '../base/turns/turns.ts'
 import type { KeyCount } from './key-count.ts'
 
+/** How many counts are looked at in one turn of the event loop: less than a ms. */
+const mostInTurn = 1_000
 /** The most keys of a limit that are told. */
 export const mostNear = 10
 
@@ -18,10 +21,11 @@ export interface NearKey {
   readonly unreported: number
 }
 
-/** Returns the keys of each limit that are nearest to it, the nearest first. */
-export function nearestOf(counts: Iterable<KeyCount>, now: number): readonly NearKey[] {
+/** Returns the keys of each limit that are nearest to it, the nearest first; looks at some in each turn. */
+export async function nearestOf(counts: readonly KeyCount[], now: number): Promise<readonly NearKey[]> {
   const byLimit = new Map<string, NearCount[]>()
-  for (const count of counts) {
+  for (const [i, count] of counts.entries()) {
+    if (i % mostInTurn === mostInTurn - 1) await nextTurn()
     const used = count.estimate(now)
     if (used < 1) continue
     const near = byLimit.get(count.limit.name)

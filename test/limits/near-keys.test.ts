@@ -5,7 +5,7 @@ import { Limiter } from '../../src/limits/limiter.ts'
 import { joinNear } from '../../src/limits/near-keys.ts'
 import { ManualClock } from '../help/clock.ts'
 
-test('the ten keys with the most use of each limit are found, once a second at most', () => {
+test('the ten keys with the most use of each limit are found, once a second at most', async () => {
   const clock = new ManualClock()
   const limiter = new Limiter({ clock })
   const [one, two] = ['one', 'two'].map(name => limitOf(name, 100, { kind: 'sliding', period: 60_000 }))
@@ -13,20 +13,24 @@ test('the ten keys with the most use of each limit are found, once a second at m
   for (let key = 0; key < 30; key++) for (let i = 0; i <= key; i++) limiter.spend(one!, `key ${key}`)
   limiter.spend(two!, 'x')
   for (let i = 0; i < 3; i++) limiter.spend(day, '')
-  const of = (limit: { name: string }) => limiter.nearest.filter(near => near.limit === limit.name)
+  const of = async (limit: { name: string }) =>
+    (await limiter.nearest()).filter(near => near.limit === limit.name)
   assert.deepEqual(
-    of(one!).map(({ key, used }) => [key, used]),
+    (await of(one!)).map(({ key, used }) => [key, used]),
     Array.from({ length: 10 }, (_, i) => [`key ${29 - i}`, 30 - i]),
   )
-  assert.deepEqual([of(two!).map(({ key }) => key), of(day).map(({ used }) => used)], [['x'], [3]])
+  assert.deepEqual(
+    [(await of(two!)).map(({ key }) => key), (await of(day)).map(({ used }) => used)],
+    [['x'], [3]],
+  )
   limiter.spend(two!, 'x')
-  assert.equal(of(two!)[0]!.used, 1)
+  assert.equal((await of(two!))[0]!.used, 1)
   clock.advance(1_000)
-  assert.equal(of(two!)[0]!.used, 2)
+  assert.equal((await of(two!))[0]!.used, 2)
   clock.advance(62_000)
-  assert.deepEqual([of(one!).length, of(day)[0]!.used], [0, 3])
+  assert.deepEqual([(await of(one!)).length, (await of(day))[0]!.used], [0, 3])
   clock.advance(86_400_000)
-  assert.deepEqual(of(day), [])
+  assert.deepEqual(await of(day), [])
 })
 
 test('what several processes know of a key is one row', () => {

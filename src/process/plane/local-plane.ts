@@ -105,7 +105,8 @@ export class LocalPlane implements ManagedPlane {
 
   async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
     const wanted = new Set(names)
-    return [this.#parts.services.limiter.nearest.filter(({ limit }) => wanted.has(limit))]
+    const nearest = await this.#parts.services.limiter.nearest()
+    return [nearest.filter(({ limit }) => wanted.has(limit))]
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
