@@ -11,6 +11,7 @@ import {
   StoreUnreachable,
 } from '../../store/store.ts'
 import { arePlain, Cells } from './cells.ts'
+import { KnownWindows } from './known-windows.ts'
 
 const minute = 60_000
 const hour = 3_600_000
@@ -36,22 +37,18 @@ export interface Series {
 /** A gateway, by account and id. */
 type Home = readonly [account: string, gateway: string]
 
-interface Known {
-  readonly mark: string
-  readonly cells: Cells
-}
-
-/** How many cells of all gateways are remembered: some 30 MB. */
-const mostRemembered = 50_000
+/** How many cells of all gateways are remembered, some 15 MB each: of windows that were asked for, and of the smaller ones that others are made of. */
+const mostAsked = 25_000
+const mostParts = 25_000
 
 export class LogSeries {
   readonly #logs: Store['logs']
   readonly #patience: number
   readonly #direct: number
   readonly #mostScanned: number
-  /** The sums of windows by gateway, width and beginning, those that were used last behind the others. */
-  readonly #known = new Map<string, Known>()
-  #weight = 0
+  /** By gateway, width and beginning. */
+  readonly #asked = new KnownWindows(mostAsked)
+  readonly #parts = new KnownWindows(mostParts)
   /** Windows that are being summed. */
   readonly #summing = new Map<string, Promise<Cells>>()
   /** Gateways whose windows are summed in the background. */
@@ -86,7 +83,7 @@ export class LogSeries {
       const cells =
         this.#fresh(home, windows, at, marks[at]!) ?? (await this.#wait(home, windows, at, marks[at]!, until))
       if (cells === null) missing.push(at)
-      found[at] = cells ?? this.#known.get(nameOf(home, windows, at))?.cells ?? new Cells()
+      found[at] = cells ?? this.#asked.last(nameOf(home, windows, at)) ?? new Cells()
     }
     this.#fill(home, windows, marks, missing)
     const completeSince = windows.since + ((missing[0] ?? -1) + 1) * windows.width
@@ -97,11 +94,7 @@ export class LogSeries {
   #fresh(home: Home, windows: LogWindows, at: number, { mark, most }: LogMark): Cells | null {
     if (most === 0) return new Cells()
     const name = nameOf(home, windows, at)
-    const known = this.#known.get(name)
-    if (known === undefined || known.mark !== mark) return null
-    this.#known.delete(name)
-    this.#known.set(name, known)
-    return known.cells
+    return this.#asked.at(name, mark) ?? this.#parts.at(name, mark)
   }
 
   /** Sums up a window; null when that takes too long, and goes on. */
@@ -126,14 +119,14 @@ export class LogSeries {
     return cells
   }
 
-  #sum(home: Home, windows: LogWindows, at: number, mark: LogMark): Promise<Cells> {
+  #sum(home: Home, windows: LogWindows, at: number, mark: LogMark, known = this.#asked): Promise<Cells> {
     const name = nameOf(home, windows, at)
     const work = `${name} ${mark.mark}`
     const running = this.#summing.get(work)
     if (running !== undefined) return running
     const summed = this.#sumUp(home, windows, at, mark)
       .then(cells => {
-        this.#remember(name, { mark: mark.mark, cells })
+        known.set(name, { mark: mark.mark, cells })
         return cells
       })
       .finally(() => this.#summing.delete(work))
@@ -155,7 +148,9 @@ export class LogSeries {
       const marks = await this.#logs.marks(...home, windows)
       for (const [part, mark] of marks.entries()) {
         if (this.#isClosed) throw new StoreUnreachable()
-        cells.merge(this.#fresh(home, windows, part, mark) ?? (await this.#sum(home, windows, part, mark)))
+        cells.merge(
+          this.#fresh(home, windows, part, mark) ?? (await this.#sum(home, windows, part, mark, this.#parts)),
+        )
       }
       return cells
     }
@@ -164,22 +159,6 @@ export class LogSeries {
       for (const entry of entries) cells.add(entry)
     }
     return cells
-  }
-
-  #remember(name: string, known: Known): void {
-    const before = this.#known.get(name)
-    if (before !== undefined) this.#forget(name, before)
-    this.#known.set(name, known)
-    this.#weight += weightOf(known)
-    for (const [oldest, forgotten] of this.#known) {
-      if (this.#weight <= mostRemembered) break
-      this.#forget(oldest, forgotten)
-    }
-  }
-
-  #forget(name: string, known: Known): void {
-    this.#known.delete(name)
-    this.#weight -= weightOf(known)
   }
 
   /** Sums up what is missing in the background, one window after the other, unless that goes on already. */
@@ -229,8 +208,4 @@ export class LogSeries {
 
 function nameOf([account, gateway]: Home, { since, width }: LogWindows, at: number): string {
   return `${account}/${gateway}/${width}/${since + at * width}`
-}
-
-function weightOf({ cells }: Known): number {
-  return cells.size + 2
 }

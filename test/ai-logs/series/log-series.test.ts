@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { Cells } from '../../../src/ai-logs/series/cells.ts'
+import { KnownWindows } from '../../../src/ai-logs/series/known-windows.ts'
 import { CallSum } from '../../../src/ai-logs/series/call-sum.ts'
 import { LogSeries, type LogSeriesOptions } from '../../../src/ai-logs/series/log-series.ts'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
@@ -205,3 +206,16 @@ function shown(sum: CallSum) {
   const percentiles = [sum.percentile(0.5), sum.percentile(0.95)]
   return { count, errors, tokensIn, tokensOut, withoutCost, cost: sum.cost.toFixed(9), percentiles }
 }
+
+test('windows are remembered up to a number of cells, those that were used last', () => {
+  const known = new KnownWindows(10)
+  const cells = new Cells()
+  cells.add(entryWith(1))
+  for (const name of ['a', 'b', 'c']) known.set(name, { mark: '1', cells })
+  assert.equal(known.at('a', '1'), cells)
+  known.set('d', { mark: '1', cells })
+  assert.deepEqual(
+    [known.at('b', '1'), known.at('a', '1'), known.at('a', '2'), known.last('a')],
+    [null, cells, null, cells],
+  )
+})
