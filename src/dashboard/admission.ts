@@ -7,7 +7,7 @@ import type { Form, FormRules } from '../pages/form.ts'
 import { formToken, isFormToken } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
-import { outOfDate, readSentForm } from '../pages/sent-form.ts'
+import { readSentForm } from '../pages/sent-form.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import type { PersonToken, PersonTokens, PlaceOfPerson } from '../people/person-token.ts'
@@ -21,7 +21,7 @@ import { deedOf } from './deeds.ts'
 import { paths } from './paths.ts'
 import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './refusals.ts'
 import { RouteTable } from './route-table.ts'
-import { askForPassword, askForProvider, proofField } from './second-proof.ts'
+import { askAgain, askForPassword, askForProvider, proofField } from './second-proof.ts'
 import { sections } from './sections.ts'
 import { writeView } from './shell.ts'
 
@@ -117,8 +117,14 @@ export class Admission {
     const rules = route.hasFiles === true ? fileRules : formRules
     const form = await readSentForm(known.request, known.origin, onward, rules)
     if ('title' in form) return writePage(form)
-    if (!isFormToken(form.get('form_token'), known.session, ask.path)) return writePage(outOfDate(onward))
-    const proof = route.isDangerous === true ? await this.#prove({ ...ask, form }, route, known) : null
+    const held = {
+      frame: { ...ask.frameFor(ask.path), hasFiles: route.hasFiles === true },
+      sent: form,
+      email: known.actor.user.email,
+    }
+    if (!isFormToken(form.get('form_token'), known.session, ask.path))
+      return this.#write(askAgain(held), known, place)
+    const proof = route.isDangerous === true ? await this.#prove(held, ask.visit, known) : null
     if (proof !== null && 'view' in proof) return this.#write(proof.view, known, place)
     const proved = { ...known, ...proof }
     const made = await handler({ ...this.#askOf(proved, place, params), form })
@@ -129,27 +135,26 @@ export class Admission {
 
   /** Takes the password that came with a form, or asks for it; null where that is not needed. */
   async #prove(
-    ask: Ask,
-    { hasFiles = false }: Route,
+    held: Parameters<typeof askAgain>[0],
+    visit: Visit,
     { actor }: Known,
   ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | null> {
     const { people, clock } = this.#parts
     if (!isStale(actor.session, clock.now())) return null
     const { user } = actor
-    const question = { frame: { ...ask.frameFor(ask.path), hasFiles }, sent: ask.form, email: user.email }
-    const password = ask.form.get(proofField)
-    if (user.password === null) return { view: askForProvider(this.pageOfForm(ask.path)) }
-    if (password === undefined) return { view: askForPassword(question) }
-    const result = await people.signIn.confirm(actor, password, ask.visit)
+    const password = held.sent.get(proofField)
+    if (user.password === null) return { view: askForProvider(held) }
+    if (password === undefined) return { view: askForPassword(held) }
+    const result = await people.signIn.confirm(actor, password, visit)
     switch (result.outcome) {
       case 'signed_in':
         return { actor: { user, session: result.session }, session: result.value }
       case 'no_password':
-        return { view: askForProvider(this.pageOfForm(ask.path)) }
+        return { view: askForProvider(held) }
       case 'refused':
-        return { view: askForPassword({ ...question, fault: 'The password is wrong.' }) }
+        return { view: askForPassword({ ...held, fault: 'The password is wrong.' }) }
       default:
-        return { view: askForPassword({ ...question, ...notNow(result) }) }
+        return { view: askForPassword({ ...held, ...notNow(result) }) }
     }
   }
 

@@ -1,6 +1,6 @@
-// What stands between a person and something dangerous when they last proved long ago who they are: the password, on a page that carries what they sent on.
+// What stands between what a person sent and its being done: a fresh proof of who they are before something dangerous, and that it is they who sent it. The pages hold what was sent.
 
-import { html } from '../base/text/html.ts'
+import { type Html, html } from '../base/text/html.ts'
 import { button, field, form, type FormFrame, notice, told } from '../pages/components.ts'
 import type { Form } from '../pages/form.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
@@ -9,21 +9,21 @@ import type { View } from './ask.ts'
 /** The field of the password: the API knows no member of such a name. */
 export const proofField = 'proof.password'
 
-interface Question {
+/** What was sent, which a page holds until it is sent again. */
+interface Held {
   readonly frame: FormFrame
-  /** What was sent, which is sent again with the password. */
   readonly sent: Form
   readonly email: string
+}
+
+interface Question extends Held {
   readonly fault?: string
   readonly trouble?: string
   readonly status?: number
 }
 
 /** Asks for the password of a person, and holds what they sent meanwhile. */
-export function askForPassword({ frame, sent, email, fault, trouble, status = 403 }: Question): View {
-  const hidden = Object.fromEntries(
-    [...sent].filter(([name]) => name !== proofField && name !== 'form_token'),
-  )
+export function askForPassword({ fault, trouble, status = 403, ...held }: Question): View {
   const password = field({
     name: proofField,
     label: 'Password',
@@ -37,20 +37,40 @@ export function askForPassword({ frame, sent, email, fault, trouble, status = 40
     title: 'Confirm that it is you',
     status,
     content: html`${trouble !== undefined && notice(trouble, 'bad')}<div class="card">
-<p>You signed in more than 30 minutes ago. Enter the password of ${told(email)}, and what you sent is done.</p>
-${form({ ...frame, hidden }, html`${password}${button('Confirm and go on')}`)}
+<p>You signed in more than 30 minutes ago. Enter the password of ${told(held.email)}, and what you sent is done.</p>
+${holding(held, html`${password}${button('Confirm and go on')}`)}
 </div>`,
   }
 }
 
-/** Sends a person without a password to their provider: what they sent has to be sent again. */
-export function askForProvider(path: string): View {
+/** Sends a person without a password to their provider, in another tab, and holds what they sent meanwhile. */
+export function askForProvider(held: Held): View {
+  const signIn = leadingOn(ownPaths.signIn, ownPaths.account, { fresh: '1' })
   return {
     title: 'Sign in again',
     status: 403,
     content: html`<div class="card">
 <p>You signed in more than 30 minutes ago, and this needs a fresh proof that it is you. Nothing was done yet.</p>
-<p><a class="button" href="${leadingOn(ownPaths.signIn, path, { fresh: '1' })}">Sign in again</a></p>
+<p><a class="button plain" href="${signIn}" target="_blank">Sign in again in a new tab</a></p>
+<p>Then come back to this one:</p>
+${holding(held, button('Go on with what I sent'))}
 </div>`,
   }
+}
+
+/** Holds what a form says that was made for another session, until the person of this one sends it themselves. */
+export function askAgain(held: Held): View {
+  return {
+    title: 'Send it again?',
+    status: 403,
+    content: html`<div class="card">
+<p>Nothing was done yet: you signed in or out since the form was loaded. You are signed in as ${told(held.email)} now.</p>
+${holding(held, button('Send it'))}
+</div>`,
+  }
+}
+
+function holding({ frame, sent }: Held, content: Html): Html {
+  const kept = [...sent].filter(([name]) => name !== proofField && name !== 'form_token')
+  return form({ ...frame, hidden: Object.fromEntries(kept) }, content)
 }

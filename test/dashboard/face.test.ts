@@ -144,24 +144,41 @@ test('what is dangerous asks for the password after half an hour, and then goes 
   assert.equal((await get(`${base}/tokens`)).status, 200)
 })
 
-test('who signs in at a provider proves it there', async t => {
-  const { base, addPerson, signIn, clock } = await openDashboard(t)
-  const visitor = await signIn(
-    await addPerson('Administrator', {
-      password: null,
-      identity: { issuer: 'https://id.example', subject: '1' },
-    }),
-  )
+test('who signs in at a provider proves it there, and what they sent waits', async t => {
+  const { base, addPerson, signIn, clock, ask } = await openDashboard(t)
+  const identity = { issuer: 'https://id.example', subject: '1' }
+  const user = await addPerson('Administrator', { password: null, identity })
+  const visitor = await signIn(user)
   const path = `${base}/tokens/new`
   const page = await visitor.get(path)
   clock.advance(31 * minute)
-  const asked = await page.submit(path, { name: 'x' })
-  assert.equal(asked.status, 403)
-  assert.ok(
-    asked.body.includes(
-      `/auth/sign-in?${new URLSearchParams({ next: path, fresh: '1' })}`.replaceAll('&', '&#38;'),
-    ),
-  )
+  const fields = { name: 'late', 'permissions.a27621d5ea9af545e8a8cb080c699127': 'on' }
+  const held = await page.submit(path, fields)
+  assert.equal(held.status, 403)
+  assert.match(held.text, /Sign in again in a new tab/)
+  assert.equal((await held.submit(path)).status, 403)
+  visitor.cookies.set('gatehouse', (await signIn(user)).cookies.get('gatehouse')!)
+  const again = await held.submit(path)
+  assert.match(again.text, /Nothing was done yet/)
+  assert.match((await again.submit(path)).text, /Token created/)
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 2)
+})
+
+test('a form of another session is held until the person of this one sends it', async t => {
+  const { base, get, signIn, addPerson, visitor, ask } = await openDashboard(t)
+  const path = `${base}/tokens/new`
+  const page = await get(path)
+  const other = await addPerson('Administrator')
+  visitor.cookies.set('gatehouse', (await signIn(other)).cookies.get('gatehouse')!)
+  const held = await page.submit(path, {
+    name: '"><b>',
+    'permissions.a27621d5ea9af545e8a8cb080c699127': 'on',
+  })
+  assert.equal(held.status, 403)
+  assert.ok(held.text.includes(`You are signed in as ${other.email} now`))
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
+  assert.match((await held.submit(path)).text, /Token created/)
+  assert.equal((await ask('GET', '/tokens')).json.result[1].name, '"><b>')
 })
 
 test('styles and scripts are kept for good at an address that changes with them, and need nobody to have signed in', async t => {
