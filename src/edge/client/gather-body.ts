@@ -65,7 +65,8 @@ class Gathering implements Upstream {
 
   bodyEnd(): void {
     this.#x.upstream = null
-    this.#done(this.#whole ?? this.#pieces!.bytes)
+    // A chunked body may turn out to be empty.
+    this.#done(this.#whole ?? this.#pieces?.bytes ?? Buffer.alloc(0))
   }
 
   expire(): void {

@@ -82,3 +82,10 @@ test('a body that is incomplete after five minutes is 408', t => {
   assert.match(seen.written, /^HTTP\/1\.1 408 /)
   assert.equal(x.keepAlive, false)
 })
+
+test('a chunked body may be empty', async t => {
+  const { x } = callOf(start(t), 'Transfer-Encoding: chunked')
+  const body = gatherBody(x)
+  receive(x, '0\r\n\r\n')
+  assert.deepEqual(await body, Buffer.alloc(0))
+})
