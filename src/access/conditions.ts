@@ -20,6 +20,8 @@ export type Condition = (visit: Visit) => boolean | null
 export interface AccessSources {
   readonly lists: Lists
   readonly geo: Geo | null
+  /** Makes the table of networks, or returns one that was made before; a new one each time where it is left out. */
+  readonly tableOf?: (networks: readonly string[]) => AddressTable
 }
 
 /** What a condition is compiled from: one that denies matches if any reading does, one that allows only if all do. */
@@ -28,11 +30,11 @@ type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
 /** Compiles a condition that was validated; throws for others. */
 export function compileCondition(
   { action, condition }: ConditionOfRule,
-  { lists, geo }: AccessSources,
+  { lists, geo, tableOf = AddressTable.of }: AccessSources,
 ): Condition {
   switch (condition.kind) {
     case 'ip':
-      return isIn(AddressTable.of(condition.networks))
+      return isIn(tableOf(condition.networks))
     case 'list':
       return isOnList(lists.get(condition.name))
     case 'country':

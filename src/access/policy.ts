@@ -103,31 +103,18 @@ export class AccessPolicy {
 
   /** Decides by the ban of the address, then by the first rule that matches, then by the default. */
   decide(request: AccessRequest): AccessVerdict {
-    const { access } = this.#metrics
-    if (this.#ban?.has(clientKey(request.address))) {
-      access.banned.inc()
-      request.tallies.counter('access_rule', banHits).inc()
-      this.#witness?.({ by: 'ban', verdict: this.#banned, left: this.#ban.left(clientKey(request.address)) })
-      return this.#banned
-    }
+    if (this.#ban?.has(clientKey(request.address))) return this.#refuseBanned(this.#ban, request)
     this.#read(request.address)
     const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
-    if (!visit.work.take(this.#plainWork)) {
-      this.#witness?.({ by: 'work', verdict: this.#tooMuch })
-      return this.#tooMuch
-    }
+    if (!visit.work.take(this.#plainWork)) return this.#refuse('work', this.#tooMuch)
     for (const rule of this.#shortlist.rulesFor(visit)) {
       const isMatch = rule.matches(visit)
-      if (isMatch === false) continue
-      const verdict = this.#conclude(rule, visit, isMatch)
-      this.#witness?.({ by: 'rule', verdict, rule: rule.rule, visit, isMatch: isMatch === true })
-      return verdict
+      if (isMatch !== false) return this.#conclude(rule, visit, isMatch)
     }
     if (this.#otherwise === 'allow') return null
-    access.denied.default.inc()
+    this.#metrics.access.denied.default.inc()
     request.tallies.counter('access_rule', defaultHits).inc()
-    this.#witness?.({ by: 'default', verdict: this.#notAllowed })
-    return this.#notAllowed
+    return this.#refuse('default', this.#notAllowed)
   }
 
   /** Counts a refusal of an address towards its ban. */
@@ -135,7 +122,25 @@ export class AccessPolicy {
     this.#ban?.note(clientKey(address))
   }
 
+  #refuseBanned(ban: BanBook, { address, tallies }: AccessRequest): Refusal {
+    this.#metrics.access.banned.inc()
+    tallies.counter('access_rule', banHits).inc()
+    this.#witness?.({ by: 'ban', verdict: this.#banned, left: ban.left(clientKey(address)) })
+    return this.#banned
+  }
+
+  #refuse(by: 'work' | 'default', verdict: Refusal): Refusal {
+    this.#witness?.({ by, verdict })
+    return verdict
+  }
+
   #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
+    const verdict = this.#verdictOf(rule, visit, isMatch)
+    this.#witness?.({ by: 'rule', verdict, rule: rule.rule, visit, isMatch: isMatch === true })
+    return verdict
+  }
+
+  #verdictOf(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
     const { access, expressionFailures } = this.#metrics
     rule.hit(visit.request.tallies)
     if (isMatch === null) {

@@ -71,13 +71,13 @@ export const access: readonly Mutated[] = [
     tests: ['access/policy', 'wire/access'],
     changes: [
       {
-        text: 'if (!visit.work.take(this.#plainWork)) {',
-        becomes: 'if (false) {',
+        text: "if (!visit.work.take(this.#plainWork)) return this.#refuse('work', this.#tooMuch)",
+        becomes: '',
         breaks: 'rules cost any amount of work',
       },
       {
-        text: 'if (isMatch === false) continue',
-        becomes: 'if (isMatch !== true) continue',
+        text: 'if (isMatch !== false) return this.#conclude(rule, visit, isMatch)',
+        becomes: 'if (isMatch === true) return this.#conclude(rule, visit, isMatch)',
         breaks: 'a rule that cannot tell lets in',
       },
       {

@@ -6,6 +6,7 @@ import { Shown } from '../../tokens/verify.ts'
 import { tooLarge } from '../bound.ts'
 import { nodeOf } from '../client/way.ts'
 import type { Client, Exchange } from '../exchange.ts'
+import { guarded } from '../guarded.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 
 export class AbsentClient implements Client {
@@ -15,19 +16,21 @@ export class AbsentClient implements Client {
   isTrusted = false
   /** What was written last. */
   written = ''
-  /** Settles when the body is asked for and there is none to read, or it is refused. */
+  /** Settles when the body is asked for and there is none to read, or it is refused; rejects for a bug. */
   readonly bodyEnd: Promise<'unknown' | Refusal>
   exchange: Exchange | null = null
   readonly #body: string | null
   readonly #settle: (end: 'unknown' | Refusal) => void
+  readonly #fail: (bug: unknown) => void
 
   constructor(address: string, body: string | null) {
     this.peer = canonicalAddress(address) ?? ''
     this.node = nodeOf(this.peer)
     this.#body = body
-    const { promise, resolve } = Promise.withResolvers<'unknown' | Refusal>()
+    const { promise, resolve, reject } = Promise.withResolvers<'unknown' | Refusal>()
     this.bodyEnd = promise
     this.#settle = resolve
+    this.#fail = reject
   }
 
   write(data: string | Buffer): boolean {
@@ -37,7 +40,7 @@ export class AbsentClient implements Client {
 
   readBody(): void {
     if (this.#body === null) this.#settle('unknown')
-    else setImmediate(() => this.#deliver(this.exchange!, Buffer.from(this.#body!)))
+    else setImmediate(guarded(() => this.#deliver(this.exchange!, Buffer.from(this.#body!)), this.#fail))
   }
 
   finish(x: Exchange): void {

@@ -2,6 +2,8 @@
 // banned, nothing is logged, and no origin is asked.
 
 import { systemClock } from '../../base/clock.ts'
+import { AddressTable } from '../../base/address/address-table.ts'
+import { rememberEach } from '../../base/remember.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { AccessDecision } from '../../access/policy.ts'
 import type { Config } from '../../config/config.ts'
@@ -110,7 +112,7 @@ function planeOf(
       ...parts,
       metrics: unread,
       tallies: unheard,
-      access: { ...parts.access, bans: bans.still, metrics: unread, witness },
+      access: { ...parts.access, bans: bans.still, metrics: unread, witness, tableOf },
       before: plane.snapshot,
       isRehearsal: true,
     },
@@ -148,6 +150,8 @@ function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string)
   return zone?.config.name === name ? rebuilt.zones.find(host) : zone
 }
 
+/** Apart from those in use, which are nearer to their rules in memory for it. */
+const tableOf = rememberEach((networks: readonly string[]) => AddressTable.of(networks))
 const unread = new EdgeMetrics()
 const unheard = new TallyBook(systemClock, () => {})
 const silent = createLogger('fatal', { write: () => {} })

@@ -18,7 +18,7 @@ import { ManualClock, patient } from '../../help/clock.ts'
 import { Edge, edgeConfig, listenAt, openAccess, startEdge } from '../../help/edge.ts'
 import { mmdb } from '../../help/mmdb.ts'
 import { ok, startResponder } from '../../help/origin.ts'
-import { request } from '../../help/raw.ts'
+import { chunks, request } from '../../help/raw.ts'
 import { root } from '../../help/source.ts'
 
 const question: RequestInQuestion = {
@@ -630,4 +630,104 @@ test('an AI call is explained with its gateway and provider, and its token is ch
   const placed = await explain(ai.edge, { ...about, target: `${target}?key=${ai.token}`, headers })
   assert.equal(placed.response!.status, 400)
   assert.doesNotMatch(JSON.stringify(placed), new RegExp(ai.token))
+})
+
+test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, async t => {
+  const provider = await startResponder(t, ok('{}'))
+  const ai = await startAi(t, { openai: provider.url })
+  const other = `svct_${'x'.repeat(43)}`
+  const paths = [
+    `${ai.native('openai')}/v1/models`,
+    `${ai.native('nobody')}/x`,
+    `${ai.native('openai', 'missing')}/v1/models`,
+    `${ai.rest}/v1/chat/completions`,
+    `${ai.rest}/v1/nothing`,
+    `${ai.native('openai')}/v1/models?key=${ai.token}`,
+    '/nowhere',
+    '/.well-known/oauth-protected-resource',
+    '/cdn-cgi/error/1020',
+  ]
+  const calls: fc.Arbitrary<RequestInQuestion> = fc.record({
+    zone: fc.constant('site'),
+    account: fc.constant(ai.account),
+    method: fc.constantFrom('GET', 'POST', 'POST'),
+    target: fc.constantFrom(...paths),
+    host: fc.constant('ai.test'),
+    headers: fc.subarray([
+      ['Accept', 'text/html'],
+      ['Authorization', `Bearer ${ai.token}`],
+      ['svc-aig-authorization', `Bearer ${ai.token}`],
+      ['svc-aig-authorization', `Bearer ${other}`],
+      ['svc-aig-metadata', '{"a":1}'],
+      ['svc-aig-unknown', '1'],
+      ['Content-Type', 'text/plain'],
+      ['Transfer-Encoding', 'chunked'],
+    ] as const),
+    address: fc.constant('127.0.0.1'),
+    body: fc.constantFrom(
+      null,
+      '',
+      '{',
+      JSON.stringify({ model: 'openai/gpt-x', messages: [{ role: 'user', content: 'hi' }] }),
+      JSON.stringify({ model: 'nobody/x', messages: [] }),
+    ),
+    bodySize: fc.constant(null),
+  })
+  const seen = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(calls, async asked => {
+      const explanation = await explain(ai.edge, asked)
+      assert.ok(!JSON.stringify(explanation).includes(ai.token))
+      const client = await ai.edge.connect('127.0.0.1')
+      const isChunked = asked.headers.some(([name]) => name === 'Transfer-Encoding')
+      const body = asked.body ?? ''
+      const sent = !isChunked ? body : `${body === '' ? '' : chunks(body)}0\r\n\r\n`
+      await client.send(`${headBytes(asked).toString('latin1')}${sent}`)
+      const response = await client.response(asked.method)
+      client.leave()
+      const story = `${JSON.stringify(asked)} ${response.text} ${JSON.stringify(explanation)}`
+      seen.add(explanation.outcome)
+      if (explanation.outcome === 'depends') return assert.ok(isChunked && asked.body === null, story)
+      const { status } = explanation.response ?? { status: 200 }
+      assert.equal(response.status, status, story)
+    }),
+    { numRuns: 300 },
+  )
+  assert.ok(seen.has('forwarded') && seen.has('refused') && seen.has('responded'), [...seen].join())
+})
+
+test('a chunked body that is empty is read as such, in an explanation too', async t => {
+  const provider = await startResponder(t, ok('{}'))
+  const ai = await startAi(t, { openai: provider.url })
+  const headers = [
+    ['Authorization', `Bearer ${ai.token}`],
+    ['Transfer-Encoding', 'chunked'],
+  ] as const
+  const target = `${ai.rest}/v1/chat/completions`
+  const asked = {
+    ...question,
+    account: ai.account,
+    host: 'ai.test',
+    method: 'POST',
+    target,
+    headers,
+    body: '',
+  }
+  const { response } = await explain(ai.edge, asked)
+  assert.equal(response!.status, 400)
+  const sent = await ai.edge.ask(`${headBytes(asked).toString('latin1')}0\r\n\r\n`)
+  assert.equal(sent.status, 400)
+})
+
+test('a rule that the API has set is named by its id', async t => {
+  const rule = { ...noAdmin, id: '0123456789abcdef0123456789abcdef' }
+  const known = { accessRules: [rule], errorRules: [], errorPages: {} }
+  const config = edgeConfig([], { zone: { access: { ...openAccess, rules: [{ ...noAdmin, line: 4 }] } } })
+  const edge = await listenAt(t, new Edge(t, config, { zones: { of: () => known } }))
+  const step = stepOf(await explain(edge, { target: '/admin' }), 'admit')
+  assert.deepEqual(
+    [step.rule!.set_by, step.rule!.id, step.rule!.number, step.rule!.line],
+    ['api', rule.id, null, null],
+  )
+  assert.equal(step.reason, `Denied by access rule ${rule.id} of site.`)
 })
