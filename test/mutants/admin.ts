@@ -201,4 +201,58 @@ export const admin: readonly Mutated[] = [
       },
     ],
   },
+  {
+    file: 'admin/zones/zone-list.ts',
+    tests: ['admin/zones/zone-list'],
+    changes: [
+      {
+        text: "!permits(caller, 'Zones Read', owner.id)",
+        becomes: 'false',
+        breaks: 'any token lists the zones of all accounts',
+      },
+      {
+        text: 'headers.map(({ name }) => name)',
+        becomes: 'headers.map(({ name, value }) => `${name}: ${value}`)',
+        breaks: 'secrets of origins are shown to those who may only read',
+      },
+    ],
+  },
+  {
+    file: 'admin/zones/happened-errors.ts',
+    tests: ['admin/zones/happened-errors'],
+    changes: [
+      {
+        text: 'if (isOldest) places.push',
+        becomes: 'places.push',
+        breaks: 'every account sees requests to the hosts of nobody',
+      },
+    ],
+  },
+  {
+    file: 'admin/zones/rate-limits.ts',
+    tests: ['admin/zones/rate-limits'],
+    changes: [
+      {
+        text: '!isShared || isOldest',
+        becomes: 'true',
+        breaks: 'an account sees the clients of other zones',
+      },
+      {
+        text: 'isSecret ? masked(value) : value',
+        becomes: 'value',
+        breaks: 'tokens are shown in full',
+      },
+    ],
+  },
+  {
+    file: 'edge/note-error.ts',
+    tests: ['edge/note-error'],
+    changes: [
+      {
+        text: "holdsOurs(head.target) ? '' : ",
+        becomes: '',
+        breaks: 'credentials in paths are kept in the store',
+      },
+    ],
+  },
 ]
