@@ -43,6 +43,11 @@ export const edge: readonly Mutated[] = [
         becomes: 'bans',
         breaks: 'questions ban clients',
       },
+      {
+        text: '      tallies: unheard,',
+        becomes: '',
+        breaks: 'questions count as hits of rules',
+      },
     ],
   },
   {

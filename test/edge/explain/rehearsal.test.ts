@@ -373,7 +373,8 @@ test('asking counts nothing, bans nobody, logs nothing and reaches no origin', a
     assert.equal((await explain(edge, { target: '/cdn-cgi/error/522' })).response!.status, 522)
   }
   assert.equal(await counted(), before)
-  assert.deepEqual([edge.accesses, edge.events, origin.requests.length], [[], [], 0])
+  assert.deepEqual([edge.accesses, edge.events, edge.tallies, origin.requests.length], [[], [], [], 0])
+  assert.deepEqual(await edge.plane.limiter.nearest(), [])
   assert.equal((await edge.ask(request('GET /'))).status, 200)
 })
 
