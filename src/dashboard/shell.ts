@@ -105,14 +105,17 @@ function accountSwitch(account: Account, accounts: readonly Account[]): Html {
 }
 
 function navigation({ sections, path }: Viewer): Html {
+  const current = sectionOf(sections, path)
   return html`<nav aria-label="Sections"><ul>${sections.map(
     section =>
-      html`<li><a href="${section.path}"${isIn(section.path, path) && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
+      html`<li><a href="${section.path}"${section === current && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
   )}</ul></nav>`
 }
 
-function isIn(section: string, path: string): boolean {
-  return path === section || path.startsWith(`${section}/`)
+/** Finds the section that a page is in: of two, the one whose path is longer, since the first page of an account is above all others. */
+function sectionOf(sections: readonly Crumb[], path: string): Crumb | undefined {
+  const around = sections.filter(one => path === one.path || path.startsWith(`${one.path}/`))
+  return around.toSorted((a, b) => b.path.length - a.path.length)[0]
 }
 
 function trail(crumbs: readonly Crumb[]): Html {

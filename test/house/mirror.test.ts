@@ -49,7 +49,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'dashboard/refusals',
     'dashboard/second-proof',
     'dashboard/sections',
-    'dashboard/shell',
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
   'dashboard/oauth-clients/oauth-clients': ['dashboard/oauth-clients/'],

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { html } from '../../src/base/text/html.ts'
+import { writeView } from '../../src/dashboard/shell.ts'
+
+const account = { id: 'a', name: '<b>one</b>' }
+const viewer = {
+  email: 'ada@example.com',
+  account,
+  accounts: [account, { id: 'b', name: 'two' }],
+  sections: [
+    { title: 'Overview', path: '/dashboard/a' },
+    { title: 'Tokens', path: '/dashboard/a/tokens' },
+  ],
+  path: '/dashboard/a/tokens/new',
+}
+const view = { title: 'New <i>', content: html`<p>x</p>` }
+
+const currentIn = (path: string) =>
+  [...writeView(view, { ...viewer, path }).body.matchAll(/aria-current="(\w+)">(\w+)</g)].map(
+    ([, kind, name]) => [kind, name],
+  )
+
+test('the section of a page is marked, and no other', () => {
+  assert.deepEqual(currentIn('/dashboard/a/tokens/new'), [['true', 'Tokens']])
+  assert.deepEqual(currentIn('/dashboard/a/tokens'), [['page', 'Tokens']])
+  assert.deepEqual(currentIn('/dashboard/a'), [['page', 'Overview']])
+  assert.deepEqual(currentIn('/dashboard/a/other'), [['true', 'Overview']])
+})
+
+test('names of others are text, and other accounts are a step away', () => {
+  const { body } = writeView({ ...view, crumbs: [{ title: '<u>', path: '/x' }] }, viewer, '<s>')
+  assert.doesNotMatch(body, /<[bius]>/)
+  assert.match(body, /<a href="\/dashboard\/b"><bdi>two<\/bdi><\/a>/)
+})
+
+test('a page may show pictures and frames only if it says so', () => {
+  const policyOf = (more: object) =>
+    new Map(writeView({ ...view, ...more }, viewer).headers).get('content-security-policy')!
+  assert.doesNotMatch(policyOf({}), /https:|frame-src/)
+  assert.match(policyOf({ hasPictures: true }), /img-src 'self' data: https:;/)
+  assert.match(policyOf({ hasFrames: true }), /frame-src 'self';/)
+})
