@@ -44,6 +44,10 @@ export const paths = {
   endClientGrants: (account: string, client: string) => at(account, 'oauth-clients', client, 'grants', 'end'),
   endClientGrant: (account: string, client: string, grant: string) =>
     at(account, 'oauth-clients', client, 'grants', grant, 'end'),
+  zones: (account: string) => at(account, 'zones'),
+  zone: (account: string, zone: string) => at(account, 'zones', zone),
+  zoneLimits: (account: string, zone: string) => at(account, 'zones', zone, 'limits'),
+  zoneOrigins: (account: string, zone: string) => at(account, 'zones', zone, 'origins'),
 } as const
 
 /** Returns a path with a query; what is empty or null is left out. */

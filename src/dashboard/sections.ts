@@ -10,6 +10,7 @@ interface Section {
 /** Whoever may not see the page of one does not see its name. */
 export const sections: readonly Section[] = [
   { title: 'OAuth clients', path: paths.clients },
+  { title: 'Zones', path: paths.zones },
   { title: 'Members', path: paths.members },
   { title: 'API tokens', path: paths.tokens },
 ]

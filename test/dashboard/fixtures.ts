@@ -3,6 +3,7 @@
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import type { openDashboard } from './site.ts'
+import { furnishZone } from './zones/zone.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
 
@@ -19,6 +20,10 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     const secrets = [1, 2].map(() => mintSecret(keys.current, clock.now()).secret)
     await kept.oauthClients.replace({ ...record, name: hostile, secrets }, version)
     return { client: client.id, grant: grant.id, member: member.id }
+  },
+  async ({ given }) => {
+    furnishZone(given, hostile)
+    return { zone: 'main' }
   },
 ]
 

@@ -54,6 +54,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/oauth-clients/oauth-clients': ['dashboard/oauth-clients/'],
   'dashboard/members/members': ['dashboard/members/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
+  'dashboard/zones/zones': ['dashboard/zones/'],
   'edge/explain/rehearsal': ['edge/explain/'],
   'edge/note-error': ['tallies/scopes'],
   'edge/origin/origin': ['edge/origin/', 'base/misuse'],

@@ -8,6 +8,7 @@ import { type ApiResponse, failures, success } from '../envelope.ts'
 import { pageOfAll } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, Call, ZoneCall } from '../row.ts'
+import type { Zones } from './zones.ts'
 
 export const zoneParameters = ['page', 'per_page', 'direction', 'name', 'account.id'] as const
 
@@ -30,20 +31,22 @@ export async function listZones({ caller, query }: Call, { store, zones }: Api):
     return zone.name.toLowerCase().includes(name) ? [[zone, owner]] : []
   })
   const sorted = found.toSorted(([one], [other]) => (one.name < other.name ? -1 : 1))
-  return pageOfAll(descending ? sorted.toReversed() : sorted, page, viewOwned)
+  return pageOfAll(descending ? sorted.toReversed() : sorted, page, ([zone, owner]) =>
+    viewZone(zone, owner, zones),
+  )
 }
 
-export async function getZone({ zone, account }: ZoneCall, { store }: Api): Promise<ApiResponse> {
+export async function getZone({ zone, account }: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const owner = await store.accounts.get(account)
-  return success(viewZone(zone, { id: account, name: owner?.name ?? '' }))
-}
-
-function viewOwned([zone, owner]: Owned) {
-  return viewZone(zone, owner)
+  return success(viewZone(zone, { id: account, name: owner?.name ?? '' }, zones))
 }
 
 /** Shows a zone; times are in ms. */
-function viewZone(zone: ZoneConfig, { id, name }: Pick<Account, 'id' | 'name'>) {
+function viewZone(
+  zone: ZoneConfig,
+  { id, name }: Pick<Account, 'id' | 'name'>,
+  { lists, hasGeo }: Pick<Zones, 'lists' | 'hasGeo'>,
+) {
   const { access, quota, errors, rateLimits } = zone
   const pools = new Set(zone.routes.flatMap(({ pool }) => pool ?? []))
   return {
@@ -56,7 +59,13 @@ function viewZone(zone: ZoneConfig, { id, name }: Pick<Account, 'id' | 'name'>) 
     is_default: zone.isDefault,
     routes: zone.routes.map(viewRoute),
     pools: [...pools].map(viewPool),
-    access: { file_rules: access.rules.length, default: access.otherwise, ban: access.ban },
+    access: {
+      file_rules: access.rules.length,
+      default: access.otherwise,
+      ban: access.ban,
+      lists: lists(),
+      has_geo: hasGeo(),
+    },
     rate_limits: rateLimits.map(({ name }) => name),
     quota,
     errors: { file_rules: errors.rules.length, file_pages: Object.keys(errors.pages) },

@@ -67,6 +67,8 @@ export const zone = open({
     file_rules: about('How many access rules the configuration file has for it.', whole(0)),
     default: about('What happens to requests that no rule matches.', oneOf(['allow', 'deny'])),
     ban: orNull(open({ refusals: whole(1), within: ms, lasts: ms })),
+    lists: about('The lists of addresses that its rules may name.', names),
+    has_geo: about('Whether its rules may ask for countries and autonomous systems.', flag),
   }),
   rate_limits: about('The names of those for all of its routes.', names),
   quota: about('Requests per day and month (UTC).', open({ day: orNull(whole(0)), month: orNull(whole(0)) })),

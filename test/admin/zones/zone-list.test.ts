@@ -39,7 +39,8 @@ test('a zone is shown as it is configured, without the values of headers', async
   const { status, json } = await ask('GET', '/client/v4/zones/main')
   assert.equal(status, 200)
   assert.equal(faultsOf(success(named('Zone')), json), '')
-  const { account, paused, hosts, routes, id } = json.result
+  const { account, paused, hosts, routes, id, access } = json.result
+  assert.deepEqual([access.lists, access.has_geo], [['partners', 'scanners'], true])
   assert.deepEqual([account.name, paused, hosts, id], ['first', true, ['*.main.test', 'other.test'], 'main'])
   assert.deepEqual(routes[0].rewrite.request_headers, ['Authorization'])
   assert.ok(!JSON.stringify(json).includes('secret-of-the-origin'))

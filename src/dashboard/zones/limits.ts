@@ -1,0 +1,108 @@
+// The rate limits and quotas of a zone, and who is near them, live.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { formatDuration } from '../../base/text/quantity.ts'
+import { facts, told } from '../../pages/components.ts'
+import { badge, emptyState, table } from '../parts/lists.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { figure } from './zone.ts'
+
+interface Limit {
+  readonly kind: 'rate_limit' | 'quota'
+  readonly name: string
+  readonly applies_to: 'all_zones' | 'zone' | 'route'
+  readonly route: string | null
+  readonly limit: number
+  readonly window: 'sliding' | 'day' | 'month'
+  /** Seconds. */
+  readonly period: number | null
+  readonly key: readonly string[]
+  readonly when: string | null
+  readonly action: 'block' | 'log'
+  readonly over_last_hour: number
+  /** Null for those whose clients may be those of other accounts. */
+  readonly nearest: readonly NearKey[] | null
+}
+
+interface NearKey {
+  readonly key: readonly { readonly by: string; readonly value: string | null }[]
+  readonly used: number
+  readonly remaining: number
+  /** Seconds. */
+  readonly reset: number
+}
+
+export const showLimits = inZone(async (ask, zone) => {
+  const found = await ask.api.get<Limit[]>(zoneOf(ask, 'rate_limits'))
+  if (!found.ok) return found
+  return {
+    title: 'Limits',
+    crumbs: crumbsOf(ask, zone),
+    isWide: true,
+    content: html`${tabsOf(ask, zone)}<div id="limits" data-live="5">${
+      found.result.length === 0
+        ? emptyState(
+            'No limits',
+            'Rate limits bound how often a client may come, and quotas how many requests a zone gets in a day or month. The configuration file sets them: rate_limits and quota.',
+          )
+        : found.result.map(limitCard)
+    }</div>`,
+  }
+})
+
+function limitCard(limit: Limit): Html {
+  const { name, applies_to, route, key, when, action, over_last_hour: over } = limit
+  return html`<div class="card"><h2>${told(name)}${action === 'log' && html` ${badge('only logged')}`}</h2>${facts(
+    [
+      ['Allows', allowedBy(limit)],
+      [
+        'Counts',
+        applies_to === 'all_zones'
+          ? 'requests to all zones'
+          : route === null
+            ? 'requests to this zone'
+            : html`requests below <code>${route}</code>`,
+      ],
+      ['Separately by', key.length === 0 ? 'nothing: all together' : key.join(' and ')],
+      ['Only where', when === null ? null : html`<code class="long">${when}</code>`],
+      [
+        'Last hour',
+        over === 0
+          ? 'nobody went over it'
+          : badge(`${over} ${action === 'log' ? 'went over it' : 'refused'}`, 'bad'),
+      ],
+    ],
+  )}${nearestOf(limit)}</div>`
+}
+
+function allowedBy({ limit, window, period }: Limit): string {
+  return window === 'sliding'
+    ? `${figure(limit)} in ${formatDuration(Math.round(period! * 1000))}`
+    : `${figure(limit)} a ${window} (UTC)`
+}
+
+function nearestOf({ name, limit, nearest }: Limit): Html {
+  if (nearest === null)
+    return html`<p class="hint">It counts clients of all zones, which only the oldest account may see.</p>`
+  if (nearest.length === 0) return html`<p class="hint">Nothing was counted lately.</p>`
+  const columns = [
+    { title: 'Nearest to it', isName: true, cell: keyOf },
+    {
+      title: 'Used',
+      cell: ({ used }: NearKey) =>
+        html`<div><meter min="0" max="${limit}" high="${limit * 0.8}" value="${used}">${used}</meter> ${figure(used)} of ${figure(limit)}</div>`,
+    },
+    {
+      title: 'Left',
+      isNumber: true,
+      cell: ({ remaining }: NearKey) => (remaining === 0 ? badge('none', 'bad') : figure(remaining)),
+    },
+    { title: 'Resets in', isNumber: true, cell: ({ reset }: NearKey) => `${reset} s` },
+  ]
+  return table(`Nearest to ${name}`, columns, nearest)
+}
+
+function keyOf({ key }: NearKey): Html {
+  if (key.length === 0) return html`all requests`
+  return html`<span class="long">${key.map(({ by, value }, i) => [i > 0 && ', ', `${by} `, value === null ? 'of a long value' : html`<code>${value}</code>`])}</span>`
+}

@@ -1,0 +1,73 @@
+// The list of zones.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import type { Handler } from '../ask.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { searchForm } from '../parts/search.ts'
+import { paths } from '../paths.ts'
+import type { Zone } from './zone.ts'
+
+const onAPage = 50
+
+export const showZones: Handler = async ({ api, account, query }) => {
+  const name = query.get('name') ?? ''
+  const listed = await api.get<Zone[]>('/zones', {
+    'account.id': account.id,
+    page: query.get('page'),
+    per_page: onAPage,
+    name,
+  })
+  if (!listed.ok) return listed
+  const { result, info } = listed
+  const path = paths.zones(account.id)
+  if (info!.total_count === 0 && name === '')
+    return {
+      title: 'Zones',
+      content: emptyState(
+        'No zones in this account',
+        'A zone is a set of hosts with their routes and origins. The configuration file has them; one without an account is in the oldest account.',
+      ),
+    }
+  const isSearched = name !== '' || info!.total_count > onAPage
+  const columns = [
+    {
+      title: 'Name',
+      isName: true,
+      cell: ({ name }: Zone) => html`<a href="${paths.zone(account.id, name)}">${told(name)}</a>`,
+    },
+    { title: 'State', cell: (zone: Zone) => html`<span class="tags">${badgesOf(zone)}</span>` },
+    { title: 'Hosts', cell: ({ hosts }: Zone) => hostsOf(hosts) },
+    { title: 'Routes', isNumber: true, cell: ({ routes }: Zone) => routes.length },
+    {
+      title: 'Origins',
+      isNumber: true,
+      cell: ({ pools }: Zone) => pools.reduce((sum, { origins }) => sum + origins, 0),
+    },
+  ]
+  return {
+    title: 'Zones',
+    isWide: true,
+    content: html`${isSearched && searchForm({ path, label: 'Name', name: 'name', value: name })}${
+      result.length === 0
+        ? emptyState('Nothing found', 'No zone has this in its name.')
+        : table('Zones of this account', columns, result)
+    }${pager(path, query, info!)}`,
+  }
+}
+
+/** Returns what there is to know of a zone at a glance. */
+export function badgesOf({ paused, is_default }: Zone): readonly Html[] {
+  return [
+    paused ? badge('paused', 'bad') : badge('active', 'good'),
+    ...(is_default ? [badge('default')] : []),
+  ]
+}
+
+const shownHosts = 3
+
+function hostsOf(hosts: readonly string[]): Html {
+  const shown = hosts.slice(0, shownHosts)
+  const more = hosts.length - shown.length
+  return html`<span class="long">${shown.map((host, i) => [i > 0 && ', ', told(host)])}</span>${more > 0 && html` <span class="hint">and ${more} more</span>`}`
+}

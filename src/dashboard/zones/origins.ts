@@ -1,0 +1,95 @@
+// How the origins of a zone are doing, live.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { notice, told } from '../../pages/components.ts'
+import { badge, emptyState, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { count } from './zone.ts'
+
+interface Pool {
+  readonly pool: string
+  readonly routes: readonly string[]
+  readonly origins: readonly Origin[]
+}
+
+interface Origin {
+  readonly url: string
+  readonly weight: number
+  /** How much of the weight counts now, from 0 to 1. */
+  readonly share: number
+  readonly state: 'healthy' | 'ejected' | 'trial' | 'down'
+  readonly since: string
+  readonly ejections: number
+  readonly consecutive_failures: number
+  readonly ejected_until: string | null
+  readonly outstanding: number
+  readonly connections: number
+  readonly queued: number
+  readonly check: {
+    readonly last_check_at: string
+    readonly next_check_at: string
+    /** Ms. */
+    readonly last_duration: number
+    readonly last_status: number | null
+    readonly last_error: string | null
+  } | null
+}
+
+export const showOrigins = inZone(async (ask, zone) => {
+  const found = await ask.api.get<Pool[]>(zoneOf(ask, 'origins'))
+  if (!found.ok) return found
+  return {
+    title: 'Origins',
+    crumbs: crumbsOf(ask, zone),
+    isWide: true,
+    content: html`${tabsOf(ask, zone)}<div id="origins" data-live="5">${
+      found.result.length === 0
+        ? emptyState('No origins', 'The routes of this zone lead to no pool of origins.')
+        : found.result.map(poolPart)
+    }</div>`,
+  }
+})
+
+function poolPart({ pool, routes, origins }: Pool): Html {
+  const isServing = origins.some(({ state }) => state === 'healthy' || state === 'trial')
+  return html`<h2 class="over">${told(pool)} <span class="hint">for ${routes.map((route, i) => [i > 0 && ', ', html`<code>${route}</code>`])}</span></h2>
+${!isServing && notice('No origin of this pool is healthy.', 'bad')}${table(`Origins of ${pool}`, columns, origins)}`
+}
+
+const kinds = { healthy: 'good', trial: '', ejected: 'bad', down: 'bad' } as const
+
+const columns = [
+  {
+    title: 'Origin',
+    isName: true,
+    cell: ({ url, weight, share }: Origin) =>
+      html`<div><code class="long">${url}</code><p class="hint">weight ${weight}${share < 1 && `, ${Math.round(share * 100)}% of it now`}</p></div>`,
+  },
+  {
+    title: 'State',
+    cell: ({ state, since, ejected_until }: Origin) =>
+      html`<div>${badge(state, kinds[state])}<p class="hint">since ${time(since)}${ejected_until !== null && html`, until ${time(ejected_until)}`}</p></div>`,
+  },
+  {
+    title: 'Last check',
+    cell: ({ check }: Origin) =>
+      check === null
+        ? html`<span class="hint">no active checks</span>`
+        : html`<div>${check.last_error === null ? `${check.last_status}` : told(check.last_error)} after ${round(check.last_duration)} ms<p class="hint">${time(check.last_check_at)}</p></div>`,
+  },
+  {
+    title: 'Load',
+    cell: ({ outstanding, connections, queued }: Origin) =>
+      html`<div>${count(outstanding, 'request')} under way<p class="hint">${count(connections, 'connection')}${queued > 0 && `, ${queued} queued`}</p></div>`,
+  },
+  {
+    title: 'Failures',
+    cell: ({ consecutive_failures: failures, ejections }: Origin) =>
+      html`<div>${failures === 0 ? 'none' : `${failures} in a row`}<p class="hint">${ejections === 0 ? 'never ejected' : `ejected ${count(ejections, 'time')}`}</p></div>`,
+  },
+]
+
+function round(ms: number): number {
+  return ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)
+}

@@ -1,0 +1,87 @@
+// A zone with all that its pages can show, and text everywhere that somebody could have chosen to do harm.
+
+import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
+import { rateLimitOf } from '../../../src/limits/limit.ts'
+import type { startApi } from '../../admin/api.ts'
+import { zoneTo } from '../../help/edge.ts'
+import { pool, zoneWith } from '../../admin/zones/zones.ts'
+
+type Given = Awaited<ReturnType<typeof startApi>>['given']
+
+export function furnishZone(given: Given, text: string): void {
+  const limit = limitOf('burst', text)
+  const [route] = zoneTo(['http://10.0.0.1:9000', 'http://10.0.0.2:9000'], {
+    route: {
+      path: `/shop`,
+      host: { name: text },
+      redirects: 1,
+      rateLimits: [limitOf('route', text)],
+      rewrite: {
+        path: `"${text}"`,
+        requestHeaders: [{ name: text, value: '"x"' }],
+        responseHeaders: [{ name: text, value: '"x"' }],
+      },
+    },
+    pool: { name: text },
+  }).routes
+  const check = {
+    ...{ path: text, host: null, interval: 10_000, timeout: 1_000 },
+    ...{ healthy: 1, unhealthy: 3, least: 200, most: 299 },
+  }
+  given.configs[0] = zoneWith({
+    hosts: ['*.main.test', text],
+    isDefault: true,
+    paused: true,
+    rateLimits: [limit],
+    quota: { day: 1_000, month: 20_000 },
+    routes: [
+      route!,
+      { ...route!, path: '/', pool: { ...route!.pool!, balance: { by: 'hash', header: text }, check } },
+    ],
+    access: {
+      rules: [
+        { action: 'legal', condition: { kind: 'country', countries: ['FR'] }, description: text },
+        { action: 'deny', condition: { kind: 'user_agent', patterns: [text, ''] }, description: null },
+      ],
+      otherwise: 'deny',
+      ban: { refusals: 5, within: 60_000, lasts: 600_000 },
+    },
+  })
+  given.ofAll = {
+    ...given.ofAll,
+    access: {
+      rules: [{ action: 'allow', condition: { kind: 'path', prefixes: ['/healthz'] }, description: text }],
+      otherwise: 'allow',
+      ban: null,
+    },
+  }
+  given.lists = ['partners', text]
+  const [down, ejected] = pool.origins
+  const failed = { ...down!.check!, last_error: text }
+  given.pools = [
+    {
+      pool: text,
+      routes: ['/', text],
+      origins: [
+        { ...down!, url: text, check: failed, queued: 2 },
+        ejected!,
+        { ...ejected!, state: 'healthy', url: 'http://10.0.0.3:9000', ejected_until: null, share: 0.5 },
+      ],
+    },
+  ]
+  given.near = [
+    [
+      {
+        limit: rateLimitOf(limit).name,
+        ...{ key: `field ${text}\n192.0.2.1\n`, storeKey: 'k', used: 9, unreported: 9 },
+      },
+    ],
+  ]
+}
+
+function limitOf(name: string, text: string): RateLimitConfig {
+  return {
+    ...{ name, limit: 10, period: 60_000, when: `"${text}" != ""`, action: 'block' },
+    key: [{ by: 'header', name: text }, { by: 'address' }],
+  }
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { zoneWith } from '../../admin/zones/zones.ts'
+import { hostile } from '../fixtures.ts'
+import { openDashboard } from '../site.ts'
+import { furnishZone } from './zone.ts'
+
+const other = '9'.repeat(32)
+
+test('the zones of the account are listed, and found by their names', async t => {
+  const { base, get, given } = await openDashboard(t)
+  given.configs.push(
+    zoneWith({ name: 'blog', hosts: ['a.test', 'b.test', 'c.test', 'd.test'], paused: true }),
+  )
+  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  const list = await get(`${base}/zones`)
+  assert.match(list.text, /blog paused a\.test, b\.test, c\.test and 1 more 0 0 main active \*\.main\.test/)
+  assert.doesNotMatch(list.text, /theirs/)
+  const found = await get(`${base}/zones?name=LO`)
+  assert.match(found.text, /blog/)
+  assert.doesNotMatch(found.text, /main active/)
+  assert.match((await get(`${base}/zones?name=none`)).text, /Nothing found/)
+  given.configs = []
+  assert.match((await get(`${base}/zones`)).text, /No zones in this account/)
+})
+
+test('a zone is shown with its settings as they are in effect', async t => {
+  const { base, get, given } = await openDashboard(t)
+  furnishZone(given, 'shop')
+  const { text } = await get(`${base}/zones/main`)
+  for (const words of [
+    'pauseddefault These settings are in the configuration file.',
+    '*.main.test shop It also serves each host that no other zone has.',
+    'Where none matches deny',
+    'Ban for 10m, after 5 refusals within 1m',
+    'Rate limits burst',
+    'Quota 1,000 a day, 20,000 a month',
+    '/shop shop shop at most 100MiB connect 5s',
+    'path: "shop"; sets shop; sets shop in responses; follows 1 redirect; limits: route',
+    'by the header shop',
+    'shop every 10s, for at most 1s; down after 3 failures, up after 1 success',
+  ])
+    assert.ok(text.includes(words), `${words}: ${text}`)
+})
+
+test('origins are shown with what there is to know of each', async t => {
+  const { base, get, given } = await openDashboard(t)
+  const page = await get(`${base}/zones/main/origins`)
+  assert.match(page.body, /id="origins" data-live="5"/)
+  for (const words of [
+    'shop for /, /cart No origin of this pool is healthy.',
+    'http://10.0.0.1:9000 weight 2, 0% of it now down since 1 Jan 2026, 00:00 UTC ECONNREFUSED after 1.5 ms',
+    'ejected since 1 Jan 2026, 00:00 UTC, until 1 Jan 2026, 00:00 UTC no active checks',
+    '0 requests under way 0 connections 5 in a row ejected 2 times',
+  ])
+    assert.ok(page.text.includes(words), `${words}: ${page.text}`)
+  given.pools = []
+  assert.match((await get(`${base}/zones/main/origins`)).text, /No origins/)
+})
+
+test('limits are shown with who is near them', async t => {
+  const { base, get, given } = await openDashboard(t)
+  assert.match((await get(`${base}/zones/main/limits`)).text, /No limits/)
+  furnishZone(given, 'X-Tenant')
+  const { text } = await get(`${base}/zones/main/limits`)
+  for (const words of [
+    'burst Allows 10 in 1m Counts requests to this zone Separately by header X-Tenant and address',
+    'header X-Tenant X-Tenant, address 192.0.2.1 9 9 of 10 1 60 s',
+    'route Allows 10 in 1m Counts requests below /shop',
+    'main:day Allows 1,000 a day (UTC)',
+    'Nothing was counted lately.',
+  ])
+    assert.ok(text.includes(words), `${words}: ${text}`)
+})
+
+test('a zone of another account is not there, whatever the person may see elsewhere', async t => {
+  const { base, account, get, given, kept, signIn, addPerson } = await openDashboard(t)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  const person = await addPerson('Super Administrator', {}, other)
+  const [member] = (await kept.members.list(other, { offset: 0, limit: 1, after: null })).items
+  await kept.members.insert({ ...member!, id: 'f'.repeat(32), account })
+  const visitor = await signIn(person)
+  assert.equal((await visitor.get(`/dashboard/${other}/zones/theirs`)).status, 200)
+  for (const page of ['', '/limits', '/origins']) {
+    assert.equal((await visitor.get(`${base}/zones/theirs${page}`)).status, 404, page)
+    assert.equal((await get(`${base}/zones/theirs${page}`)).status, 404, page)
+    assert.equal((await get(`${base}/zones/none${page}`)).status, 404, page)
+  }
+})
+
+test('nothing that others have chosen becomes markup', async t => {
+  const { base, get, given } = await openDashboard(t)
+  furnishZone(given, hostile)
+  for (const page of ['', '/main', '/main/limits', '/main/origins']) {
+    const { status, body, text } = await get(`${base}/zones${page}`)
+    assert.equal(status, 200)
+    assert.ok(!body.includes('<img src=x'), page)
+    assert.ok(text.includes(hostile), page)
+  }
+})
