@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
 import { busySecond, until } from '../help/until.ts'
@@ -83,10 +84,14 @@ for (const place of ['SQLite', 'Redis'] as const)
 
 test('an access token that a worker has seen is valid on both while the store is unreachable', async t => {
   const redis = await startRedis(t)
-  const { store, account, calls } = await start(t, 2, redis.url)
+  const { gateway, store, account, calls } = await start(t, 2, redis.url)
   const seen = await keepAccess(store, { account, now: Date.now(), scopes })
   const unseen = await keepAccess(store, { account, now: Date.now(), scopes })
   assert.equal(await calls[0]!(seen.value), 200)
+  await until(async () => {
+    const { samples } = readMetrics(await gateway.metrics())
+    return samples.get('gatehouse_token_lookups_total{source="told"}') === 1
+  }, busySecond)
   await redis.kill()
   for (const call of [...calls, ...calls]) assert.equal(await call(seen.value), 200)
   for (const call of calls) assert.equal(await call(unseen.value), 503)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { startGateway } from '../help/gateway.ts'
 import { completion } from '../help/ai.ts'
 import { say, startProvider } from '../help/provider.ts'
@@ -9,6 +10,7 @@ import { startRedis } from '../help/redis.ts'
 import { startSite } from '../help/site.ts'
 import { busySecond, until } from '../help/until.ts'
 
+const day = 86_400_000
 const stores = ['SQLite', 'Redis'] as const
 
 for (const name of stores) {
@@ -22,6 +24,9 @@ pools: {site: {origins: ['${origin}']}}
 zones:
   - {name: site, hosts: [127.0.0.1], quota: {day: 40}, routes: [{path: /, pool: site}]}
 `
+    // A quota begins anew with each day of UTC.
+    const leftOfDay = day - (Date.now() % day)
+    if (leftOfDay < 2 * busySecond) await wait(leftOfDay)
     const env = name === 'Redis' ? { STORE: (await startRedis(t)).url } : {}
     const gateway = await startGateway(t, configure('10/h'), { env })
     // Each on a connection of its own, so that both workers have some.

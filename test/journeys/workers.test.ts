@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { provokable, type RunningGateway, startGateway } from '../help/gateway.ts'
+import { quickFolder } from '../help/quick-folder.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
 const replaced = 'worker ended, starting another'
 
-async function startWorkers(t: TestContext, workers: number | 'auto') {
+async function startWorkers(t: TestContext, workers: number | 'auto', env: NodeJS.ProcessEnv = {}) {
   const origin = await startSite(t, (_, response) => response.end('hello'))
-  return startGateway(t, siteConfig(origin, `workers: ${workers}`), { env: { NODE_OPTIONS: provokable } })
+  const options = { env: { NODE_OPTIONS: provokable, ...env } }
+  return startGateway(t, siteConfig(origin, `workers: ${workers}`), options)
 }
+
+/** Put in NODE_OPTIONS, has no process start while a file is there. */
+const startingLater = (file: string) =>
+  `--import=data:text/javascript,import{existsSync}from'node:fs';import{setTimeout}from'node:timers/promises';while(existsSync('${file}'))await(setTimeout(10))`
 
 /** Lists the processes that the gateway has started and that still run. */
 function childrenOf({ pid }: RunningGateway): number[] {
@@ -85,7 +92,9 @@ test('a worker that a bug ends leaves its reason in the log and its numbers with
 })
 
 test('readyz reports when no worker is up', async t => {
-  const gateway = await startWorkers(t, 1)
+  const held = join(quickFolder(t, 'run'), 'held')
+  const gateway = await startWorkers(t, 1, { NODE_OPTIONS: startingLater(held) })
+  writeFileSync(held, '')
   process.kill(childrenOf(gateway)[0]!, 'SIGKILL')
   await gateway.logged(replaced)
   const response = await fetch(`${gateway.admin}/readyz`)
@@ -93,6 +102,7 @@ test('readyz reports when no worker is up', async t => {
     [response.status, await response.json()],
     [503, { status: 'unready', reason: 'no worker is up' }],
   )
+  rmSync(held)
   await until(async () => (await fetch(`${gateway.admin}/readyz`)).ok)
 })
 

@@ -74,7 +74,7 @@ function placeIn(target: string): string {
 /** Returns the name of the field if it contains a credential of this gateway where it must not. */
 function misplacedIn(id: FieldId, name: string, value: string, mayBear: boolean): string | null {
   // Other names are known in whole.
-  const isFree = id === field.other || id === field.xForwarded
+  const isFree = id === field.other || id === field.xForwarded || id === field.twin
   if (isFree && holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
