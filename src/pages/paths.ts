@@ -20,8 +20,15 @@ export const paths = {
   endSession: '/auth/account/sessions/end',
   endAllSessions: '/auth/account/sessions/end-all',
   endGrant: '/auth/account/apps/end',
+  acceptInvitation: '/auth/account/invitations/accept',
+  declineInvitation: '/auth/account/invitations/decline',
   dashboard: '/dashboard',
 } as const
+
+/** Returns the path of an account's pages. */
+export function dashboardOf(account: string): string {
+  return `${paths.dashboard}/${encodeURIComponent(account)}`
+}
 
 const consent = '/oauth2/consent/'
 

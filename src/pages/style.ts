@@ -7,6 +7,7 @@ ${steps}
 main{max-width:30rem;margin-inline:auto;padding:clamp(1.25rem,5vh,3rem) clamp(1rem,4vw,2rem) var(--s7)}
 main.wide{max-width:46rem}
 .mark{display:flex;gap:var(--s2);align-items:center;margin-bottom:var(--s5);color:var(--soft);font-weight:600}
+.back{margin-bottom:var(--s3);font-size:.9375rem}
 .mark svg{width:1.5rem;height:1.5rem;fill:none;stroke:var(--act);stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round}
 h1{margin:0;font-size:clamp(1.625rem,1.3rem + 1.6vw,2.125rem)}
 h2{margin:0 0 var(--s2);font-size:var(--middle);color:var(--ink)}

@@ -159,13 +159,14 @@ export class OwnAccount {
     return { outcome: 'removed' }
   }
 
-  /** Whether an account of the user requires a second factor, which they lack. */
-  async lacksRequiredFactor(user: User): Promise<boolean> {
+  /** Whether the user is a member somewhere, and whether an account requires a second factor of them, which they lack. */
+  async standingOf(user: User): Promise<{ readonly isMember: boolean; readonly mustTwoStep: boolean }> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
     const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
     const accounts = await Promise.all(accepted.map(({ account }) => store.accounts.get(account)))
-    return accounts.some(account => account !== null && lacksSecondFactor(user, account))
+    const mustTwoStep = accounts.some(account => account !== null && lacksSecondFactor(user, account))
+    return { isMember: accepted.length > 0, mustTwoStep }
   }
 
   /** Ends another session of the user by its id; false where there is none such. */

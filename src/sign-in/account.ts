@@ -1,13 +1,15 @@
 // Handlers of one's own account: password, sessions, connected apps.
 
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
+import { hasProvenAddress } from '../people/links/invitations.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { hasSecondFactor } from '../people/second-factor.ts'
+import { roleOf } from '../permissions/roles.ts'
 import { endCookie } from '../pages/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
-import { leadingOn, paths } from '../pages/paths.ts'
+import { dashboardOf, leadingOn, paths } from '../pages/paths.ts'
 import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import {
@@ -38,6 +40,8 @@ export function accountHandlers(grants: Grants): readonly (readonly [string, Han
     [paths.endSession, take(endSession)],
     [paths.endAllSessions, take(endAllSessions)],
     [paths.endGrant, take((ask, actor) => endGrant(ask, actor, grants))],
+    [paths.acceptInvitation, take((ask, actor, people) => acceptInvitation(ask, actor, people, grants))],
+    [paths.declineInvitation, take(declineInvitation)],
   ]
 }
 
@@ -69,10 +73,11 @@ async function account(
   grants: Grants,
   retry: Retry = {},
 ): Promise<Page> {
-  const [sessions, shownGrants, mustTwoStep] = await Promise.all([
+  const [sessions, shownGrants, standing, invitations] = await Promise.all([
     people.sessions.list(user.id),
     grants.list(user.id),
-    people.ownAccount.lacksRequiredFactor(user),
+    people.ownAccount.standingOf(user),
+    people.invitations.pendingOf(user),
   ])
   const { email, firstName, lastName, password, totp } = user
   const deed = ask.query.get('done') ?? ''
@@ -84,7 +89,13 @@ async function account(
     hasPassword: password !== null,
     hasTwoStep: hasSecondFactor(user),
     recoveryCodes: totp?.recoveryCodes.length ?? 0,
-    mustTwoStep,
+    ...standing,
+    mayAccept: hasProvenAddress(user),
+    invitations: invitations.map(({ account, member }) => ({
+      id: member.id,
+      account: account.name,
+      roles: member.roles.map(id => roleOf(id)?.name ?? id),
+    })),
     sessions: sessions.map(one => ({ ...one, isThis: one.id === session.id })),
     grants: shownGrants,
     done: Object.hasOwn(deeds, deed) ? (deed as Deed) : null,
@@ -122,4 +133,29 @@ const endAllSessions: PersonHandler = async (ask, actor, people) => {
 async function endGrant(ask: Ask, { user }: Actor, grants: Grants): Promise<PageResponse> {
   await grants.end(user.id, fieldOf(ask, 'grant'), ask.visit)
   return redirectTo(done('app'))
+}
+
+async function acceptInvitation(
+  ask: Ask,
+  actor: Actor,
+  people: People,
+  grants: Grants,
+): Promise<Page | PageResponse> {
+  const result = await people.invitations.acceptPending(actor.user, fieldOf(ask, 'membership'), ask.visit)
+  switch (result.outcome) {
+    case 'accepted':
+      return redirectTo(dashboardOf(result.account.id))
+    case 'needs_link':
+      return account(ask, actor, people, grants, {
+        trouble: 'Open the link of the invitation to accept it: it shows that the invitation is for you.',
+        status: 403,
+      })
+    case 'gone':
+      return account(ask, actor, people, grants, { trouble: 'This invitation is over.', status: 404 })
+  }
+}
+
+const declineInvitation: PersonHandler = async (ask, { user }, people) => {
+  const isDone = await people.invitations.decline(user, fieldOf(ask, 'membership'), ask.visit)
+  return redirectTo(isDone ? done('declined') : paths.account)
 }

@@ -61,9 +61,9 @@ export function keptOf(ask: Ask): Readonly<Record<string, string>> {
   return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
 
-/** Returns where to go on, as the form or else the query says: their account, if neither does or it is no path of ours. */
+/** Returns where to go on, as the form or else the query says: the dashboard, if neither does or it is no path of ours. */
 export function nextOf({ form, query }: Ask): string {
-  return safeNext(form.get('next') ?? query.get('next'), paths.account)
+  return safeNext(form.get('next') ?? query.get('next'), paths.dashboard)
 }
 
 /** Whether people reach the pages over https. */

@@ -164,7 +164,7 @@ function notAllowed({ show, take }: Handlers): PageResponse {
   return { ...page, headers: [...page.headers, ['allow', allowed]] }
 }
 
-const toAccount = { href: paths.account, text: 'Your account' }
+const toAccount = { href: paths.account, text: 'Your profile' }
 
 function onwardFrom(path: string) {
   return consentIn(path) === null ? toAccount : { href: path, text: 'Go on' }

@@ -37,7 +37,7 @@ export function signInHandlers(interactions: Interactions | null): readonly (rea
     [paths.callback, { show: signIn.fromProvider }],
     [paths.confirm, { show: showConfirm, take: takeConfirm, again: confirmAgain }],
     [paths.signOut, { show: showSignOut, take: takeSignOut, again: signOutAgain }],
-    [paths.signedOut, { show: async () => signedOutPage() }],
+    [paths.signedOut, { show: async ask => signedOutPage(nextOf(ask)) }],
   ]
 }
 
@@ -124,7 +124,7 @@ class SignInPages {
     url.search = ask.query.toString()
     const result = await people.openId.finish({ browser: ask.secret, url }, ask.visit, ask.session)
     people.metrics.signIn('provider', result.outcome)
-    const next = 'next' in result ? result.next : paths.account
+    const next = 'next' in result ? result.next : paths.dashboard
     const troubled = (trouble: string) => this.#page(ask, people, { trouble, status: 403 }, next)
     switch (result.outcome) {
       case 'signed_in':
@@ -227,16 +227,13 @@ const showSignOut: Handler = async ask => signOut(ask)
 const signOutAgain: Again = async (ask, _, retry) => signOut(ask, retry)
 
 function signOut(ask: Ask, retry: Retry = {}): Page {
-  if (ask.actor === null) return signedOutPage()
+  if (ask.actor === null) return signedOutPage(nextOf(ask))
   const { email } = ask.actor.user
-  return signOutPage({ ...retry, token: tokenFor(ask, paths.signOut), email, next: afterSignOut(ask) })
+  return signOutPage({ ...retry, token: tokenFor(ask, paths.signOut), email, next: nextOf(ask) })
 }
 
 const takeSignOut: Handler = async (ask, people) => {
   if (ask.session !== null) await people.sessions.end(ask.session)
-  return withCookies(redirectTo(afterSignOut(ask)), [endCookie('gatehouse', isSecure(ask))])
-}
-
-function afterSignOut(ask: Ask): string {
-  return ask.form.has('next') || ask.query.has('next') ? nextOf(ask) : paths.signedOut
+  const next = ask.form.has('next') ? nextOf(ask) : paths.signedOut
+  return withCookies(redirectTo(next), [endCookie('gatehouse', isSecure(ask))])
 }

@@ -85,7 +85,7 @@ class Town {
     await page.getByLabel('First name').fill('Grace')
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Accept the invitation' }).click()
-    await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    await page.waitForURL('**/dashboard/**')
     return context
   }
 
@@ -161,7 +161,7 @@ ${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { i
   await page.getByLabel('Email').fill('ada@example.com')
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Create administrator' }).click()
-  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  await page.waitForURL('**/dashboard/**')
   return town
 }
 
@@ -432,7 +432,7 @@ test('an account that requires two steps is opened to apps only by who has them'
   const page = await colleague.newPage()
   await page.goto(url.href)
   await page.getByRole('heading', { name: 'Turn on two-step sign-in first' }).waitFor()
-  await page.getByRole('link', { name: 'Your account' }).click()
+  await page.getByRole('link', { name: 'Your profile' }).click()
   await page.getByText('An account that you are a member of requires it.').waitFor()
 })
 

@@ -74,7 +74,7 @@ test('a colleague is invited, an app registered and allowed, it chats, is revoke
   await page.getByLabel('First name').fill('Ada')
   await page.getByLabel('Password').fill('correct horse battery')
   await page.getByRole('button', { name: 'Accept the invitation' }).click()
-  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  await page.waitForURL('**/dashboard/**')
 
   await page.goto((await run(register!)).trim())
   const called = page.waitForRequest(request => request.url().startsWith('http://127.0.0.1:9999/callback?'))

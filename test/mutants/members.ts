@@ -96,7 +96,7 @@ export const members: readonly Mutated[] = [
     tests: ['admin/people/user'],
     changes: [
       {
-        text: "if (member.status === 'pending' && !user?.record.identity) return failure('needs_link')",
+        text: "if (member.status === 'pending' && !(user && hasProvenAddress(user.record))) return failure('needs_link')",
         becomes: '',
         breaks: 'whoever invited an address first accepts the invitations of others',
       },

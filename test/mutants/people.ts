@@ -144,8 +144,13 @@ export const people: readonly Mutated[] = [
   },
   {
     file: 'people/links/invitations.ts',
-    tests: ['people/links/invitations', 'people/links/recovery'],
+    tests: ['people/links/invitations', 'people/links/recovery', 'sign-in/account'],
     changes: [
+      {
+        text: "if (!hasProvenAddress(user)) return { outcome: 'needs_link' }",
+        becomes: '',
+        breaks: 'whoever signed up with an address first accepts the invitations of others in the profile',
+      },
       {
         text: '(recovers || user.passwordChangedAt === null)',
         becomes: 'true',

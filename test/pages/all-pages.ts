@@ -121,6 +121,9 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     hasPassword: true,
     hasTwoStep: false,
     recoveryCodes: 0,
+    isMember: true,
+    mayAccept: true,
+    invitations: [{ id: 'c'.repeat(32), account, roles: ['Administrator', 'AI Gateway Admin'] }],
     sessions: [
       session('1', words.userAgent, words.address, true),
       session('2', words.userAgent, words.address, false),
@@ -155,7 +158,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     }),
     confirm: confirmPage({ token, next, email, hasPassword: true, provider }),
     'sign out': signOutPage({ token, email, next }),
-    'signed out': signedOutPage(),
+    'signed out': signedOutPage(next),
     'set-up': setUpPage({ token, link: token, email: null }),
     'sign up': signUpPage({ token, next, ...retry }),
     invitation: invitationPage(invitation),
@@ -170,6 +173,12 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       recoveryCodes: 9,
       done: 'password',
       grants: [],
+      mayAccept: false,
+    }),
+    'account of nobody’s member': accountPage({
+      ...person,
+      isMember: false,
+      invitations: [],
     }),
     enrol: enrolPage({
       token,
@@ -206,7 +215,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       status: 404,
       title: 'Page not found',
       text: words.text,
-      link: { href: '/account', text: 'Your account' },
+      link: { href: '/account', text: 'Your profile' },
     }),
     'OAuth error': oauthErrorPage({
       status: 400,

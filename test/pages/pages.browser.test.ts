@@ -164,7 +164,7 @@ test('every page can be used by the keyboard alone, in the order in which it is 
     'optional.ai_gateway.read',
     'decision',
     'decision',
-    'your account',
+    'your profile',
   ])
 })
 

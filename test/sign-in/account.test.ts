@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/base/id.ts'
-import { paths } from '../../src/pages/paths.ts'
+import { formToken } from '../../src/pages/form-proof.ts'
+import { dashboardOf, paths } from '../../src/pages/paths.ts'
+import { roles } from '../../src/permissions/roles.ts'
+import type { User } from '../../src/store/people.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { oauthGrant } from '../store/contract-specimens.ts'
 import { clientWith } from '../oauth-clients/client-with.ts'
@@ -118,4 +121,64 @@ test('an app behind those that the page lists can be disconnected too', async t 
   assert.equal((await page.submit(paths.endGrant, { grant: last.id })).status, 303)
   const { total } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 1 })
   assert.deepEqual([await site.store.oauthGrants.get(account.id, last.id), total], [null, 101])
+})
+
+test('who is a member somewhere is led back to the dashboard, and nobody else', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const visitor = await site.signedIn(user)
+  const alone = await visitor.get(paths.account)
+  assert.match(alone.text, /You are in no account yet\./)
+  assert.ok(!alone.body.includes(`href="${paths.dashboard}"`))
+  await site.join(user, await site.found())
+  const page = await visitor.get(paths.account)
+  assert.ok(page.body.includes(`href="${paths.dashboard}"`))
+  assert.doesNotMatch(page.text, /no account yet/)
+})
+
+test('an invitation is declined in the profile, and accepted there only by who has proven the address', async t => {
+  const site = await Site.open(t)
+  const identity = { issuer: 'https://id.example', subject: 'grace' }
+  const [unproven, proven] = [await site.settle(), await site.settle({ identity })]
+  const invite = async (user: User) => {
+    const account = await site.found({ name: 'Tea & <Co>' })
+    return site.join(user, account, { status: 'pending', roles: [roles[1]!.id] })
+  }
+  const visitor = await site.signedIn(unproven)
+  const invitation = await invite(unproven)
+  const page = await visitor.get(paths.account)
+  assert.match(page.text, /To accept one, open its link.* Tea & <Co> As Administrator/)
+  assert.ok(!page.body.includes(paths.acceptInvitation))
+  const fields = page.hidden(paths.declineInvitation)
+  const token = formToken(visitor.cookies.get('gatehouse')!, paths.acceptInvitation)
+  const refused = await visitor.post(paths.acceptInvitation, { ...fields, form_token: token })
+  assert.deepEqual([refused.status, /Open the link of the invitation/.test(refused.text)], [403, true])
+  const other = await invite(proven)
+  await page.submit(paths.declineInvitation, { membership: other.id })
+  assert.match(
+    (await (await page.submit(paths.declineInvitation)).follow()).text,
+    /The invitation was declined\..*You are in no account yet\./,
+  )
+  assert.equal(await site.store.members.get(invitation.account, invitation.id), null)
+
+  const friend = await site.signedIn(proven)
+  const accepted = await (await friend.get(paths.account)).submit(paths.acceptInvitation)
+  assert.equal(accepted.location, dashboardOf(other.account))
+  const audit = await site.store.audit.list(other.account, {
+    offset: 0,
+    limit: 9,
+    since: null,
+    before: null,
+    descending: true,
+  })
+  assert.deepEqual(
+    [(await site.store.members.get(other.account, other.id))!.record.status, audit.items[0]!.action],
+    ['accepted', 'accept'],
+  )
+  const stale = await friend.post(paths.declineInvitation, {
+    membership: other.id,
+    form_token: formToken(friend.cookies.get('gatehouse')!, paths.declineInvitation),
+  })
+  assert.equal(stale.location, paths.account)
+  assert.ok(await site.store.members.get(other.account, other.id))
 })

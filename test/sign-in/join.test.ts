@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reissueInvitation } from '../../src/people/links/invitations.ts'
 import { roles } from '../../src/permissions/roles.ts'
-import { invitationPath, paths } from '../../src/pages/paths.ts'
-import type { User } from '../../src/store/people.ts'
+import { dashboardOf, invitationPath, paths } from '../../src/pages/paths.ts'
+import type { Member, User } from '../../src/store/people.ts'
 import { userWith } from '../people/user-with.ts'
 import { Site } from './site.ts'
 import { password } from '../people/settlement.ts'
@@ -23,8 +23,8 @@ test('the first super administrator comes in by a link, which works once', async
   const noAddress = await faulty.submit(paths.setUp, { ...person, email: 'ada' })
   assert.match(noAddress.text, /The address must be an e-mail address/)
   const done = await noAddress.submit(paths.setUp, person)
-  assert.deepEqual([done.status, done.location], [303, paths.account])
-  assert.match((await done.follow()).text, /Ada, ada@example\.com/)
+  assert.deepEqual([done.status, done.location], [303, paths.dashboard])
+  assert.match((await visitor.get(paths.account)).text, /Ada, ada@example\.com/)
   const user = await site.store.users.findByEmail('ada@example.com')
   const member = await site.store.members.find(account.id, user!.record.id)
   assert.deepEqual([member!.record.isSuper, member!.record.status], [true, 'accepted'])
@@ -44,14 +44,16 @@ test('who is invited and new sets a password', async t => {
   const user = userWith({ email: 'grace@example.com' })
   await site.store.users.insert(user)
   const link = await invite(site, user)
-  const page = await site.visitor().get(link)
+  const visitor = site.visitor()
+  const page = await visitor.get(link)
   assert.match(page.text, /Join Tea & <Co> .*For grace@example\.com As Administrator/)
   const faulty = await page.submit(paths.invitation, { first_name: 'Grace', password: 'short' })
   assert.match(faulty.text, /at least 12 characters/)
   assert.match(faulty.body, /value="Grace"/)
   const done = await faulty.submit(paths.invitation, { first_name: 'Grace', password })
-  assert.equal(done.location, paths.account)
-  assert.match((await done.follow()).text, /Grace, grace@example\.com/)
+  const [{ account }] = (await site.store.members.ofUser(user.id)) as [Member]
+  assert.equal(done.location, dashboardOf(account))
+  assert.match((await visitor.get(paths.account)).text, /Grace, grace@example\.com/)
   assert.equal((await site.visitor().get(link)).status, 404)
 })
 
@@ -66,9 +68,9 @@ test('who is invited and known signs in, and then accepts', async t => {
   const back = await signIn.submit(paths.signIn, { email: user.email, password })
   assert.equal(back.location, link)
   const accepted = await (await back.follow()).submit(paths.invitation)
-  assert.equal(accepted.location, paths.account)
   const [member] = await site.store.members.ofUser(user.id)
   assert.equal(member!.status, 'accepted')
+  assert.equal(accepted.location, dashboardOf(member!.account))
 })
 
 test('an invitation of somebody else cannot be accepted, and leads out', async t => {

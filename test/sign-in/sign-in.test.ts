@@ -6,7 +6,7 @@ import { leadingOn, paths } from '../../src/pages/paths.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
-import { type ShownPage, Site } from './site.ts'
+import { type ShownPage, Site, unescaped } from './site.ts'
 import { password } from '../people/settlement.ts'
 
 test('who signs in goes on where they wanted to, with another cookie', async t => {
@@ -21,7 +21,7 @@ test('who signs in goes on where they wanted to, with another cookie', async t =
   assert.notEqual(visitor.cookies.get('gatehouse'), before)
   const old = visitor.cookies.get('gatehouse')!
   const again = await (await visitor.get(`${paths.signIn}?fresh=1`)).submit(paths.signIn, { email, password })
-  assert.equal(again.location, paths.account)
+  assert.equal(again.location, paths.dashboard)
   assert.equal(await site.people.sessions.find(old), null)
 })
 
@@ -38,8 +38,8 @@ test('nobody goes on to another site', async t => {
   const { email } = await site.settle()
   for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
     const page = await site.visitor().get(leadingOn(paths.signIn, next))
-    assert.equal(page.hidden(paths.signIn).next, paths.account)
-    assert.equal((await page.submit(paths.signIn, { email, password, next })).location, paths.account)
+    assert.equal(page.hidden(paths.signIn).next, paths.dashboard)
+    assert.equal((await page.submit(paths.signIn, { email, password, next })).location, paths.dashboard)
   }
 })
 
@@ -125,15 +125,21 @@ test('signing out ends the session, and asks before a link alone does so', async
   const site = await Site.open(t)
   const visitor = await site.signedIn(await site.settle())
   const session = visitor.cookies.get('gatehouse')!
-  const page = await visitor.get(paths.signOut)
+  const page = await visitor.get(leadingOn(paths.signOut, '/dashboard/a'))
+  assert.match(page.body, /<a class="button plain" href="\/dashboard\/a">Stay/)
   assert.ok(await site.people.sessions.find(session))
   const out = await page.submit(paths.signOut)
-  assert.equal(out.location, paths.signedOut)
+  assert.equal(out.location, leadingOn(paths.signedOut, '/dashboard/a'))
   assert.deepEqual(
     [await site.people.sessions.find(session), visitor.cookies.has('gatehouse')],
     [null, false],
   )
-  assert.match((await out.follow()).text, /You are signed out/)
+  const end = await out.follow()
+  assert.match(end.text, /You are signed out/)
+  const back = unescaped(/href="([^"]*)">Sign in again/.exec(end.body)![1]!)
+  assert.equal(back, leadingOn(paths.signIn, '/dashboard/a'))
+  const elsewhere = await site.visitor().get(leadingOn(paths.signedOut, '//evil.example/'))
+  assert.ok(unescaped(elsewhere.body).includes(`href="${leadingOn(paths.signIn, paths.dashboard)}"`))
 })
 
 test('before what is dangerous, who signed in long ago proves again who they are', async t => {

@@ -214,6 +214,7 @@ export class ShownPage {
   }
 }
 
-function unescaped(markup: string): string {
+/** Reads what is escaped in markup. */
+export function unescaped(markup: string): string {
   return markup.replace(/&#(\d+);/g, (_, point) => String.fromCodePoint(Number(point)))
 }

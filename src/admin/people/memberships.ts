@@ -3,6 +3,7 @@
 import { isId } from '../../base/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { roleOf } from '../../permissions/roles.ts'
+import { hasProvenAddress } from '../../people/links/invitations.ts'
 import { auditOf } from '../../store/audit-entry.ts'
 import { everybody, type Member } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
@@ -85,7 +86,7 @@ const noMembership = failure('no_such', 'Membership')
 async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<ApiResponse> {
   const { store, log } = api
   const user = await store.users.get(everybody, member.user)
-  if (member.status === 'pending' && !user?.record.identity) return failure('needs_link')
+  if (member.status === 'pending' && !(user && hasProvenAddress(user.record))) return failure('needs_link')
   const change = (kept: Member) => {
     if (kept.status === 'accepted') return success(viewMembership({ member: kept, account }))
     const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept.id), ['status'])

@@ -1,6 +1,6 @@
 // The pages of one's own account: password, two-step sign-in, sessions and connected apps.
 
-import { type Html, html } from '../../base/text/html.ts'
+import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { button, field, form, moment, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { paths } from '../paths.ts'
@@ -27,6 +27,13 @@ export interface ShownGrant {
   readonly createdAt: number
 }
 
+interface ShownInvitation {
+  /** That of the membership. */
+  readonly id: string
+  readonly account: string
+  readonly roles: readonly string[]
+}
+
 /** What was done by the form before. */
 export const deeds = {
   password: 'Your password is changed. All other sessions were ended.',
@@ -34,6 +41,7 @@ export const deeds = {
   two_step_off: 'Two-step sign-in is off.',
   session: 'The session was ended.',
   app: 'The app was disconnected: its tokens no longer work.',
+  declined: 'The invitation was declined.',
 } as const
 
 export type Deed = keyof typeof deeds
@@ -49,6 +57,11 @@ interface AccountView extends Retry {
   readonly recoveryCodes: number
   /** Whether an account of the person requires two steps. */
   readonly mustTwoStep?: boolean
+  /** Whether the dashboard has an account to show. */
+  readonly isMember: boolean
+  readonly invitations: readonly ShownInvitation[]
+  /** Whether the person may accept invitations without their links. */
+  readonly mayAccept: boolean
   readonly sessions: readonly ShownSession[]
   readonly grants: readonly ShownGrant[]
   readonly done?: Deed | null
@@ -56,19 +69,22 @@ interface AccountView extends Retry {
 
 /** Shows a person what is theirs, and lets them change it. */
 export function accountPage(view: AccountView): Page {
-  const { tokenFor, email, name, done = null } = view
+  const { tokenFor, email, name, isMember, done = null } = view
   return {
     ...page(
       view,
-      'Your account',
-      html`<h1>Your account</h1>
+      'Your profile',
+      html`${
+        isMember &&
+        html`<p class="back"><a href="${paths.dashboard}">Back to the dashboard</a></p>
+`
+      }<h1>Your profile</h1>
 <p class="lead">${name !== null && html`${told(name)}, `}<b>${told(email)}</b></p>
-<p class="aside"><a href="${paths.dashboard}">Go to the dashboard</a></p>
 ${
   done !== null &&
   html`${notice(deeds[done], 'good')}
 `
-}${trouble(view)}${passwordSection(view)}
+}${trouble(view)}${invitationSection(view)}${passwordSection(view)}
 ${twoStepSection(view)}
 ${sessionSection(view)}
 ${grantSection(view)}
@@ -76,6 +92,28 @@ ${grantSection(view)}
     ),
     isWide: true,
   }
+}
+
+function invitationSection({ tokenFor, isMember, invitations, mayAccept }: AccountView): HtmlValue {
+  if (invitations.length === 0)
+    return (
+      !isMember &&
+      html`${notice('You are in no account yet. An administrator of one can invite you.')}
+`
+    )
+  const accept = paths.acceptInvitation
+  const decline = paths.declineInvitation
+  return html`<section class="card" aria-labelledby="invitations-title"><h2 id="invitations-title">Invitations</h2>
+${!mayAccept && html`<p>To accept one, open its link: it shows that the invitation is for you. Lost the link? Ask an administrator of the account for another.</p>`}
+<ul class="rows">
+${invitations.map(
+  ({ id, account, roles }) => html`<li><div><b>${told(account)}</b>
+<p>As ${roles.join(', ')}</p></div>
+<div class="actions">${mayAccept && form({ action: accept, token: tokenFor(accept), hidden: { membership: id } }, html`<button class="small" aria-label="${`Accept the invitation to ${account}`}">Accept</button>`)}
+${form({ action: decline, token: tokenFor(decline), hidden: { membership: id } }, namedButton('Decline', `Decline the invitation to ${account}`))}</div></li>
+`,
+)}</ul></section>
+`
 }
 
 function passwordSection({ tokenFor, email, hasPassword, faults = {} }: AccountView): Html {

@@ -82,7 +82,7 @@ ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
 <div class="choice"><button class="plain" name="decision" value="deny">Deny</button><button class="plain" name="decision" value="allow">Allow</button></div>`,
   'consent',
 )}
-<p class="aside">You can end this at any time under <a href="${paths.account}">your account</a>.</p>`,
+<p class="aside">You can end this at any time under <a href="${paths.account}">your profile</a>.</p>`,
     ),
     formScheme: appSchemeOf(view.redirectUri),
     hasPictures: app.logo !== null,
@@ -209,7 +209,7 @@ export function refusedPage({ app, email, token, action, redirectUri, self, reas
   const [title, words] = reasons[reason]
   const [href, text] =
     reason === 'no second factor'
-      ? [paths.account, 'Your account']
+      ? [paths.account, 'Your profile']
       : [leadingOn(paths.signOut, self), 'Switch user']
   return {
     title,
@@ -236,7 +236,7 @@ const reasons = {
   ],
   'no second factor': [
     'Turn on two-step sign-in first',
-    'asks for an account that requires it of its members. Turn it on in your account, then come back from the app.',
+    'asks for an account that requires it of its members. Turn it on in your profile, then come back from the app.',
   ],
 } as const
 

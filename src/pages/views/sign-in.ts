@@ -3,6 +3,7 @@
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { button, field, form, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
+import { safeNext } from '../next.ts'
 import { leadingOn, paths } from '../paths.ts'
 
 /** What a form had before, and what is wrong with it. */
@@ -133,13 +134,14 @@ ${button('Confirm', 'full')}`,
 ${hasPassword && provider !== null && html`<p class="or">or</p>`}
 ${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next, { fresh: '1' })}"><span>Continue with ${told(provider)}</span></a>`}
 </div>
-<p class="aside"><a href="${paths.account}">Back to your account</a></p>`,
+<p class="aside"><a href="${paths.account}">Back to your profile</a></p>`,
   )
 }
 
 interface SignOutView extends Retry {
   readonly token: string
   readonly email: string
+  /** Where who stays goes on, and who signs in again. */
   readonly next: string
 }
 
@@ -153,19 +155,19 @@ export function signOutPage(view: SignOutView): Page {
 <p class="lead">You are signed in as <b>${told(email)}</b>. Apps that you connected stay connected.</p>
 ${trouble(view)}<div class="card">
 ${form(
-  { action: paths.signOut, token, hidden: { next } },
-  html`<div class="choice"><a class="button plain" href="${paths.account}">Stay</a>${button('Sign out', 'plain')}</div>`,
+  { action: paths.signOut, token, hidden: { next: leadingOn(paths.signedOut, next) } },
+  html`<div class="choice"><a class="button plain" href="${safeNext(next, paths.account)}">Stay</a>${button('Sign out', 'plain')}</div>`,
 )}</div>`,
   )
 }
 
-/** Confirms that nobody is signed in any more. */
-export function signedOutPage(): Page {
+/** Confirms that nobody is signed in any more; `next` is where who signs in again goes on. */
+export function signedOutPage(next: string): Page {
   return {
     title: 'Signed out',
     content: html`<h1>You are signed out</h1>
 <p class="lead">If others use this computer, close the browser too.</p>
-<p class="aside"><a class="button plain" href="${paths.signIn}">Sign in again</a></p>`,
+<p class="aside"><a class="button plain" href="${leadingOn(paths.signIn, next)}">Sign in again</a></p>`,
   }
 }
 

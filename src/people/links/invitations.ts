@@ -31,8 +31,14 @@ export interface NewPassword extends Names {
 /** `gone`: the link was used, has expired, or was for a member who is none any more. */
 type Gone = { readonly outcome: 'gone' }
 
+/** An invitation that nobody has accepted or declined yet. */
+interface Pending {
+  readonly account: Account
+  readonly member: Member
+}
+
 type AcceptResult =
-  | SignedIn
+  | (SignedIn & Pick<Invitation, 'account'>)
   | NotNow
   | Gone
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
@@ -44,6 +50,16 @@ type JoinResult =
   | { readonly outcome: 'accepted'; readonly account: Account }
   /** The invitation is for somebody else than who is signed in. */
   | { readonly outcome: 'other_user' }
+
+type PendingResult =
+  | Exclude<JoinResult, { readonly outcome: 'other_user' }>
+  /** The address of the user is not proven, so that only the link shows whose the invitation is. */
+  | { readonly outcome: 'needs_link' }
+
+/** Whether a user has shown that their address is theirs, so that they need no link to accept: an OpenID provider vouches for it. */
+export function hasProvenAddress({ identity }: User): boolean {
+  return identity !== null
+}
 
 /** Keeps a link for a member in place of those there were, and returns it. */
 export async function reissueInvitation(
@@ -60,6 +76,7 @@ export async function reissueInvitation(
 }
 
 const mostLinks = 1_000
+const mostPending = 100
 
 export class Invitations {
   readonly #parts: SignInParts
@@ -118,7 +135,8 @@ export class Invitations {
     if (changed === null) return { outcome: 'gone' }
     if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
-    return { outcome: 'signed_in', user: changed, ...(await sessions.begin(changed, proof, visit, replaced)) }
+    const begun = await sessions.begin(changed, proof, visit, replaced)
+    return { outcome: 'signed_in', user: changed, account, ...begun }
   }
 
   /** Accepts for a user who is signed in. */
@@ -132,6 +150,50 @@ export class Invitations {
     return { outcome: 'accepted', account: invitation.account }
   }
 
+  /** Lists what a user is invited to, the oldest first. */
+  async pendingOf({ id }: User): Promise<readonly Pending[]> {
+    const { members, accounts } = this.#parts.store
+    const pending = (await members.ofUser(id)).filter(({ status }) => status === 'pending')
+    const found = await Promise.all(
+      pending.slice(0, mostPending).map(async member => {
+        const account = await accounts.get(member.account)
+        return account && { account, member }
+      }),
+    )
+    return found.filter(one => one !== null)
+  }
+
+  /** Accepts without the link, by the id of the membership, for who may. */
+  async acceptPending(user: User, id: string, visit: Visit): Promise<PendingResult> {
+    const pending = await this.#findPending(user, id)
+    if (pending === null) return { outcome: 'gone' }
+    if (!hasProvenAddress(user)) return { outcome: 'needs_link' }
+    if (!(await this.#accept({ ...pending, user }, this.#clock.now(), visit))) return { outcome: 'gone' }
+    return { outcome: 'accepted', account: pending.account }
+  }
+
+  /** Declines, which removes the membership; false where there is no such invitation. */
+  async decline(user: User, id: string, { address, ray }: Visit): Promise<boolean> {
+    const { members } = this.#parts.store
+    for (;;) {
+      const pending = await this.#findPending(user, id)
+      if (pending === null) return false
+      const account = pending.account.id
+      const origin = { account, caller: { id: user.id }, now: this.#clock.now(), address, ray }
+      const audit = auditOf(origin, 'delete', { resourceKind: 'member', resource: id })
+      const kept = await members.get(account, id)
+      if (kept?.record.status !== 'pending') return false
+      if (await members.remove(account, id, { audit }, kept.version)) return true
+    }
+  }
+
+  async #findPending({ id: user }: User, id: string): Promise<Pending | null> {
+    const { members, accounts } = this.#parts.store
+    const member = (await members.ofUser(user)).find(one => one.id === id && one.status === 'pending')
+    const account = member && (await accounts.get(member.account))
+    return account ? { account, member: member! } : null
+  }
+
   /** Whether this use of the link is its only one. */
   async #consume(value: string, now: number): Promise<boolean> {
     const consumed = await this.#parts.store.credentials.consume('invitation', digestOfValue(value), now)
@@ -140,7 +202,7 @@ export class Invitations {
 
   /** False where the member was removed meanwhile. */
   async #accept(
-    { account, member, user }: Invitation,
+    { account, member, user }: Pick<Invitation, 'account' | 'member' | 'user'>,
     now: number,
     { address, ray }: Visit,
   ): Promise<boolean> {
