@@ -27,6 +27,9 @@ import { ownerOf } from './zones/owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null }
+type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope'>
+/** Refuses a caller; null for one that may. */
+type Refuse = (caller: Token) => ApiResponse | null
 
 /** Puts the guard in front of a row. */
 export function guarded(row: ApiRow): Route<Facts> {
@@ -102,24 +105,29 @@ function respondUnreachable(error: unknown): ApiResponse {
 }
 
 /** Finds the token that asks, which counts what it wants to change whether it may or not. */
-async function callerOf(
-  row: Pick<Row, 'method' | 'path' | 'permission' | 'scope'>,
+async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Token | ApiResponse> {
+  const caller = await verified(row, requester, api)
+  if ('body' in caller) return caller
+  const { writes, refusals } = api
+  const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
+  if (wait === null) return caller
+  refusals?.note('too_many', row, requester, caller)
+  return tooMany(wait)
+}
+
+async function verified(
+  row: Asked,
   requester: Requester,
-  { verifier, writes, refusals, issuer = null }: Api,
+  { verifier, refusals, issuer = null }: Api,
 ): Promise<Token | ApiResponse> {
   const { authorization, address, shown } = requester
   const caller =
     requester.caller ?? (await verifier.verify(bearerOf(authorization), address, 'management', shown))
   if (caller === 'store_away') return storeUnreachable
-  if (typeof caller === 'string') {
-    refusals?.note(caller, row, requester)
-    const challenge = missingToken(requester, issuer, row, caller !== 'missing')
-    return withHeaders(unauthorized, { 'www-authenticate': challenge })
-  }
-  const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
-  if (wait === null) return caller
-  refusals?.note('too_many', row, requester, caller)
-  return tooMany(wait)
+  if (typeof caller !== 'string') return caller
+  refusals?.note(caller, row, requester)
+  const challenge = missingToken(requester, issuer, row, caller !== 'missing')
+  return withHeaders(unauthorized, { 'www-authenticate': challenge })
 }
 
 async function admit(row: ApiRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
@@ -127,12 +135,15 @@ async function admit(row: ApiRow, request: ApiRequest, api: Api): Promise<ApiRes
   const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
   const account = request.params.account_id!
-  if (!mayAsk(caller, row.permission, account)) {
+  const refused: Refuse = caller => {
+    if (mayAsk(caller, row.permission, account)) return null
     api.refusals?.note('forbidden', row, requester, caller)
     return forbidden(row.permission, caller, requester, api)
   }
+  const refusal = refused(caller)
+  if (refusal !== null) return refusal
   if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'Account')
-  const call = await callOf(row, request, { account, caller }, api)
+  const call = await callOf(row, request, { account, caller, refused }, api)
   if ('status' in call) return call
   const response = await row.handle(call, api)
   if (response.status === 403) api.refusals?.note('beyond_token', row, requester, caller)
@@ -142,7 +153,7 @@ async function admit(row: ApiRow, request: ApiRequest, api: Api): Promise<ApiRes
 async function admitAnyone(row: PlainRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
   const caller = await callerOf(row, request.requester, api)
   if ('body' in caller) return caller
-  const call = await callOf(row, request, { account: caller.account, caller }, api)
+  const call = await callOf(row, request, { account: caller.account, caller, refused: () => null }, api)
   return 'status' in call ? call : settled(row, await row.handle(call, api), api)
 }
 
@@ -150,15 +161,18 @@ async function admitUser(row: UserRow, request: ApiRequest, api: Api): Promise<A
   const { requester } = request
   const caller = await callerOf(row, requester, api)
   if ('body' in caller) return caller
-  const { account, actor } = caller
-  if (actor === undefined || !hasScope(actor.scopes, row.scope)) {
+  const refused: Refuse = caller => {
+    if (caller.actor !== undefined && hasScope(caller.actor.scopes, row.scope)) return null
     api.refusals?.note('forbidden', row, requester, caller)
     const response = failure('no_user', row.scope)
     const challenge = missingUserScope(requester, api.issuer ?? null, row.scope, caller)
     return challenge === null ? response : withHeaders(response, { 'www-authenticate': challenge })
   }
-  const call = await callOf(row, request, { account, caller }, api)
-  return 'status' in call ? call : settled(row, await row.handle({ ...call, actor }, api), api)
+  const refusal = refused(caller)
+  if (refusal !== null) return refusal
+  const call = await callOf(row, request, { account: caller.account, caller, refused }, api)
+  if ('status' in call) return call
+  return settled(row, await row.handle({ ...call, actor: call.caller.actor! }, api), api)
 }
 
 /** Whether scopes have one, or that of writing for one that reads. */
@@ -173,30 +187,41 @@ async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise
   if ('body' in caller) return caller
   const zone = api.zones.find(request.params.zone!)
   const account = zone && (await ownerOf(zone, api.store.accounts))
-  if (zone === null || account === null || !permits(caller, row.permission, account)) {
+  const refused: Refuse = caller => {
+    if (zone !== null && account !== null && permits(caller, row.permission, account)) return null
     if (permits(caller, row.permission, caller.account)) return noZone
     api.refusals?.note('forbidden', row, requester, caller)
     return forbidden(row.permission, caller, requester, api)
   }
-  const call = await callOf(row, request, { account, caller }, api)
-  return 'status' in call ? call : settled(row, await row.handle({ ...call, zone }, api), api)
+  const refusal = refused(caller)
+  if (refusal !== null) return refusal
+  const call = await callOf(row, request, { account: account!, caller, refused }, api)
+  return 'status' in call ? call : settled(row, await row.handle({ ...call, zone: zone! }, api), api)
 }
 
+/** Reads what is asked. A body may take its time to come: who may no longer ask when it is there is refused. */
 async function callOf(
   row: Row,
   { params, query, requester }: ApiRequest,
-  who: Pick<Call, 'account' | 'caller'>,
-  { clock = systemClock }: Api,
+  who: Pick<Call, 'account' | 'caller'> & { readonly refused: Refuse },
+  api: Api,
 ): Promise<Call | ApiResponse> {
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failures(strays)
   const { contentType, readBody, ray, ifMatch, idempotencyKey } = requester
   const { body: kind = null } = row
-  const input = kind || takesNoBody(row) ? await readInput(kind, contentType, readBody) : noInput
+  const isRead = kind !== null || takesNoBody(row)
+  const input = isRead ? await readInput(kind, contentType, readBody) : noInput
   if ('status' in input) return input
+  const caller = isRead ? await verified(row, requester, api) : who.caller
+  if ('body' in caller) return caller
+  const refusal = caller === who.caller ? null : who.refused(caller)
+  if (refusal !== null) return refusal
   const { value: body, bytes } = input
+  const { clock = systemClock } = api
   return {
-    ...who,
+    account: who.account,
+    caller,
     now: clock.now(),
     address: addressOf(requester),
     ray,

@@ -7,6 +7,7 @@ import type { Form, FormRules } from '../pages/form.ts'
 import { formToken, isFormToken } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
+import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { readSentForm } from '../pages/sent-form.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
@@ -16,7 +17,7 @@ import type { Visit } from '../people/visit.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records.ts'
 import { Api, type AskApi, type Failure } from './api.ts'
-import type { Ask, Crumb, Route, View } from './ask.ts'
+import type { Ask, Crumb, Handler, Route, View } from './ask.ts'
 import { deedOf } from './deeds.ts'
 import { paths } from './paths.ts'
 import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './refusals.ts'
@@ -64,6 +65,14 @@ interface Known extends Request {
   readonly person: PersonToken
 }
 
+/** A request of somebody who may see the page. */
+interface Standing {
+  readonly known: Known
+  readonly place: PlaceOfPerson
+  readonly route: Route
+  readonly params: Ask['params']
+}
+
 type Place = PlaceOfPerson | null
 
 const formRules: FormRules = { most: 256 * 1024, fields: 500, hasLines: true }
@@ -86,6 +95,21 @@ export class Admission {
   }
 
   async admit(request: Request): Promise<PageResponse> {
+    const standing = await this.#standingOf(request)
+    if ('body' in standing) return standing
+    const { known, place, route, params } = standing
+    const { method } = request.request
+    const handler = method === 'POST' ? route.take : route.show
+    if (handler === undefined || !methods.has(method!)) {
+      const allow = [route.show && 'GET, HEAD', route.take && 'POST'].filter(Boolean).join(', ')
+      return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
+    }
+    if (method === 'POST') return this.#take(handler, standing)
+    return this.#write(await handler(this.#askOf(known, place, params)), known, place)
+  }
+
+  /** Finds the page, and what the person may do there, or returns the page that is shown instead. */
+  async #standingOf(request: Request): Promise<Standing | PageResponse> {
     const known = { ...request, person: await this.#parts.persons.of(request.actor) }
     const { places } = known.person
     const path = request.url.pathname
@@ -96,49 +120,46 @@ export class Admission {
     const found = this.#table.find(path)
     if (place === null || found === null || !maySee(found.route, place.id, known.person))
       return this.#write(notFound, known, place)
-    return this.#serve(found.route, found.params, known, place)
+    return { known, place, ...found }
   }
 
-  async #serve(
-    route: Route,
-    params: Ask['params'],
-    known: Known,
-    place: PlaceOfPerson,
-  ): Promise<PageResponse> {
-    const { method } = known.request
-    const handler = method === 'POST' ? route.take : route.show
-    if (handler === undefined || !methods.has(method!)) {
-      const allow = [route.show && 'GET, HEAD', route.take && 'POST'].filter(Boolean).join(', ')
-      return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
-    }
-    const ask = this.#askOf(known, place, params)
-    if (method !== 'POST') return this.#write(await handler(ask), known, place)
-    const onward = onwardFrom(route, ask)
+  async #take(handler: Handler, { known: sender, place, route, params }: Standing): Promise<PageResponse> {
+    const onward = onwardFrom(route, this.#askOf(sender, place, params))
     const rules = route.hasFiles === true ? fileRules : formRules
-    const form = await readSentForm(known.request, known.origin, onward, rules)
-    if ('title' in form) return writePage(form)
+    const sent = await readSentForm(sender.request, sender.origin, onward, rules)
+    if ('title' in sent) return writePage(sent)
+    // The form may have taken its time: whoever was signed out or removed meanwhile does nothing more.
+    const found = await this.#parts.people.sessions.find(sender.session)
+    if (found === null) return toSignIn(this.pageOfForm(sender.url.pathname))
+    const standing = await this.#standingOf({ ...sender, actor: found })
+    if ('body' in standing) return standing
+    const { known } = standing
+    const ask = this.#askOf(known, place, params)
     const held = {
       frame: { ...ask.frameFor(ask.path), hasFiles: route.hasFiles === true },
-      sent: form,
+      sent,
       email: known.actor.user.email,
     }
-    if (!isFormToken(form.get('form_token'), known.session, ask.path))
+    if (!isFormToken(sent.get('form_token'), known.session, ask.path))
       return this.#write(askAgain(held), known, place)
+    const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
     const proof = route.isDangerous === true ? await this.#prove(held, ask.visit, known) : null
-    if (proof !== null && 'view' in proof) return this.#write(proof.view, known, place)
-    const proved = { ...known, ...proof }
-    const made = await handler({ ...this.#askOf(proved, place, params), form })
-    const response = this.#write(made, proved, place)
-    if (proof === null) return response
-    return withCookies(response, [writeCookie('gatehouse', proof.session, isSecure(known))])
+    if (proof === null) return this.#write(await handler({ ...ask, form }), known, place)
+    if ('body' in proof) return proof
+    if ('view' in proof) return this.#write(proof.view, known, place)
+    const cookies = [writeCookie('gatehouse', proof.session, isSecure(known))]
+    const proved = await this.#standingOf({ ...known, ...proof })
+    if ('body' in proved) return withCookies(proved, cookies)
+    const made = await handler({ ...this.#askOf(proved.known, place, params), form })
+    return withCookies(this.#write(made, proved.known, place), cookies)
   }
 
   /** Takes the password that came with a form, or asks for it; null where that is not needed. */
   async #prove(
     held: Parameters<typeof askAgain>[0],
     visit: Visit,
-    { actor }: Known,
-  ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | null> {
+    { actor, url }: Known,
+  ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | PageResponse | null> {
     const { people, clock } = this.#parts
     if (!isStale(actor.session, clock.now())) return null
     const { user } = actor
@@ -146,9 +167,12 @@ export class Admission {
     if (user.password === null) return { view: askForProvider(held) }
     if (password === undefined) return { view: askForPassword(held) }
     const result = await people.signIn.confirm(actor, password, visit)
+    people.metrics.signIn('confirm', result.outcome)
     switch (result.outcome) {
       case 'signed_in':
         return { actor: { user, session: result.session }, session: result.value }
+      case 'expired':
+        return toSignIn(this.pageOfForm(url.pathname))
       case 'no_password':
         return { view: askForProvider(held) }
       case 'refused':
@@ -209,6 +233,11 @@ export class Admission {
 function toFirst(places: PersonToken['places']): PageResponse {
   const { id } = places.find(({ isShut }) => !isShut) ?? places[0]!
   return redirectTo(paths.home(id))
+}
+
+/** Sends somebody who is not signed in to do so, and then to a page. */
+export function toSignIn(next: string): PageResponse {
+  return redirectTo(leadingOn(ownPaths.signIn, next))
 }
 
 function maySee({ permission }: Route, account: string, { token }: PersonToken): boolean {

@@ -5,11 +5,10 @@ import { systemClock } from '../base/clock.ts'
 import { readCookies } from '../pages/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
 import { originOf } from '../pages/own-origins.ts'
-import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { forged, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { StoreUnreachable } from '../store/store.ts'
-import { Admission, type AdmissionParts, type Sender } from './admission.ts'
+import { Admission, type AdmissionParts, type Sender, toSignIn } from './admission.ts'
 import { assetAt } from './assets.ts'
 import { paths } from './paths.ts'
 import { routes } from './routes.ts'
@@ -61,7 +60,7 @@ export class DashboardFace {
     const actor = session === null ? null : await this.#parts.people.sessions.find(session)
     if (session === null || actor === null) {
       const next = isForm ? this.#admission.pageOfForm(url.pathname) : url.pathname + url.search
-      return redirectTo(leadingOn(ownPaths.signIn, next))
+      return toSignIn(next)
     }
     return this.#admission.admit({ request, url, sender, origin, actor, session })
   }

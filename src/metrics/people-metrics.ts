@@ -31,7 +31,7 @@ export class PeopleMetrics {
   readonly signIns = {
     password: tallies(['signed_in', 'needs_code', 'refused', 'throttled', 'busy']),
     code: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired', 'unreadable']),
-    confirm: tallies(['signed_in', 'refused', 'throttled', 'busy', 'no_password']),
+    confirm: tallies(['signed_in', 'refused', 'throttled', 'busy', 'no_password', 'expired']),
     provider: tallies([
       'signed_in',
       'needs_code',

@@ -99,11 +99,12 @@ export class Sessions {
     return begun
   }
 
-  /** Puts another value in place of a session's whose user has proved again, at a time, who they are; the old one ends. */
-  async renew({ id, ...session }: Session, at: number): Promise<NewSession> {
+  /** Puts another value in place of a session's whose user has proved again, at a time, who they are; the old one ends. Null where it had ended meanwhile: then it stays so. */
+  async renew({ id, ...session }: Session, at: number): Promise<NewSession | null> {
     const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
-    await this.#store.credentials.remove('session', id)
-    return renewed
+    if (await this.#store.credentials.remove('session', id)) return renewed
+    await this.#store.credentials.remove('session', renewed.session.id)
+    return null
   }
 
   /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */

@@ -37,7 +37,8 @@ type SignInResult = SignedIn | NeedsCode | NotNow | { readonly outcome: 'refused
 /** `expired`: the ticket is, or it was used: sign in from the beginning. `unreadable`: the server has lost what codes of apps are checked with. */
 type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
 
-type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' }
+/** `expired`: the session ended meanwhile. */
+type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' | 'expired' }
 
 /** What signing in by any way needs. */
 export interface SignInParts {
@@ -142,7 +143,9 @@ export class SignIn {
     const verdict = await passwords.verify(password, user.password)
     if (verdict?.matches === false) return { outcome: 'refused' }
     await attempt.forgive()
-    return verdict ? { outcome: 'signed_in', user, ...(await sessions.renew(session, at)) } : busy
+    if (verdict === null) return busy
+    const renewed = await sessions.renew(session, at)
+    return renewed === null ? { outcome: 'expired' } : { outcome: 'signed_in', user, ...renewed }
   }
 
   /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */

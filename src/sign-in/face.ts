@@ -85,9 +85,10 @@ export class SignInFace {
     if (handler === undefined || !methods.has(request.method!)) return notAllowed(handlers)
     // Cookies are those of one host: people who come by another name of it would have to sign in twice.
     if (!isOurs) return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
-    const ask = await this.#askOf(request, url, sender, origin)
     const form = isForm ? await readSentForm(request, origin, toAccount) : noForm
     if ('title' in form) return writePage(form)
+    // Once the form is there, which may have taken its time: whoever was signed out meanwhile does nothing more.
+    const ask = await this.#askOf(request, url, sender, origin)
     const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
     const handle = isStale ? showAgain(handlers) : handler
     return withVisitor(ask, pageOf(await handle({ ...ask, form }, this.#people)))

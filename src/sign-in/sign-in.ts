@@ -199,6 +199,8 @@ const takeConfirm: Handler = async (ask, people) => {
       return signedIn(ask, result.value, nextOf(ask))
     case 'refused':
       return confirm(ask, people, { faults: { password: 'The password is wrong.' }, status: 403 })
+    case 'expired':
+      return toSignIn(ask, people)
     case 'no_password':
       return confirm(ask, people)
     default:

@@ -350,3 +350,32 @@ function proxyOf(store: Store): Store {
   const { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } = store
   return { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } as Store
 }
+
+test('a token that ends while the body of its request is on the way does nothing', async t => {
+  const { ask, origin, kept, keepToken } = await startApi(t)
+  const rows = [
+    ['POST', `/client/v4/accounts/${account}/tokens`, '2\r\n{}\r\n'],
+    ['POST', `/client/v4/accounts/${account}/oauth_clients/${other}/rotate_secret`, ''],
+    ['POST', '/client/v4/zones/main/access_rules', '2\r\n{}\r\n'],
+  ] as const
+  for (const [method, path, body] of rows) {
+    const { value, token } = await keepToken([
+      'API Tokens Write',
+      'OAuth Clients Write',
+      'Access Rules Write',
+    ])
+    // From here on it is remembered, and known before the body comes.
+    await ask('GET', '/tokens/verify', { token: value })
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    t.after(() => socket.destroy())
+    const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${value}\r\n`
+    const ofBody = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+    socket.write(`${head}${ofBody}Expect: 100-continue\r\n\r\n`)
+    const [goOn] = await once(socket, 'data')
+    assert.match(String(goOn), /^HTTP\/1\.1 100 /)
+    await kept.tokens.remove(account, token.id)
+    socket.end(`${body}0\r\n\r\n`)
+    const [response] = await once(socket, 'data')
+    assert.match(String(response), /^HTTP\/1\.1 401 /, `${method} ${path}`)
+  }
+})

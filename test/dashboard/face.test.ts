@@ -144,6 +144,42 @@ test('what is dangerous asks for the password after half an hour, and then goes 
   assert.equal((await get(`${base}/tokens`)).status, 200)
 })
 
+test('a password that comes with a form is in no page after it, whatever becomes of the form', async t => {
+  const { base, get, clock } = await openDashboard(t)
+  const path = `${base}/oauth-clients/new`
+  const details = { client_name: 'Shop', 'redirect_uris.0': 'https://shop.example/callback' }
+  const scopes = await (await get(path)).submit(path, { ...details, kind: 'server' })
+  clock.advance(31 * minute)
+  const asked = await scopes.submit(`${path}/scopes`)
+  const refused = await asked.submit(`${path}/scopes`, { 'proof.password': password })
+  assert.equal(refused.status, 422, refused.text)
+  assert.ok(refused.body.includes('value="Shop"'))
+  assert.ok(!refused.body.includes(password))
+})
+
+test('who is signed out or removed while their form is on the way does nothing any more', async t => {
+  const { base, addPerson, signIn, people, kept, account, ask, clock } = await openDashboard(t)
+  const path = `${base}/tokens/new`
+  const fields = { name: 'late', 'permissions.a27621d5ea9af545e8a8cb080c699127': 'on' }
+  const sendLate = async (meanwhile: (user: string) => Promise<unknown>, isLate = false) => {
+    const user = await addPerson('Administrator')
+    const visitor = await signIn(user)
+    const page = await visitor.get(path)
+    if (isLate) clock.advance(31 * minute)
+    const proof = isLate && { 'proof.password': password }
+    return visitor.postLate(path, { ...page.hidden(path), ...fields, ...proof }, () => meanwhile(user.id))
+  }
+  const signInPath = `/auth/sign-in?${new URLSearchParams({ next: path })}`
+  assert.deepEqual(await sendLate(user => people.sessions.endEverything(user)), [303, signInPath])
+  const remove = async (user: string) => {
+    const { record } = (await kept.members.find(account, user))!
+    assert.ok(await kept.members.remove(account, record.id))
+  }
+  assert.deepEqual(await sendLate(remove), [404, undefined])
+  assert.deepEqual(await sendLate(remove, true), [404, undefined])
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
+})
+
 test('who signs in at a provider proves it there, and what they sent waits', async t => {
   const { base, addPerson, signIn, clock, ask } = await openDashboard(t)
   const identity = { issuer: 'https://id.example', subject: '1' }

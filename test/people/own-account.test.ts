@@ -84,7 +84,7 @@ onStores('who signs in at a provider sets a password only in a fresh session', a
     outcome: 'stale',
   })
   const found = (await village.parts.sessions.find(value))!
-  const renewed = await village.parts.sessions.renew(found.session, village.clock.now())
+  const renewed = (await village.parts.sessions.renew(found.session, village.clock.now()))!
   const fresh = { session: renewed.session, user }
   const changed = await own.changePassword(fresh, { current: '', password: next }, visit)
   assert.equal(changed.outcome, 'changed')

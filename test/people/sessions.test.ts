@@ -92,12 +92,21 @@ onStores('a proof in between gives another value and makes a session fresh, not 
   const { value, session } = await begin(village, user)
   village.clock.advance(31 * minute)
   assert.equal(isStale(session, clock!.now()), true)
-  const renewed = await sessions.renew(session, clock!.now())
+  const renewed = (await sessions.renew(session, clock!.now()))!
   assert.notEqual(renewed.value, value)
   assert.equal(await sessions.find(value), null)
   const found = (await sessions.find(renewed.value))!.session
   assert.equal(isStale(found, clock!.now()), false)
   assert.equal(found.createdAt, session.createdAt)
+})
+
+onStores('a session that ended meanwhile gets no other value', async village => {
+  const { sessions, clock } = village.parts
+  const user = await village.settle()
+  const { session } = await begin(village, user)
+  await sessions.endEverything(user.id)
+  assert.equal(await sessions.renew(session, clock!.now()), null)
+  assert.deepEqual(await sessions.list(user.id), [])
 })
 
 onStores('a user lists and ends their sessions, and none of another user', async village => {

@@ -208,6 +208,7 @@ onStores('the password once more makes a session fresh; who has none is told so'
   assert.ok(confirmed.session.authenticatedAt >= done.session.authenticatedAt + 40 * minute)
   assert.equal(await sessions.find(done.value), null)
   assert.ok(await sessions.find(confirmed.value))
+  assert.deepEqual(await signIn.confirm(found, password, visit), { outcome: 'expired' })
   const without = { ...found, user: { ...user, password: null } }
   assert.deepEqual(await signIn.confirm(without, password, visit), { outcome: 'no_password' })
   for (let i = 0; i < 4; i++) await signIn.confirm(found, wrong, visit)

@@ -29,6 +29,16 @@ test('a password is changed with the old one, and ends all other sessions', asyn
   assert.equal((await there.get(paths.account)).status, 303)
 })
 
+test('who is signed out while their form is on the way changes nothing any more', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const visitor = await site.signedIn(user)
+  const fields = (await visitor.get(paths.account)).hidden(paths.password)
+  const change = { ...fields, password, new_password: 'a quite new password' }
+  await visitor.postLate(paths.password, change, () => site.people.sessions.endEverything(user.id))
+  assert.equal((await (await site.signedIn(user)).get(paths.account)).status, 200)
+})
+
 test('sessions are listed with their browsers, and ended one by one or all', async t => {
   const site = await Site.open(t)
   const user = await site.settle()

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { createServer, request } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -131,6 +132,31 @@ export class Visitor {
     }
     const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString()
     return this.send(path, { method: 'POST', headers: { ...own, ...headers }, body })
+  }
+
+  /** Sends a form whose body comes only once something else has happened; returns the status and where it leads. */
+  async postLate(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    meanwhile: () => Promise<unknown>,
+  ): Promise<readonly [status: number, location: string | undefined]> {
+    const sent = request(new URL(path, this.#via), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        origin: this.#origin,
+        cookie: Array.from(this.cookies, pair => pair.join('=')).join('; '),
+        expect: '100-continue',
+      },
+    })
+    await once(sent, 'continue')
+    // By then the server has found out who sends it.
+    await this.get(path)
+    await meanwhile()
+    sent.end(new URLSearchParams(fields).toString())
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.resume()
+    return [response.statusCode!, response.headers.location]
   }
 
   async send(path: string, { headers, ...options }: RequestInit): Promise<ShownPage> {
