@@ -8,13 +8,18 @@ export const admin: readonly Mutated[] = [
     tests: ['admin/guard'],
     changes: [
       {
-        text: 'if (!mayAsk(caller, row.permission, account)) {',
-        becomes: 'if (false) {',
+        text: 'if (mayAsk(caller, row.permission, account)) return null',
+        becomes: 'if (true) return null',
         breaks: 'any token reads and changes everything',
       },
       {
-        text: "if (typeof caller === 'string') {\n    refusals?.note(caller, row, requester)\n",
-        becomes: "if (typeof caller === 'string') {\n",
+        text: 'isRead ? await verified(row, requester, api) : who.caller',
+        becomes: 'who.caller',
+        breaks: 'a token that is revoked while a body is held back is good for what it says',
+      },
+      {
+        text: "if (typeof caller !== 'string') return caller\n  refusals?.note(caller, row, requester)\n",
+        becomes: "if (typeof caller !== 'string') return caller\n",
         breaks: 'refused callers leave nothing in the log',
         tests: ['admin/guard', 'admin/refusal-log'],
       },

@@ -18,9 +18,14 @@ export const dashboard: readonly Mutated[] = [
         breaks: 'an account that requires a second factor opens pages without one',
       },
       {
-        text: "if (!isFormToken(form.get('form_token'), known.session, ask.path))",
+        text: "if (!isFormToken(sent.get('form_token'), known.session, ask.path))",
         becomes: 'if (false)',
         breaks: 'a form counts without a token',
+      },
+      {
+        text: 'await this.#standingOf({ ...sender, actor: found })',
+        becomes: '{ known: sender }',
+        breaks: 'who was removed while their form was held back still has it done',
       },
       {
         text: 'if (!isStale(actor.session, clock.now())) return null',

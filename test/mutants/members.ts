@@ -8,8 +8,8 @@ export const members: readonly Mutated[] = [
     tests: ['admin/oauth-grants/grants'],
     changes: [
       {
-        text: 'if (actor === undefined || !hasScope(actor.scopes, row.scope)) {',
-        becomes: 'if (actor === undefined) {',
+        text: 'if (caller.actor !== undefined && hasScope(caller.actor.scopes, row.scope)) return null',
+        becomes: 'if (caller.actor !== undefined) return null',
         breaks: 'an app with any scope sees and ends what others may do for its user',
       },
       {
