@@ -77,6 +77,7 @@ ul.rows>li+li,ul.options>li+li{border-top:1px solid var(--line)}
 ul.rows>li{display:flex;flex-wrap:wrap;gap:var(--s2) var(--s4);align-items:center;justify-content:space-between;padding:var(--s3) 0}
 ul.rows>li:last-child{padding-bottom:0}
 ul.rows>li>div{flex:1 1 14rem;min-width:0}
+ul.rows>li>.actions{flex:none}
 ul.rows p{font-size:var(--small);color:var(--soft)}
 .tag{display:inline-block;padding:0 var(--s2);border:1px solid var(--line);border-radius:99px;font-size:.8125rem;font-weight:600;color:var(--soft);white-space:nowrap}
 .qr{display:block;width:min(100%,15rem);height:auto;border-radius:var(--round);background:#fff;color:#000;fill:currentColor}
