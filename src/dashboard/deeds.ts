@@ -15,6 +15,10 @@ const deeds = {
   'member-removed': 'The member was removed.',
   'two-factor-changed': 'The rule for members was changed.',
   'app-ended': 'The app can no longer act for the member.',
+  'access-rule-created': 'The rule was created. It decides on requests from now on.',
+  'access-rule-changed': 'The rule was changed.',
+  'access-rule-moved': 'The rule was moved.',
+  'access-rule-deleted': 'The rule was deleted.',
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 

@@ -48,6 +48,12 @@ export const paths = {
   zone: (account: string, zone: string) => at(account, 'zones', zone),
   zoneLimits: (account: string, zone: string) => at(account, 'zones', zone, 'limits'),
   zoneOrigins: (account: string, zone: string) => at(account, 'zones', zone, 'origins'),
+  accessRules: (account: string, zone: string) => at(account, 'zones', zone, 'rules'),
+  newAccessRule: (account: string, zone: string) => at(account, 'zones', zone, 'rules', 'new'),
+  accessRuleOrder: (account: string, zone: string) => at(account, 'zones', zone, 'rules', 'order'),
+  accessRule: (account: string, zone: string, rule: string) => at(account, 'zones', zone, 'rules', rule),
+  deleteAccessRule: (account: string, zone: string, rule: string) =>
+    at(account, 'zones', zone, 'rules', rule, 'delete'),
 } as const
 
 /** Returns a path with a query; what is empty or null is left out. */

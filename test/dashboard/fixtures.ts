@@ -3,7 +3,7 @@
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import type { openDashboard } from './site.ts'
-import { furnishZone } from './zones/zone.ts'
+import { furnishRules, furnishZone } from './zones/zone.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
 
@@ -21,9 +21,9 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     await kept.oauthClients.replace({ ...record, name: hostile, secrets }, version)
     return { client: client.id, grant: grant.id, member: member.id }
   },
-  async ({ given }) => {
+  async ({ given, ask }) => {
     furnishZone(given, hostile)
-    return { zone: 'main' }
+    return { zone: 'main', rule: await furnishRules(ask, hostile) }
   },
 ]
 

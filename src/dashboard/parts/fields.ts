@@ -8,6 +8,8 @@ interface Field {
   readonly label: string
   readonly hint?: string
   readonly isOptional?: boolean
+  /** Whether another field says if it is needed: browsers do not insist on it, and it is not called optional. */
+  readonly isDependent?: boolean
 }
 
 interface TextField extends Field {
@@ -42,7 +44,7 @@ export function textField(draft: Draft, field: TextField): Html {
     field,
     html`<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${[
       value !== '' && html` value="${value}"`,
-      field.isOptional !== true && html` required`,
+      isRequired(field) && html` required`,
       most !== undefined && html` maxlength="${most}"`,
       minimum !== undefined && html` min="${minimum}"`,
       maximum !== undefined && html` max="${maximum}"`,
@@ -66,7 +68,7 @@ export function areaField(
     field,
     // The first line feed of a text area is not part of its text (HTML 13.2.6.4.7).
     html`<textarea id="${name}" name="${name}" rows="${rows}" autocomplete="off"${[
-      field.isOptional !== true && html` required`,
+      isRequired(field) && html` required`,
       most !== undefined && html` maxlength="${most}"`,
       isCode && html` class="code" autocapitalize="none" spellcheck="false"`,
       described(draft, field),
@@ -156,6 +158,10 @@ export function listField(
   return group(draft, field, [
     html`<ul class="fields">${inputs}</ul><button class="plain small" name="more" value="${name}" formnovalidate>${add}</button>`,
   ])
+}
+
+function isRequired({ isOptional = false, isDependent = false }: Field): boolean {
+  return !isOptional && !isDependent
 }
 
 function labelled(draft: Draft, { name, label, hint, isOptional }: Field, control: Html): Html {

@@ -33,6 +33,7 @@ export function crumbsOf({ account }: Ask, zone: Zone | null = null) {
 
 const tabs = [
   { title: 'Settings', path: paths.zone, permission: 'Zones Read' },
+  { title: 'Access rules', path: paths.accessRules, permission: 'Access Rules Read' },
   { title: 'Limits', path: paths.zoneLimits, permission: 'Zones Read' },
   { title: 'Origins', path: paths.zoneOrigins, permission: 'Origins Read' },
 ] as const

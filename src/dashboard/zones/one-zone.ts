@@ -27,7 +27,7 @@ export const showZone = inZone(async (ask, zone) => ({
   content: html`${tabsOf(ask, zone)}
 <p class="tags">${badgesOf(zone)}</p>
 <p class="aside">These settings are in the configuration file. Access rules, error rules and error pages can be changed here, too.</p>
-${hostsCard(zone)}${accessCard(zone)}${routesPart(zone)}${poolsPart(ask, zone)}`,
+${hostsCard(zone)}${accessCard(ask, zone)}${routesPart(zone)}${poolsPart(ask, zone)}`,
 }))
 
 function hostsCard({ hosts, is_default }: Zone): Html {
@@ -35,13 +35,18 @@ function hostsCard({ hosts, is_default }: Zone): Html {
 <ul class="plain-list">${hosts.map(host => html`<li class="long"><code>${host}</code></li>`)}</ul>${is_default && html`<p>It also serves each host that no other zone has.</p>`}</section>`
 }
 
-function accessCard({ access, rate_limits, quota, errors }: Zone): Html {
+function accessCard({ account, may }: Ask, { name, access, rate_limits, quota, errors }: Zone): Html {
   const { ban } = access
   const rules = count(access.file_rules, 'rule')
   const { day, month } = quota
   return html`<section class="card" aria-labelledby="settings"><h2 id="settings">Who gets in, and how often</h2>${facts(
     [
-      ['Access rules', `${rules} in the file`],
+      [
+        'Access rules',
+        may('Access Rules Read')
+          ? html`${rules} in the file; <a href="${paths.accessRules(account.id, name)}">see all in their order</a>`
+          : `${rules} in the file`,
+      ],
       ['Where none matches', access.default],
       [
         'Ban',

@@ -64,7 +64,7 @@ const columns = [
     title: 'Origin',
     isName: true,
     cell: ({ url, weight, share }: Origin) =>
-      html`<div><code class="long">${url}</code><p class="hint">weight ${weight}${share < 1 && `, ${Math.round(share * 100)}% of it now`}</p></div>`,
+      html`<div class="origin"><code class="long">${url}</code><p class="hint">weight ${weight}${share < 1 && `, ${Math.round(share * 100)}% of it now`}</p></div>`,
   },
   {
     title: 'State',

@@ -1,17 +1,32 @@
 // The pages of zones.
 
 import type { Route } from '../ask.ts'
+import { moveRule, showOrder, showRules } from './access-rules.ts'
 import { showLimits } from './limits.ts'
 import { showZones } from './list.ts'
 import { showZone } from './one-zone.ts'
 import { showOrigins } from './origins.ts'
+import { changeRule, confirmDeletion, createRule, deleteRule, showNewRule, showRule } from './rule-editing.ts'
 
 const zones = '/dashboard/{account}/zones'
 const zone = `${zones}/{zone}`
+const rules = `${zone}/rules`
+const writing = { permission: 'Access Rules Write' } as const
 
 export const zoneRoutes: readonly Route[] = [
   { path: zones, permission: 'Zones Read', show: showZones },
   { path: zone, permission: 'Zones Read', show: showZone },
   { path: `${zone}/limits`, permission: 'Zones Read', show: showLimits },
   { path: `${zone}/origins`, permission: 'Origins Read', show: showOrigins },
+  { path: rules, permission: 'Access Rules Read', show: showRules },
+  { path: `${rules}/new`, ...writing, show: showNewRule, take: createRule },
+  { path: `${rules}/order`, ...writing, show: showOrder, take: moveRule },
+  { path: `${rules}/{rule}`, ...writing, show: showRule, take: changeRule },
+  {
+    path: `${rules}/{rule}/delete`,
+    ...writing,
+    show: confirmDeletion,
+    take: deleteRule,
+    isDangerous: true,
+  },
 ]

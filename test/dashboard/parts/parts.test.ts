@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../../../src/base/text/html.ts'
 import { Draft } from '../../../src/dashboard/parts/draft.ts'
+import { expressionField } from '../../../src/dashboard/parts/expression-field.ts'
 import {
   areaField,
   checkbox,
@@ -223,4 +224,22 @@ test('a search keeps what was looked for, and cannot be broken out of', () => {
   assert.match(markup, /method="get" action="\/dashboard\/a\/things"/)
   assert.match(markup, /value="&#34;&#62;&#60;b&#62;"/)
   assert.match(markup, /<option value="on" selected>On</)
+})
+
+test('the character at which an expression goes wrong is marked, wherever it is', () => {
+  const markedIn = (expression: string, fault: string) => {
+    const draft = new Draft({ expression }).withFault('expression', fault)
+    const { markup } = expressionField(draft, { name: 'expression', label: 'Expression' })
+    return /<pre[^>]*aria-label="([^"]*)">(.*?)<\/pre>/s.exec(markup)?.slice(1) ?? null
+  }
+  assert.deepEqual(markedIn('a &&\n\t<b> ||', 'Must be a CEL expression; line 2, column 2: no <.'), [
+    'Line 2',
+    ' <mark>&#60;</mark>b&#62; ||\n ^',
+  ])
+  assert.deepEqual(markedIn('a &&', 'Must be one; line 1, column 5: it ends.'), [
+    'Line 1',
+    'a &#38;&#38;<mark> </mark>\n    ^',
+  ])
+  assert.equal(markedIn('a', 'Must be one; line 7, column 1: x.'), null)
+  assert.equal(markedIn('a', 'Must be short.'), null)
 })

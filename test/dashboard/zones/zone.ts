@@ -6,7 +6,20 @@ import type { startApi } from '../../admin/api.ts'
 import { zoneTo } from '../../help/edge.ts'
 import { pool, zoneWith } from '../../admin/zones/zones.ts'
 
-type Given = Awaited<ReturnType<typeof startApi>>['given']
+type Given = Api['given']
+
+type Api = Awaited<ReturnType<typeof startApi>>
+
+/** Sets access rules over the API, and returns the id of the first. */
+export async function furnishRules(ask: Api['ask'], text: string): Promise<string> {
+  const path = '/client/v4/zones/main/access_rules'
+  const made = await ask('POST', path, {
+    body: { action: 'deny', user_agent: [text, ''], description: text },
+  })
+  const expression = `request.path == ${JSON.stringify(text)}`
+  await ask('POST', path, { body: { action: 'allow', expression } })
+  return made.json.result.id
+}
 
 export function furnishZone(given: Given, text: string): void {
   const limit = limitOf('burst', text)

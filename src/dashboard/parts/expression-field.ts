@@ -1,0 +1,29 @@
+// A field for an expression (CEL), with the character at which it goes wrong.
+
+import { type Html, html } from '../../base/text/html.ts'
+import type { Draft } from './draft.ts'
+import { areaField } from './fields.ts'
+
+type Area = Parameters<typeof areaField>[1]
+
+/** Makes a field for an expression; under it is the line in which its fault is, with a mark at the character. */
+export function expressionField(draft: Draft, field: Omit<Area, 'isCode' | 'most'>): Html {
+  const place = placeIn(draft.fault(field.name) ?? '', draft.value(field.name))
+  return html`${areaField(draft, { rows: 3, ...field, isCode: true, most: 4096 })}${
+    place !== null &&
+    html`<pre class="key flaw" tabindex="0" aria-label="Line ${place.number}">${place.before}<mark>${place.at}</mark>${place.after}
+${' '.repeat(place.before.length)}^</pre>`
+  }`
+}
+
+/** Finds the character that a fault names: `line 1, column 5`, both from 1. */
+function placeIn(fault: string, text: string) {
+  const [, line, column] = /\bline (\d+), column (\d+):/.exec(fault) ?? []
+  const shown = text.split('\n')[Number(line) - 1]
+  if (shown === undefined) return null
+  const from = Number(column) - 1
+  const at = String.fromCodePoint(shown.codePointAt(from) ?? 0x20)
+  // A tab before the mark would move it.
+  const before = shown.slice(0, from).replaceAll('\t', ' ')
+  return { number: Number(line), before, at, after: shown.slice(from + at.length) }
+}

@@ -1,0 +1,144 @@
+// The access rules of a zone in their order, with how often each decided, and what moves them.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { form, notice, told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft, etagField } from '../parts/draft.ts'
+import { badge, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { type AccessRule, actionBadge, conditionInWords, type Decider } from './access-rule.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { figure, type Zone } from './zone.ts'
+
+export const showRules = inZone((ask, zone) => rulesPage(ask, zone))
+
+/** Leads whom a form of the order brought here to the list. */
+export const showOrder = inZone(async ({ account }, { name }) =>
+  redirectTo(paths.accessRules(account.id, name)),
+)
+
+export const moveRule = inZone(async (ask, zone) => {
+  const draft = Draft.of(ask.form)
+  const { account, api } = ask
+  const rules = await listRules(ask)
+  if (!rules.ok) return rules
+  const [, to = '', id = ''] = /^(up|down|\d{1,3}) ([0-9a-f]{32})$/.exec(draft.value(moveField)) ?? []
+  const ids = moved(
+    rules.result.map(rule => rule.id),
+    id,
+    to,
+  )
+  const list = paths.accessRules(account.id, zone.name)
+  if (ids === null) return rulesPage(ask, zone, 404, 'This rule is no longer there.')
+  const changed = await api.put(zoneOf(ask, 'access_rules', 'order'), { ids }, { ifMatch: draft.etag })
+  if (changed.ok) return redirectTo(`${done(list, 'access-rule-moved')}#rule-${id}`)
+  if (changed.status !== 412) return changed
+  return rulesPage(
+    ask,
+    zone,
+    412,
+    'Somebody else changed the rules meanwhile, so nothing was moved. This is their order now.',
+  )
+})
+
+/** The field of the button that moves a rule: where to, and its id. */
+const moveField = 'move'
+
+/** Returns ids in another order: one a step up or down, or at a place from 1; null where it is not among them. */
+function moved(ids: readonly string[], id: string, to: string): readonly string[] | null {
+  const from = ids.indexOf(id)
+  if (from < 0) return null
+  const at = to === 'up' ? from - 1 : to === 'down' ? from + 1 : Number(to) - 1
+  return ids.toSpliced(from, 1).toSpliced(Math.max(0, at), 0, id)
+}
+
+/** Reads the rules that the API has set, with the tag of their list. */
+export function listRules(ask: Ask) {
+  return ask.api.get<AccessRule[]>(zoneOf(ask, 'access_rules'))
+}
+
+/** Reads what decides in a zone, in order, with how often. */
+export function listDeciders(ask: Ask) {
+  return ask.api.get<Decider[]>(zoneOf(ask, 'access_rules', 'hits'))
+}
+
+async function rulesPage(ask: Ask, zone: Zone, status = 200, trouble: string | null = null) {
+  // The tag first: of a list that changes between the two, nothing can be moved by what is shown.
+  const rules = await listRules(ask)
+  if (!rules.ok) return rules
+  const deciders = await listDeciders(ask)
+  if (!deciders.ok) return deciders
+  const { account } = ask
+  const mayWrite = ask.may('Access Rules Write')
+  const all = tableOf(ask, zone, deciders.result)
+  const create = html`<a class="button" href="${paths.newAccessRule(account.id, zone.name)}">Create a rule</a>`
+  const order = {
+    ...ask.frameFor(paths.accessRuleOrder(account.id, zone.name)),
+    hidden: { [etagField]: rules.etag ?? '' },
+  }
+  const view: View = {
+    title: 'Access rules',
+    crumbs: crumbsOf(ask, zone),
+    isWide: true,
+    status,
+    ...(mayWrite && { actions: create }),
+    content: html`${tabsOf(ask, zone)}${trouble !== null && notice(trouble, 'bad')}
+<p class="aside">The first that matches a request decides. Rules of the configuration file are changed there.</p>
+${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}`,
+  }
+  return view
+}
+
+function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[]): Html {
+  const { account } = ask
+  const mayWrite = ask.may('Access Rules Write')
+  const own = deciders.filter(({ source }) => source === 'api')
+  const controls = (rule: Decider) => {
+    const at = own.indexOf(rule)
+    if (at < 0) return html`<span class="hint">${rule.decides === 'rule' ? 'in the file' : ''}</span>`
+    const says = `rule ${at + 1} of the API`
+    return html`<span class="tags controls" data-rule="${rule.id!}">${[
+      own.length > 1 && mover('up', rule, at === 0, `Move ${says} up`),
+      own.length > 1 && mover('down', rule, at === own.length - 1, `Move ${says} down`),
+    ]}<a class="button plain small" href="${paths.accessRule(account.id, name, rule.id!)}" aria-label="Edit ${says}">Edit</a><a class="button danger small" href="${paths.deleteAccessRule(account.id, name, rule.id!)}" aria-label="Delete ${says}">Delete…</a></span>`
+  }
+  const columns = [
+    {
+      title: 'Does',
+      cell: ({ id, source, action }: Decider) =>
+        html`<span${source === 'api' && html` id="rule-${id!}"`}>${actionBadge(action)}</span>`,
+    },
+    { title: 'Where', isName: true, cell: whatOf },
+    { title: 'Set by', cell: sourceOf },
+    { title: 'Last 24 hours', cell: hitsOf },
+    ...(mayWrite ? [{ title: 'Change', cell: controls }] : []),
+  ]
+  return table('Access rules in their order', columns, deciders)
+}
+
+function mover(to: 'up' | 'down', { id }: Decider, isLast: boolean, label: string): Html {
+  if (isLast) return html`<button class="plain small" disabled aria-label="${label}">${arrows[to]}</button>`
+  return html`<button class="plain small" name="${moveField}" value="${to} ${id!}" aria-label="${label}">${arrows[to]}</button>`
+}
+
+const arrows = { up: '↑', down: '↓' } as const
+
+function whatOf(rule: Decider): Html {
+  if (rule.decides === 'ban') return html`the address is banned`
+  if (rule.decides === 'default') return html`no rule matches`
+  return html`<div>${conditionInWords(rule)}${rule.description !== null && html`<p class="hint">${told(rule.description)}</p>`}</div>`
+}
+
+function sourceOf({ decides, source, number }: Decider): Html | string {
+  if (decides === 'ban') return 'settings'
+  if (decides === 'default') return 'settings of the zone'
+  if (source === 'api') return badge('API')
+  return source === 'zone_file' ? `file, rule ${number}` : `file, rule ${number} of all zones`
+}
+
+function hitsOf({ decides, id, hits, last_hit_at: last }: Decider): Html {
+  return html`<div id="hits-${id ?? decides}" data-live="10">${figure(hits)} ${hits === 1 ? 'time' : 'times'}${last !== null && html`<p class="hint">last ${time(last)}</p>`}</div>`
+}
