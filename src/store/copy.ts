@@ -113,10 +113,7 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
   expectNew(await at(to, to.accounts.insert(account)), 'account', account.id)
   counts.accounts++
-  for await (const token of each(from, from.tokens.walk(account.id))) {
-    expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
-    counts.tokens++
-  }
+  await copyTokens(from, to, account, counts)
   for await (const client of each(from, from.oauthClients.walk(account.id))) {
     expectNew(await at(to, to.oauthClients.insert(client)), 'OAuth client', client.id)
     counts.oauthClients++
@@ -136,6 +133,18 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
     await copyLogs(from, to, gateway, counts)
   }
   await copyAudit(from, to, account, counts)
+}
+
+async function copyTokens(from: Store, to: Store, { id: account }: Account, counts: Counts): Promise<void> {
+  for await (const tokens of eachAt(from, from.tokens.walk(account))) {
+    for (const token of tokens) {
+      expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
+      counts.tokens++
+    }
+    const ids = tokens.map(({ id }) => id)
+    const uses = await at(from, from.tokens.lastUses(account, ids))
+    await at(to, to.tokens.noteUses([...uses].map(([id, at]) => ({ account, id, at }))))
+  }
 }
 
 async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {

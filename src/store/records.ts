@@ -62,6 +62,11 @@ export interface Token {
   readonly actor?: Actor
 }
 
+/** That a token was used at a time, in ms since the epoch. */
+export interface TokenUse extends Pick<Token, 'account' | 'id'> {
+  readonly at: number
+}
+
 /** An OAuth client and the user for whom it acts, by their ids and names at that time. */
 export interface ActingApp {
   readonly user: string

@@ -23,6 +23,7 @@ import type {
   LogStrategy,
   LogSummary,
   Token,
+  TokenUse,
 } from './records.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { Occurrence, Tally, TallyKind, TallySum } from './tally.ts'
@@ -250,6 +251,13 @@ export interface AuditQuery extends Page {
 
 export interface Tokens extends Records<Token> {
   findByDigest(digest: string): Promise<Token | null>
+  /**
+   * Keeps when tokens were last used, unless a later use is kept; tokens that do not exist are passed over. Their records and versions stay as they are, no change is
+   * reported, and what was kept in the last second may be lost in a power cut. A token keeps its last use until it is removed.
+   */
+  noteUses(uses: readonly TokenUse[]): Promise<void>
+  /** Returns when those tokens of an account were last used, by id, in ms since the epoch; tokens without a kept use are left out. */
+  lastUses(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
 export interface Versioned<T> {

@@ -26,6 +26,8 @@ interface VerifierOptions {
   readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
   /** Asks other processes for what they know while the store is unreachable; never rejects. */
   readonly borrow?: ((kind: FormOfToken, digest: string) => Promise<Lent<Token> | null>) | undefined
+  /** Called with a token of the API that was found to be good; returns from when on (ms since the epoch) it wants to be called with it again. */
+  readonly used?: ((token: Token) => number) | undefined
   readonly clock?: Clock
 }
 
@@ -59,6 +61,8 @@ interface Known {
   readonly digest: Buffer
   readonly allowed: AddressSet | null
   readonly denied: AddressSet | null
+  /** From when on a use is to be told of, in ms since the epoch. */
+  tellFrom: number
 }
 
 const size = 10_000
@@ -87,9 +91,9 @@ export class TokenVerifier {
     }
   }
 
-  /** Returns one that remembers the same tokens, and counts its lookups elsewhere. */
+  /** Returns one that remembers the same tokens, counts its lookups elsewhere, and tells of no use. */
   countingIn(metrics: AiMetrics): TokenVerifier {
-    return new TokenVerifier({ ...this.#options, metrics }, this)
+    return new TokenVerifier({ ...this.#options, metrics, used: undefined }, this)
   }
 
   /** Verifies for an API what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */
@@ -168,10 +172,18 @@ export class TokenVerifier {
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
     if (token.actor !== undefined && !token.actor.apis.includes(api)) return 'other_api'
-    if (denied === null && allowed === null) return token
-    if (address === null) return 'address_unknown'
-    if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
+    if (denied !== null || allowed !== null) {
+      if (address === null) return 'address_unknown'
+      if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
+    }
+    if (now >= known.tellFrom) this.#tellUse(known)
     return token
+  }
+
+  #tellUse(known: Known): void {
+    const { used } = this.#options
+    if (used === undefined) return
+    known.tellFrom = known.token.actor === undefined ? used(known.token) : Infinity
   }
 }
 
@@ -214,6 +226,7 @@ function compile(token: Token | null): Known | null {
     digest: Buffer.from(digest, 'latin1'),
     allowed: addressesIn.length > 0 ? new AddressSet(addressesIn) : null,
     denied: addressesNotIn.length > 0 ? new AddressSet(addressesNotIn) : null,
+    tellFrom: 0,
   }
 }
 

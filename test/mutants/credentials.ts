@@ -301,6 +301,27 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
+    file: 'tokens/token-uses.ts',
+    tests: ['tokens/token-uses'],
+    changes: [
+      {
+        text: '!this.#noted.has(id) && !this.#isClosed && this.#waiting.size < most',
+        becomes: '!this.#noted.has(id) && !this.#isClosed',
+        breaks: 'uses that wait for the store fill the memory',
+      },
+      {
+        text: 'if (failure instanceof StoreUnreachable) this.#waiting',
+        becomes: 'if (false) this.#waiting',
+        breaks: 'uses of tokens are lost while the store is away',
+      },
+      {
+        text: '!this.#noted.has(id) && ',
+        becomes: '',
+        breaks: 'a token that is looked up again is written again',
+      },
+    ],
+  },
+  {
     file: 'oauth-clients/visibility.ts',
     tests: ['oauth-clients/visibility'],
     changes: [

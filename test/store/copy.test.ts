@@ -42,7 +42,9 @@ async function filled(t: TestContext): Promise<Store> {
   for (const owner of [account({ createdAt: 1 }), account({ createdAt: 2 })]) {
     await store.accounts.insert(owner)
     for (let i = 0; i < 120; i++) {
-      await store.tokens.insert(token({ account: owner.id, issuedOn: i }))
+      const kept = token({ account: owner.id, issuedOn: i })
+      await store.tokens.insert(kept)
+      if (i % 2 === 1) await store.tokens.noteUses([{ account: owner.id, id: kept.id, at: 1_000 + i }])
       const audit = auditEntry({ account: owner.id, at: 120 - i })
       await store.oauthClients.insert(oauthClient({ account: owner.id, createdAt: i % 50 }), { audit })
     }
@@ -96,6 +98,12 @@ async function peopleOf(store: Store) {
   return { users, keys, credentials: credentials.flat().sort((a, b) => (a.digest < b.digest ? -1 : 1)) }
 }
 
+async function usesOf({ tokens }: Store, account: string) {
+  const { items } = await tokens.list(account, { offset: 0, limit: 1000 })
+  const ids = items.map(({ id }) => id)
+  return [...(await tokens.lastUses(account, ids))]
+}
+
 /** Gives all that a store holds. */
 async function everything(store: Store) {
   const { accounts, gateways, tokens, oauthClients, logs, audit } = store
@@ -103,6 +111,7 @@ async function everything(store: Store) {
   const held = owners.map(async ({ id }) => ({
     gateways: await gateways.list(id, { offset: 0, limit: 1000 }),
     tokens: await tokens.list(id, { offset: 0, limit: 1000 }),
+    uses: await usesOf(store, id),
     oauthClients: await oauthClients.list(id, { offset: 0, limit: 1000 }),
     audit: await audit.list(id, auditQuery({ limit: 1000 })),
     entries: (await Array.fromAsync(logs.entries(id, 'default'))).flat(),

@@ -190,3 +190,48 @@ test('the last token of a connection is verified again each time, and nothing el
   assert.equal(await verifier.verify(value, here, 'ai', shown), 'disabled')
   steered.byDigest.clear()
 })
+
+test('a good use is told of, and the next one from when on it is wanted', async () => {
+  const { clock, steered, metrics } = setUp()
+  const { value, token } = tokenWith()
+  steered.byDigest.set(token.digest, token)
+  const told: [string, number][] = []
+  const used = ({ id }: Token) => {
+    told.push([id, clock.now()])
+    return clock.now() + 1_000
+  }
+  const verifier = new TokenVerifier({ store: steered.store, grace, metrics, clock, used })
+  const start = clock.now()
+  await verifier.verify(value, here, 'ai')
+  verifier.verify(value, here, 'ai')
+  clock.advance(999)
+  verifier.verify(value, here, 'management')
+  // One that only looks leaves uses to the other.
+  clock.advance(1)
+  assert.deepEqual(verifier.countingIn(new AiMetrics()).verify(value, here, 'ai'), token)
+  assert.equal(told.length, 1)
+  verifier.verify(value, here, 'ai')
+  assert.deepEqual(told, [
+    [token.id, start],
+    [token.id, start + 1_000],
+  ])
+})
+
+test('a use is not told of where the token is refused, or one of an app', async () => {
+  const { clock, steered, metrics } = setUp()
+  const verifier = new TokenVerifier({
+    ...{ store: steered.store, grace, metrics, clock },
+    used: () => assert.fail('told'),
+  })
+  const actor = { apis: ['ai'] } as unknown as NonNullable<Token['actor']>
+  for (const [members, verdict] of [
+    [{ status: 'disabled' }, 'disabled'],
+    [{ expiresOn: 1 }, 'expired'],
+    [{ addressesIn: ['198.51.100.1'] }, 'address_denied'],
+    [{ actor }, null],
+  ] as const) {
+    const { value, token } = tokenWith(members as Partial<Token>)
+    steered.byDigest.set(token.digest, token)
+    assert.deepEqual(await verifier.verify(value, here, 'ai'), verdict ?? token)
+  }
+})

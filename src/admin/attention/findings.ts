@@ -22,6 +22,7 @@ export const findingKinds = [
   'second_factor_missing',
   'few_super_administrators',
   'token_expiring',
+  'token_unused',
   'secret_rotation_unfinished',
   'secret_unused',
 ] as const
@@ -137,14 +138,25 @@ async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {
 }
 
 async function* inTokens({ store, account, now }: Scene): AsyncGenerator<Finding> {
-  for await (const tokens of store.tokens.walk(account))
-    for (const token of tokens) yield* ofToken(token, now)
+  for await (const tokens of store.tokens.walk(account)) {
+    const ids = tokens.map(({ id }) => id)
+    const uses = await store.tokens.lastUses(account, ids)
+    for (const token of tokens) yield* ofToken(token, uses.get(token.id) ?? null, now)
+  }
 }
 
-function* ofToken({ id, name, status, expiresOn }: Token, now: number): Generator<Finding> {
-  if (status !== 'active' || expiresOn === null || expiresOn < now || expiresOn > now + 7 * day) return
-  const message = `The API token ${name} expires in ${span(expiresOn - now)}.`
-  yield { kind: 'token_expiring', severity: 'warning', message, resource: { type: 'token', id, name } }
+function* ofToken(token: Token, lastUsed: number | null, now: number): Generator<Finding> {
+  const { id, name, status, notBefore, expiresOn, issuedOn } = token
+  if (status !== 'active' || (expiresOn !== null && expiresOn < now)) return
+  const resource = { type: 'token', id, name } as const
+  if (expiresOn !== null && expiresOn <= now + 7 * day) {
+    const message = `The API token ${name} expires in ${span(expiresOn - now)}.`
+    yield { kind: 'token_expiring', severity: 'warning', message, resource }
+  }
+  const unused = now - (lastUsed ?? Math.max(issuedOn, notBefore ?? 0))
+  if (unused < 90 * day) return
+  const message = `The API token ${name} was not used for ${span(unused)}.`
+  yield { kind: 'token_unused', severity: 'info', message, resource }
 }
 
 async function* inClients({ store, account, secrets, now }: Scene): AsyncGenerator<Finding> {

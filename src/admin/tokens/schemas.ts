@@ -86,6 +86,7 @@ export const changedToken = closed(settings, {
   id: about('The id in the path.', id),
   issued_on: about('As responses show it; read-only.'),
   modified_on: about('As responses show it; set by the server.'),
+  last_used_on: about('As responses show it; set by the server.'),
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
@@ -108,7 +109,11 @@ export const value: Schema = {
   pattern: '^svct_[A-Za-z0-9_-]{49}$',
 }
 
-export const token = open(shown, { condition: shownCondition, ...shownLimits })
+export const token = open(shown, {
+  condition: shownCondition,
+  ...shownLimits,
+  last_used_on: about('To the hour; absent until a use is recorded.', time),
+})
 
 /** A token in the response to its creation. */
 export const createdToken = open({ ...shown, value }, { condition: shownCondition, ...shownLimits })

@@ -39,9 +39,16 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
   if (parameters.faults.length > 0) return failures(parameters.faults)
+  let uses: ReadonlyMap<string, number>
   return pageOf(store.tokens, account, page, {
     createdAt: ({ issuedOn }) => issuedOn,
-    view: token => viewToken(token, now),
+    prepare: async tokens => {
+      uses = await store.tokens.lastUses(
+        account,
+        tokens.map(({ id }) => id),
+      )
+    },
+    view: token => viewToken(token, now, uses.get(token.id)),
     holds: takesExpired ? null : token => statusOf(token, now) !== 'expired',
     descending,
   })
@@ -49,8 +56,12 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
 
 export async function getToken({ account, params, now }: Call, { store }: Api): Promise<ApiResponse> {
   const id = params.token_id!
-  const kept = isId(id) ? await store.tokens.get(account, id) : null
-  return kept ? success(viewToken(kept.record, now)) : noToken
+  if (!isId(id)) return noToken
+  const [kept, uses] = await Promise.all([
+    store.tokens.get(account, id),
+    store.tokens.lastUses(account, [id]),
+  ])
+  return kept ? success(viewToken(kept.record, now, uses.get(id))) : noToken
 }
 
 export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
@@ -66,7 +77,10 @@ export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
     const changed = changedMembers(settingsOf(kept, now), settingsOf(record, now))
     return { record, audit: auditOf(call, 'update', resourceOf(kept.id), changed) }
   })
-  return 'record' in revised ? success(viewToken(revised.record, now)) : revised
+  if (!('record' in revised)) return revised
+  const { id } = revised.record
+  const uses = await api.store.tokens.lastUses(account, [id])
+  return success(viewToken(revised.record, now, uses.get(id)))
 }
 
 export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiResponse> {

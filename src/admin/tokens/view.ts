@@ -5,8 +5,8 @@ import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime } from '../records/kept.ts'
 import { resourcePrefix } from './body.ts'
 
-/** Shows a token as the API does: all but its value and digest. */
-export function viewToken(token: Token, now: number) {
+/** Shows a token as the API does: all but its value and digest; `lastUsed` is in ms since the epoch. */
+export function viewToken(token: Token, now: number, lastUsed?: number) {
   return {
     id: token.id,
     name: token.name,
@@ -16,6 +16,7 @@ export function viewToken(token: Token, now: number) {
     ...viewLimits(token),
     issued_on: isoTime(token.issuedOn),
     modified_on: isoTime(token.modifiedOn),
+    ...(lastUsed !== undefined && { last_used_on: isoTime(lastUsed) }),
   }
 }
 

@@ -8,14 +8,11 @@ import { done } from '../deeds.ts'
 import { Draft, keyField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { time, usedLately } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
 import { type Client, isConfidential, type Secret } from './client.ts'
 import { newSecretView } from './created.ts'
-
-/** How long ago a use is lately, in ms. */
-const lately = 48 * 3_600_000
 
 export function secretsCard(ask: Ask, client: Client, mayWrite: boolean): Html | null {
   if (!isConfidential(client)) return null
@@ -67,16 +64,11 @@ export const confirmDrop: Handler = async ask => {
     content: confirmation({
       frame: ask.frameFor(ask.path),
       draft: new Draft(found.etag === null ? {} : { etag: found.etag }),
-      what: html`${warning(old)}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
+      what: html`${usedLately(old.last_used_at, 'See that the new one is in place everywhere first.')}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
       send: 'Delete the old secret',
       cancel: pageOf(ask),
     }),
   }
-}
-
-function warning({ last_used_at }: Secret): Html | null {
-  if (last_used_at === undefined || Date.now() - Date.parse(last_used_at) > lately) return null
-  return html`<p class="notice bad">It was used lately, ${time(last_used_at)}: what still uses it will fail. See that the new one is in place everywhere first.</p>`
 }
 
 export const dropSecret: Handler = async ask => {

@@ -8,6 +8,15 @@ export function time(iso: string | null | undefined, none = 'never'): Html {
   return iso == null ? html`${none}` : moment(Date.parse(iso))
 }
 
+/** How long ago a use is lately, in ms. */
+const lately = 48 * 3_600_000
+
+/** Warns that what is about to end was used lately, and says what to see to first; null where it was not. */
+export function usedLately(iso: string | undefined, advice: string): Html | null {
+  if (iso === undefined || Date.now() - Date.parse(iso) > lately) return null
+  return html`<p class="notice bad">It was used lately, ${time(iso)}: what still uses it will fail. ${advice}</p>`
+}
+
 /** Makes a value that is there to be copied: all of it is selected by one click, and scripts add a button. */
 export function copyable(label: string, value: string): Html {
   return html`<div class="copyable"><p class="label">${label}</p><code class="key" data-copy>${value}</code></div>`

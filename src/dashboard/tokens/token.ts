@@ -14,6 +14,8 @@ export interface Token {
   readonly not_before?: string
   readonly issued_on: string
   readonly modified_on: string
+  /** To the hour; left out where no use is known. */
+  readonly last_used_on?: string
 }
 
 interface Policy {

@@ -8,7 +8,7 @@ import type { Draft } from '../parts/draft.ts'
 import { checkboxes, listField, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
-import { shownOnce, time } from '../parts/values.ts'
+import { shownOnce, time, usedLately } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { addressesInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
 
@@ -39,6 +39,7 @@ export function listView({ account, tokens, info, query, mayWrite }: TokenList):
     },
     { title: 'State', cell: stateOf },
     { title: 'Allows', cell: ({ policies }: Token) => policiesInWords(policies, 3) },
+    { title: 'Last used', cell: ({ last_used_on }: Token) => time(last_used_on) },
     { title: 'Expires', cell: ({ expires_on }: Token) => time(expires_on) },
     { title: 'Created', cell: ({ issued_on }: Token) => time(issued_on) },
   ]
@@ -164,7 +165,7 @@ export function rollView({ account, token, frame, draft }: Change): View {
     content: confirmation({
       frame,
       draft,
-      what: html`<p>${told(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
+      what: html`${usedLately(token.last_used_on, 'Be ready to give it the new value.')}<p>${told(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
       send: 'Roll the token',
       cancel: paths.token(account, token.id),
       isOnce: true,
@@ -179,7 +180,7 @@ export function revokeView({ account, token, frame, draft }: Change): View {
     content: confirmation({
       frame,
       draft,
-      what: html`<p>${told(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
+      what: html`${usedLately(token.last_used_on, 'See that nothing needs it any more.')}<p>${told(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
       send: 'Revoke the token',
       cancel: paths.token(account, token.id),
     }),
@@ -194,6 +195,7 @@ const factsOf = (token: Token) =>
     ['Works since', token.not_before === undefined ? null : time(token.not_before)],
     ['Expires', time(token.expires_on)],
     ['Created', time(token.issued_on)],
+    ['Last used', time(token.last_used_on)],
     ['Changed', token.modified_on === token.issued_on ? null : time(token.modified_on)],
     ['Id', html`<code>${token.id}</code>`],
   ])

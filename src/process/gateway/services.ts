@@ -17,6 +17,7 @@ import { Limiter } from '../../limits/limiter.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { AccessTokens } from '../../oauth-grants/access.ts'
 import { apiOf, type Places } from '../../oauth-grants/resource.ts'
+import { TokenUses } from '../../tokens/token-uses.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
 import type { AiServices } from '../../edge/plane.ts'
@@ -44,6 +45,7 @@ export class Services implements AiServices {
   readonly limiter: Limiter
   /** What the API has set for zones. */
   readonly zones: ZoneRecords
+  readonly #uses: TokenUses
   readonly #found: FoundReader
   readonly #sidePort: () => Endpoint
   #prices: PriceTable
@@ -61,6 +63,7 @@ export class Services implements AiServices {
     this.store = store
     this.#config = config
     this.#sidePort = options.sidePort
+    this.#uses = new TokenUses({ store, log })
     this.tokens = new TokenVerifier({
       store,
       grace,
@@ -68,6 +71,7 @@ export class Services implements AiServices {
       access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
       found,
       borrow: borrowed,
+      used: token => this.#uses.note(token),
     })
     this.gateways = new GatewayDirectory({
       store,
@@ -129,6 +133,7 @@ export class Services implements AiServices {
     this.#found.close()
     await this.limiter.close()
     await this.logs.close()
+    await this.#uses.close()
     await this.zones.close()
     await this.store.close()
   }

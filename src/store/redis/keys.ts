@@ -18,6 +18,8 @@ export const keys = {
   due: (kind: RecordKind) => `{gatehouse}:due:${kind}s`,
   /** `account/id` to the time at which the record itself says that it is due. */
   dueOf: (kind: RecordKind) => `{gatehouse}:due_of:${kind}s`,
+  /** `account/id` to when the record was last used, in ms since the epoch. */
+  uses: (kind: RecordKind) => `{gatehouse}:uses:${kind}s`,
   /** What finds one record of a kind, such as the digest of a token, to its `account/id`. */
   names: (kind: RecordKind) => (kind === 'token' ? '{gatehouse}:digests' : `{gatehouse}:names:${kind}s`),
   /** `group/place/id/account` of the records that are found by something they have in common, all of one score and so by their bytes. */

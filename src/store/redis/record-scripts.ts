@@ -10,7 +10,7 @@ import { togetherCount, togetherLua } from './record-writes.ts'
 export const mostChanges = 1_000
 
 /** How many keys one kind has. */
-const recordKeyCount = 9
+const recordKeyCount = 10
 
 /** Returns the keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind. */
 export function recordKeys(kind: RecordKind, account: string): readonly string[] {
@@ -24,6 +24,7 @@ export function recordKeys(kind: RecordKind, account: string): readonly string[]
     keys.due(kind),
     keys.dueOf(kind),
     keys.groups(kind),
+    keys.uses(kind),
   ]
 }
 
@@ -164,6 +165,7 @@ if last ~= '' and oldVersion ~= last then return 0 end
 if isLast(oldMarks, '') then return -1 end
 local version = stamp()
 redis.call('HDEL', KEYS[4], field)
+redis.call('HDEL', KEYS[10], field)
 unmark(oldMarks)
 redis.call('ZREM', KEYS[5], id)
 if kind == 'gateway' then redis.call('ZADD', KEYS[6], version, field .. '/' .. birth) end
@@ -223,6 +225,17 @@ for at, place in ipairs(places) do
   if size >= ${String(readSize)} then return {total, 1, items} end
 end
 return {total, 0, items}`
+
+/** KEYS: records, when they were last used. ARGV: `account/id` of a record and when it was used, of each. */
+export const noteUses = lua`
+for i = 1, #ARGV, 2 do
+  local field, at = ARGV[i], ARGV[i + 1]
+  local last = redis.call('HGET', KEYS[2], field)
+  if (not last or tonumber(last) < tonumber(at)) and redis.call('HEXISTS', KEYS[1], field) == 1 then
+    redis.call('HSET', KEYS[2], field, at)
+  end
+end
+return 1`
 
 /** KEYS: the first three of tokens, the two after these of gateways and of tokens, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token. */
 export const insertFirst = lua`${stampLua}${nameLua}${putLua}

@@ -1,7 +1,7 @@
 // Records in Redis: what all kinds have in common, and how a name finds one of them.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Token } from '../records.ts'
+import type { Token, TokenUse } from '../records.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
 import {
   LastSuperAdministrator,
@@ -24,6 +24,7 @@ import {
   listGroup,
   listRecords,
   markedScripts,
+  noteUses,
   plainScripts,
   readStep,
   recordKeys,
@@ -212,12 +213,38 @@ function sortable(at: number): string {
 }
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
+  readonly #connection: Connection
+
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     super(tokenTraits, connection, writes, clock)
+    this.#connection = connection
   }
 
   async findByDigest(digest: string): Promise<Token | null> {
     return (await this.findByName(digest))?.record ?? null
+  }
+
+  async noteUses(uses: readonly TokenUse[]): Promise<void> {
+    const homes = [keys.records('token'), keys.uses('token')]
+    for (let from = 0; from < uses.length; from += readStep) {
+      const some = uses.slice(from, from + readStep)
+      const args = some.flatMap(({ account, id, at }) => [`${account}/${id}`, at])
+      await this.#connection.script(noteUses, homes, args)
+    }
+  }
+
+  async lastUses(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const uses = new Map<string, number>()
+    for (let from = 0; from < ids.length; from += readStep) {
+      const some = ids.slice(from, from + readStep)
+      const fields = some.map(id => `${account}/${id}`)
+      const times = (await this.#connection.run(['HMGET', keys.uses('token'), ...fields])) as (
+        | string
+        | null
+      )[]
+      for (const [i, at] of times.entries()) if (at !== null) uses.set(some[i]!, Number(at))
+    }
+    return uses
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import {
   clientSecret,
@@ -19,12 +20,19 @@ import { zoneWith } from '../zones/zones.ts'
 const hour = 3_600_000
 const day = 24 * hour
 
+/** Has all tokens that there are used at a time. */
+async function useAll({ tokens }: Store, at: number): Promise<void> {
+  const { items } = await tokens.list(account, { offset: 0, limit: 100 })
+  await tokens.noteUses(items.map(({ account, id }) => ({ account, id, at })))
+}
+
 /** Starts with nothing that needs attention but what is kept in memory. */
 async function start(t: Parameters<typeof startApi>[0]) {
   const api = await startApi(t)
   api.given.pools = []
   const { key } = api.keys.current.digest('any')
   const now = api.clock.now()
+  await useAll(api.kept, now)
   const add = (name: string, members: Parameters<typeof oauthClient>[0]) =>
     api.kept.oauthClients.insert(oauthClient({ account, name, secrets: [], verification: null, ...members }))
   const secret = (age: number, lastUsed: number | null = null) =>
@@ -86,7 +94,8 @@ test('domain verifications that failed or end soon need attention', async t => {
 
 test('tokens that expire, gateways that are open, and full logs need attention', async t => {
   const { kept, found, now, clock } = await start(t)
-  const add = (name: string, members: object) => kept.tokens.insert(tokenWith({ name, ...members }).token)
+  const add = (name: string, members: object) =>
+    kept.tokens.insert(tokenWith({ name, issuedOn: now, ...members }).token)
   await add('later', { expiresOn: now + 8 * day })
   await add('gone', { expiresOn: now - 1 })
   await add('off', { expiresOn: now + day, status: 'disabled' })
@@ -116,6 +125,28 @@ test('tokens that expire, gateways that are open, and full logs need attention',
   ])
 })
 
+test('tokens that nobody uses need attention while they would work', async t => {
+  const { kept, found, now } = await start(t)
+  const add = async (name: string, age: number, members: object = {}, lastUsed: number | null = null) => {
+    const { token } = tokenWith({ name, issuedOn: now - age, ...members })
+    const { account, id } = token
+    await kept.tokens.insert(token)
+    if (lastUsed !== null) await kept.tokens.noteUses([{ account, id, at: now - lastUsed }])
+  }
+  await add('young', 90 * day - 1)
+  await add('used', 200 * day, {}, 90 * day - 1)
+  await add('off', 200 * day, { status: 'disabled' })
+  await add('gone', 200 * day, { expiresOn: now - 1 })
+  await add('waiting', 200 * day, { notBefore: now - day })
+  assert.deepEqual(await found(), [])
+  await add('never', 91 * day)
+  await add('left', 200 * day, {}, 90 * day)
+  assert.deepEqual((await found()).sort(), [
+    'token_unused: The API token left was not used for 90 days.',
+    'token_unused: The API token never was not used for 91 days.',
+  ])
+})
+
 test('members without a second factor, and a single super administrator, need attention', async t => {
   const { kept, found } = await start(t)
   const join = async (email: string, members: object, ofUser: object = {}) => {
@@ -140,7 +171,8 @@ test('members without a second factor, and a single super administrator, need at
 
 test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
   const server = await startRedis(t, { aof: 'everysec' })
-  const { ask, given, keepToken } = await startApi(t, store => store, server.url)
+  const { ask, given, keepToken, kept, clock } = await startApi(t, store => store, server.url)
+  await useAll(kept, clock.now())
   given.configs = [zoneWith(), zoneWith({ name: 'foreign', account: '9'.repeat(32) })]
   const { json } = await ask('GET', '/attention')
   const [first, second] = json.result.items

@@ -473,3 +473,28 @@ test('an app makes no token that would outlast what its user allowed, and may de
   assert.equal((await ask('GET', '/tokens', { token: app })).status, 200)
   assert.equal((await ask('DELETE', `/tokens/${token.id}`, { token: app })).status, 200)
 })
+
+test('a token shows when it was last used, and what else it shows stays as it was', async t => {
+  const { ask, kept } = await startApi(t)
+  const { value, ...made } = (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']) })).json.result
+  const { id } = made
+  const at = Date.UTC(2026, 0, 1, 7)
+  await kept.tokens.noteUses([{ account, id, at }])
+  const used = { ...made, last_used_on: '2026-01-01T07:00:00.000Z' }
+  assert.deepEqual((await ask('GET', `/tokens/${id}`)).json.result, used)
+  const listed = (await ask('GET', '/tokens')).json.result
+  assert.deepEqual(
+    listed.map(({ last_used_on = null }) => last_used_on),
+    [null, used.last_used_on],
+  )
+  assert.deepEqual(listed[1], used)
+  // It may be put back as it was got, and cannot be set.
+  const changed = await ask('PUT', `/tokens/${id}`, {
+    body: { ...used, name: 'other', last_used_on: '2020-01-01T00:00:00.000Z' },
+  })
+  assert.deepEqual([changed.status, changed.json.result.last_used_on], [200, used.last_used_on])
+  await ask('PUT', `/tokens/${id}/value`)
+  assert.equal((await ask('GET', `/tokens/${id}`)).json.result.last_used_on, used.last_used_on)
+  const [, audit] = (await ask('GET', '/audit_logs')).json.result
+  assert.deepEqual(audit.metadata.changed, ['name'])
+})

@@ -28,7 +28,10 @@ test('a token is created from the form, and its value is shown once', async t =>
   assert.ok(isWellFormed(value))
   assert.equal(made.headers.get('cache-control'), 'no-store')
   const list = await get(`${base}/tokens`)
-  assert.match(list.text, /deploy <script> on build-3 active AI Gateway Read and AI Gateway Run 1 Feb 2026/)
+  assert.match(
+    list.text,
+    /deploy <script> on build-3 active AI Gateway Read and AI Gateway Run never 1 Feb 2026/,
+  )
   assert.ok(!list.body.includes(value))
   const { result } = (await ask('GET', '/tokens')).json
   const { name, condition, expires_on } = result.find(({ name }: { name: string }) => /deploy/.test(name))
@@ -144,4 +147,23 @@ test('an account without tokens is told what they are for, and many have pages',
   assert.match(first.text, /1 to 20 of 21 Next/)
   assert.match((await get(`${base}/tokens?page=2`)).text, /Previous 21 to 21 of 21/)
   assert.doesNotMatch(first.body, /page=2[^"]*done|done[^"]*page=2/)
+})
+
+test('the last use of a token is shown, and warned of where it was lately', async t => {
+  const { base, get, keepToken, kept } = await openDashboard(t)
+  const { token } = await keepToken(['AI Gateway Run'], { name: 'busy' })
+  const { account, id } = token
+  const page = `${base}/tokens/${id}`
+  assert.match((await get(page)).text, /Last used never/)
+  for (const path of ['roll', 'revoke']) assert.doesNotMatch((await get(`${page}/${path}`)).text, /lately/)
+  await kept.tokens.noteUses([{ account, id, at: Date.UTC(2026, 2, 4) }])
+  assert.match((await get(page)).text, /Last used 4 Mar 2026/)
+  assert.match((await get(`${base}/tokens`)).text, /busy active AI Gateway Run 4 Mar 2026/)
+  for (const path of ['roll', 'revoke']) assert.doesNotMatch((await get(`${page}/${path}`)).text, /lately/)
+  await kept.tokens.noteUses([{ account, id, at: Date.now() - 47 * 3_600_000 }])
+  for (const path of ['roll', 'revoke'])
+    assert.match(
+      (await get(`${page}/${path}`)).text,
+      /It was used lately, .*: what still uses it will fail\./,
+    )
 })

@@ -233,6 +233,9 @@ export const migrations: readonly string[] = [
   CREATE UNIQUE INDEX signing_keys_by_id ON signing_keys (account, id);
   CREATE INDEX signing_keys_by_creation ON signing_keys (account, created_at, id);
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN last_used_at REAL;
+  `,
 ]
 
 /*
