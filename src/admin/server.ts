@@ -69,6 +69,8 @@ export class AdminServer {
   vouch: Vouch | null
   /** What is served beside the table; the first that takes a path has it. */
   faces: readonly Face[] = []
+  /** What of them the edge is to be served. */
+  published: readonly Face[] = []
   /** Where `/` leads browsers; null for nowhere. */
   front: string | null = null
 
@@ -83,7 +85,7 @@ export class AdminServer {
     this.#facesServer.on('clientError', refuseBytes)
   }
 
-  /** Listens on loopback for the edge of this gateway alone, and serves the faces there and nothing else; returns where. */
+  /** Listens on loopback for the edge of this gateway alone, and serves the published faces there and nothing else; returns where. */
   async listenForEdge(): Promise<Endpoint> {
     const host = '127.0.0.1'
     this.#facesServer.listen({ host, port: 0 })
@@ -144,7 +146,7 @@ export class AdminServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sender = senderOf(request, this.vouch)
-    const face = this.#faceOf(request)
+    const face = faceOf(this.faces, request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     // Who accepts anything, as curl does, gets the page of links.
     const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '')
@@ -155,7 +157,7 @@ export class AdminServer {
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
   async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const sender = senderOf(request, this.vouch)
-    const face = sender.isVouched ? this.#faceOf(request) : undefined
+    const face = sender.isVouched ? faceOf(this.published, request) : undefined
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     const lead = sender.isVouched ? this.#leadFrom(request) : null
     const refusal = failure('no_route', pathOf(request.url!).slice(0, 200))
@@ -166,11 +168,6 @@ export class AdminServer {
   #leadFrom({ method, url }: IncomingMessage): ApiResponse | null {
     if (this.front === null || pathOf(url!) !== '/' || (method !== 'GET' && method !== 'HEAD')) return null
     return { status: 303, headers: { location: this.front, vary: 'Accept' }, body: '' }
-  }
-
-  #faceOf({ url }: IncomingMessage): Face | undefined {
-    const path = pathOf(url!)
-    return this.faces.find(face => face.takes(path))
   }
 
   async #serveByFace(
@@ -256,6 +253,11 @@ export class AdminServer {
 /** Resolves when a server that was told to close has no connection left; at once where it never listened. */
 function ended(server: Server): Promise<void> {
   return server.listening ? new Promise(resolve => server.close(() => resolve())) : Promise.resolve()
+}
+
+function faceOf(faces: readonly Face[], { url }: IncomingMessage): Face | undefined {
+  const path = pathOf(url!)
+  return faces.find(face => face.takes(path))
 }
 
 function pathOf(target: string): string {

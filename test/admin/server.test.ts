@@ -154,12 +154,12 @@ test('an exception in a face is reported to the process; a response that has beg
   assert.deepEqual(bugs, [bug, bug])
 })
 
-test('the listener for the edge serves faces to whom the edge vouches for, and nothing else', async t => {
+test('the listener for the edge serves what is published to whom the edge vouches for, and nothing else', async t => {
   const { server, url, bugs } = await startAdmin(t)
   const vouch = new Vouch(Buffer.alloc(32, 7))
   server.vouch = vouch
   const senders: Sender[] = []
-  server.faces = [
+  server.published = [
     {
       takes: path => path.startsWith('/own/'),
       serve: async (_, response, sender) => {
@@ -168,6 +168,8 @@ test('the listener for the edge serves faces to whom the edge vouches for, and n
       },
     },
   ]
+  const kept = { takes: () => true, serve: async (_, response) => void response.end('kept') } satisfies Face
+  server.faces = [...server.published, kept]
   const { host, port } = await server.listenForEdge()
   assert.equal(host, '127.0.0.1')
   const ray = '0123456789abcdef'
@@ -188,7 +190,7 @@ test('the listener for the edge serves faces to whom the edge vouches for, and n
   assert.equal((await fetch(`http://${host}:${port}/own/er`)).status, 404)
   for (const path of ['/healthz', '/metrics', '/client/v4/openapi.json', '/', '/own'])
     assert.equal((await ask(path, hop))[0], 404, path)
-  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  assert.equal(await (await fetch(`${url}/healthz`)).text(), 'kept')
   assert.equal(senders.length, 1)
   assert.deepEqual(bugs, [])
 })

@@ -39,6 +39,8 @@ export interface FaceParts {
 export class Faces {
   /** Of two that take a path, the first has it. */
   readonly all: readonly Face[]
+  /** What the edge may lead to: the authorization server only where its issuer is published, on whatever host a path is asked. */
+  readonly published: readonly Face[]
   /** Where browsers begin; null where people have no pages. */
   readonly front: string | null
   readonly #oauth: OAuthFace | null
@@ -47,8 +49,10 @@ export class Faces {
     this.#oauth = buildOAuth(parts)
     const hasPages = this.#oauth !== null || parts.config.dashboard.host !== null
     this.front = hasPages ? '/dashboard' : null
+    const pages = hasPages ? buildPages(parts, this.#oauth) : []
+    this.published = [...pages, ...(this.#oauth !== null && isPublished(parts.config) ? [this.#oauth] : [])]
     this.all = [
-      ...(hasPages ? buildPages(parts, this.#oauth) : []),
+      ...pages,
       ...(this.#oauth === null ? [] : [this.#oauth, new ManagementMetadata(() => issuerOf(parts))]),
     ]
   }
@@ -93,6 +97,11 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
 
 function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
   return config.oauth.issuer ?? sidePort()
+}
+
+/** Whether the edge leads to the authorization server. */
+function isPublished({ zones }: Config): boolean {
+  return zones.some(({ routes }) => routes.some(({ own }) => own === 'issuer'))
 }
 
 /** Whether people on this machine reach the side port by its own URL. */

@@ -354,6 +354,7 @@ export class Gateway {
         this.#management = await this.#openManagement(this.#config, this.#services.store)
         this.#faces = this.#buildFaces(this.#services, this.#management)
         this.#server.faces = this.#faces?.all ?? []
+        this.#server.published = this.#faces?.published ?? []
         this.#server.front = this.#faces?.front ?? null
       },
       stop: async () => {
