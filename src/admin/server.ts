@@ -48,8 +48,9 @@ export interface Question {
   readonly target: string
   /** Whose request it is asked for. */
   readonly sender: Sender
-  /** Sent as JSON; none where it is left out. */
+  /** Sent as JSON, or as the text that it is where it has another type; none where it is left out. */
   readonly body?: unknown
+  readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
 }
@@ -124,9 +125,10 @@ export class AdminServer {
   /** Responds to code of this process, which has seen to who the caller is, as to a request with their token: by the same rows, rules and limits, with the same audit. */
   askAs(
     caller: Token,
-    { method, target, sender, body, ifMatch, idempotencyKey }: Question,
+    { method, target, sender, body, contentType = 'application/json', ifMatch, idempotencyKey }: Question,
   ): Promise<ApiResponse> {
-    const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body))
+    const isText = contentType !== 'application/json' && typeof body === 'string'
+    const bytes = Buffer.from(body === undefined ? '' : isText ? body : JSON.stringify(body))
     return this.#router.respond(
       method,
       target,
@@ -134,7 +136,7 @@ export class AdminServer {
         ...sender,
         accept: null,
         authorization: null,
-        contentType: body === undefined ? null : 'application/json',
+        contentType: body === undefined ? null : contentType,
         ifMatch: ifMatch ?? null,
         idempotencyKey: idempotencyKey ?? null,
         caller,

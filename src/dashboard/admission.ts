@@ -140,7 +140,7 @@ export class Admission {
       sent,
       email: known.actor.user.email,
     }
-    if (!isFormToken(sent.get('form_token'), known.session, ask.path))
+    if (!isFormToken(sent.get('form_token'), known.session, formPathOf(route, ask.path)))
       return this.#write(askAgain(held), known, place)
     const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
     const proof = route.isDangerous === true ? await this.#prove(held, ask.visit, known) : null
@@ -254,6 +254,11 @@ function visitOf({ request, sender }: Request): Visit {
 
 function onwardFrom({ show }: Route, { path, account }: Ask) {
   return { href: show === undefined ? paths.home(account.id) : path, text: 'Go on' }
+}
+
+/** Returns the path of the form that a route takes, to which its token is bound. */
+function formPathOf({ isBesideForm = false }: Route, path: string): string {
+  return isBesideForm ? path.slice(0, path.lastIndexOf('/')) : path
 }
 
 function isSecure({ origin }: Request): boolean {

@@ -6,6 +6,7 @@ interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly rest?: readonly string[]
+  readonly stream?: AsyncIterable<string>
 }
 
 /** Asks the management API as the person whose request is served. */
@@ -13,6 +14,8 @@ export type AskApi = (question: {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly target: string
   readonly body?: unknown
+  /** That of a body which is text; JSON by default. */
+  readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
 }) => Promise<ApiResponse>
@@ -44,6 +47,13 @@ export interface Failure {
   readonly faults: Faults
   /** Seconds until it is of use to try again. */
   readonly retryAfter: number | null
+}
+
+/** What the API has for programs to keep. */
+interface File {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly stream: AsyncIterable<string> | undefined
 }
 
 type Result<T> = Success<T> | Failure
@@ -78,12 +88,25 @@ export class Api {
     return { ok: true, result: bodyOf(response), info: null, etag: null }
   }
 
+  /** Reads a file, as it is read from the store. */
+  async file(path: string, query: Query = {}): Promise<Result<File>> {
+    const response = await this.#ask({ method: 'GET', target: targetOf(path, query) })
+    if (response.status >= 300) return read(response)
+    const { headers, stream } = response
+    return { ok: true, result: { headers, body: bodyOf(response), stream }, info: null, etag: null }
+  }
+
   post<T>(path: string, body?: unknown, conditions?: Conditions): Promise<Result<T>> {
     return this.#send('POST', targetOf(path), body, conditions)
   }
 
   put<T>(path: string, body?: unknown, conditions?: Conditions): Promise<Result<T>> {
     return this.#send('PUT', targetOf(path), body, conditions)
+  }
+
+  /** Sets what is stored as it comes, of a media type. */
+  async putText<T>(path: string, text: string, contentType: string): Promise<Result<T>> {
+    return read<T>(await this.#ask({ method: 'PUT', target: targetOf(path), body: text, contentType }))
   }
 
   patch<T>(path: string, body: unknown, conditions?: Conditions): Promise<Result<T>> {

@@ -74,6 +74,8 @@ export interface Route {
   readonly take?: Handler
   /** Whether the form is taken only with a proof of who sends it that is not older than 30 minutes. */
   readonly isDangerous?: boolean
+  /** Whether it takes the form of the page one step above, which has a button that leads here. */
+  readonly isBesideForm?: boolean
   /** Whether the form may have files, of 2 MB together. */
   readonly hasFiles?: boolean
 }

@@ -19,6 +19,12 @@ const deeds = {
   'access-rule-changed': 'The rule was changed.',
   'access-rule-moved': 'The rule was moved.',
   'access-rule-deleted': 'The rule was deleted.',
+  'error-rule-created': 'The rule was added. It is in effect now.',
+  'error-rule-changed': 'The rule was changed. It is in effect now.',
+  'error-rule-deleted': 'The rule was deleted.',
+  'error-rules-ordered': 'The rules have their new order.',
+  'error-page-set': 'The page is served from now on.',
+  'error-page-removed': 'The page was removed.',
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 

@@ -35,7 +35,13 @@ export class DashboardFace {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
-    sendPage(request, response, await this.#respond(request, sender))
+    const page = await this.#respond(request, sender)
+    try {
+      await sendPage(request, response, page)
+    } catch (cause) {
+      // A download that the store cuts off is no bug; what was sent of it cannot look whole.
+      if (!(cause instanceof StoreUnreachable)) throw cause
+    }
   }
 
   async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {

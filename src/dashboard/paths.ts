@@ -13,6 +13,30 @@ export const paths = {
   root,
   assets: `${root}/assets`,
   home: (account: string) => at(account),
+  errors: (account: string) => at(account, 'errors'),
+  errorCodes: (account: string) => at(account, 'errors', 'codes'),
+  errorCode: (account: string, code: string) => at(account, 'errors', 'codes', code),
+  errorPreview: (account: string, zone: string, code: string) =>
+    at(account, 'errors', 'zones', zone, 'codes', code, 'preview'),
+  errorZone: (account: string, zone: string) => at(account, 'errors', 'zones', zone),
+  newErrorRule: (account: string, zone: string) => at(account, 'errors', 'zones', zone, 'rules', 'new'),
+  orderErrorRules: (account: string, zone: string) => at(account, 'errors', 'zones', zone, 'rules', 'order'),
+  errorRule: (account: string, zone: string, rule: string) =>
+    at(account, 'errors', 'zones', zone, 'rules', rule),
+  editErrorRule: (account: string, zone: string, rule: string) =>
+    at(account, 'errors', 'zones', zone, 'rules', rule, 'edit'),
+  deleteErrorRule: (account: string, zone: string, rule: string) =>
+    at(account, 'errors', 'zones', zone, 'rules', rule, 'delete'),
+  errorPage: (account: string, zone: string, type: string) =>
+    at(account, 'errors', 'zones', zone, 'pages', type),
+  errorPagePreview: (account: string, zone: string, type: string) =>
+    at(account, 'errors', 'zones', zone, 'pages', type, 'preview'),
+  editErrorPage: (account: string, zone: string, type: string) =>
+    at(account, 'errors', 'zones', zone, 'pages', type, 'edit'),
+  deleteErrorPage: (account: string, zone: string, type: string) =>
+    at(account, 'errors', 'zones', zone, 'pages', type, 'delete'),
+  audit: (account: string) => at(account, 'audit'),
+  auditExport: (account: string) => at(account, 'audit', 'export'),
   tokens: (account: string) => at(account, 'tokens'),
   newToken: (account: string) => at(account, 'tokens', 'new'),
   token: (account: string, token: string) => at(account, 'tokens', token),

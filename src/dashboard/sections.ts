@@ -9,8 +9,11 @@ interface Section {
 
 /** Whoever may not see the page of one does not see its name. */
 export const sections: readonly Section[] = [
+  { title: 'Overview', path: paths.home },
   { title: 'OAuth clients', path: paths.clients },
   { title: 'Zones', path: paths.zones },
+  { title: 'Errors', path: paths.errors },
   { title: 'Members', path: paths.members },
   { title: 'API tokens', path: paths.tokens },
+  { title: 'Audit log', path: paths.audit },
 ]

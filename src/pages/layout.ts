@@ -27,6 +27,8 @@ export interface PageResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
+  /** What follows the body, written as it is read; when it fails, the response is cut off. */
+  readonly stream?: AsyncIterable<string>
 }
 
 const frame = new Frame(style, null)

@@ -1,6 +1,8 @@
 // Reads a form from a browser, which only one of our own pages can have sent, and sends pages to it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
 import { isFromOwnPage } from './form-proof.ts'
 import type { Page, PageResponse } from './layout.ts'
@@ -39,18 +41,39 @@ export function forged(link: Link): Page {
   })
 }
 
-/** Sends a page, or what a browser loads beside one. */
-export function sendPage(
+/** Sends a page, or what a browser loads beside one; resolves when a stream has ended, or who reads it has left. */
+export async function sendPage(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, body }: PageResponse,
-): void {
+  { status, headers, body, stream }: PageResponse,
+): Promise<void> {
   for (const [name, value] of headers)
     if (name === 'set-cookie') response.appendHeader(name, value)
     else response.setHeader(name, value)
+  if (stream !== undefined && request.method !== 'HEAD') {
+    response.writeHead(status)
+    return writeOut(body, stream, response)
+  }
   const bytes = Buffer.from(body)
-  response.writeHead(status, { 'content-length': bytes.length })
+  response.writeHead(status, stream === undefined ? { 'content-length': bytes.length } : {})
   response.end(request.method === 'HEAD' ? undefined : bytes)
+}
+
+async function writeOut(
+  body: string,
+  stream: AsyncIterable<string>,
+  response: ServerResponse,
+): Promise<void> {
+  const all = async function* () {
+    yield body
+    yield* stream
+  }
+  try {
+    // What fails destroys the response, so that nobody takes it for whole.
+    await pipeline(Readable.from(all()), response)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw cause
+  }
 }
 
 /** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */

@@ -62,7 +62,7 @@ export class SignInFace {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
-    sendPage(request, response, await this.#respond(request, sender))
+    await sendPage(request, response, await this.#respond(request, sender))
   }
 
   async #respond(request: IncomingMessage, sender: Sender): Promise<PageResponse> {

@@ -1,6 +1,7 @@
 // What there is to see on the pages of the dashboard, for tests that look at all of them: whoever adds a page adds here what its path and its state need.
 
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
+import { slotOf } from '../../src/store/tally.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import type { openDashboard } from './site.ts'
 import { furnishRules, furnishZone } from './zones/zone.ts'
@@ -25,10 +26,39 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     furnishZone(given, hostile)
     return { zone: 'main', rule: await furnishRules(ask, hostile) }
   },
+  furnishErrors,
 ]
 
+/** Sets a rule and a page of a zone, and counts an error with its request. */
+async function furnishErrors({ ask, kept, clock, metrics }: Site): Promise<Readonly<Record<string, string>>> {
+  const rules = '/client/v4/zones/main/error_rules'
+  const rule = { expression: 'request.path == "/api"', content: hostile, content_type: 'text/html' }
+  await ask('POST', rules, { body: rule })
+  const { json } = await ask('POST', rules, { body: { ...rule, description: hostile } })
+  const page = { body: `<h1>Sorry</h1>${hostile}`, headers: { 'content-type': 'text/html' } }
+  await ask('PUT', '/client/v4/zones/main/error_pages/waf_block', page)
+  const now = clock.now()
+  const occurrence = {
+    at: now,
+    ray: 'ab',
+    method: 'GET',
+    host: 'x',
+    path: hostile,
+    status: 403,
+    format: 'html',
+  }
+  const error = { kind: 'error', scope: 'zone main', last: now, occurrences: [occurrence] } as const
+  await kept.tallies.add([{ ...error, name: '1020', count: 7, slot: slotOf('error', now) }])
+  metrics.edge.zone('main').request(403, 5)
+  return { zone: 'main', errorrule: json.result.id, type: 'waf_block', code: '1020' }
+}
+
 /** Other states of pages that are looked at besides: what follows the account in the path, with `{name}` steps and a query. */
-export const states: readonly string[] = ['/tokens?done=token-revoked']
+export const states: readonly string[] = [
+  '/tokens?done=token-revoked',
+  '/audit?action=update',
+  '/errors?zone=main',
+]
 
 /** Makes what pages are about, and returns what puts it into their paths. */
 export async function furnish(site: Site): Promise<(path: string) => string> {

@@ -12,7 +12,8 @@ export async function violationsOf(
   rules: readonly string[] | null = null,
 ): Promise<readonly string[]> {
   await page.evaluate(axe)
-  const options = { resultTypes: ['violations'], ...(rules !== null && { runOnly: rules }) }
+  // A frame is looked at as a part of the page, and what is in it is another page.
+  const options = { resultTypes: ['violations'], iframes: false, ...(rules !== null && { runOnly: rules }) }
   return page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
   )

@@ -18,9 +18,14 @@ export const dashboard: readonly Mutated[] = [
         breaks: 'an account that requires a second factor opens pages without one',
       },
       {
-        text: "if (!isFormToken(sent.get('form_token'), known.session, ask.path))",
+        text: "if (!isFormToken(sent.get('form_token'), known.session, formPathOf(route, ask.path)))",
         becomes: 'if (false)',
         breaks: 'a form counts without a token',
+      },
+      {
+        text: "return isBesideForm ? path.slice(0, path.lastIndexOf('/')) : path",
+        becomes: "return path.slice(0, path.lastIndexOf('/'))",
+        breaks: 'the form of one page counts for another',
       },
       {
         text: 'await this.#standingOf({ ...sender, actor: found })',

@@ -3,6 +3,9 @@
 for (const form of document.querySelectorAll('form')) {
   let isSent = false
   form.addEventListener('submit', event => {
+    const button = /** @type {HTMLButtonElement | null} */ (event.submitter)
+    // What goes to a frame leaves the page as it is.
+    if (button?.formTarget) return
     if (isSent) event.preventDefault()
     isSent = true
   })

@@ -1,0 +1,41 @@
+// An entry of the audit log as the management API shows it, and what it says in words.
+
+import { auditActions, auditKinds } from './kinds.ts'
+
+export interface AuditEntry {
+  readonly id: string
+  readonly when: string
+  readonly action: { readonly type: string }
+  readonly actor: {
+    readonly id: string
+    readonly type: 'user' | 'admin' | 'system'
+    readonly email?: string
+    readonly ip?: string
+  }
+  readonly resource: { readonly id: string; readonly type: string }
+  readonly interface: 'API' | 'UI' | 'CLI' | 'System'
+  readonly metadata: {
+    readonly ray: string
+    readonly changed: readonly string[]
+    readonly oauth_client_id?: string
+    readonly oauth_client_name?: string
+    readonly dropped?: { readonly count: number; readonly from: string; readonly to: string }
+    readonly unvouched_proxy?: string
+  }
+}
+
+/** What one response of the audit log says of itself: with a filter nothing is counted. */
+export interface AuditInfo {
+  readonly total_count?: number
+  readonly scanned?: number
+  readonly cursor?: string
+}
+
+/** Returns what was done to what, as `Changed: OAuth client`. */
+export function deedInWords({ action, resource }: AuditEntry): string {
+  return `${wordOf(auditActions, action.type)}: ${wordOf(auditKinds, resource.type)}`
+}
+
+function wordOf(words: readonly (readonly [name: string, word: string])[], name: string): string {
+  return words.find(([one]) => one === name)?.[1] ?? name
+}

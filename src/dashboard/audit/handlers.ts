@@ -1,0 +1,62 @@
+// Handlers of the audit log: who did what, and the same as a file.
+
+import { strictHeaders } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import type { AuditEntry, AuditInfo } from './entry.ts'
+import { listView } from './views.ts'
+
+const onAPage = 50
+
+export const showAudit: Handler = async ask => {
+  const { account, query } = ask
+  const filters = filtersOf(query)
+  const [page, cursor] = [query.get('page'), query.get('cursor')]
+  const listed = await ask.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
+    ...filters,
+    per_page: onAPage,
+    ...(cursor ? { cursor } : page && { page }),
+  })
+  if (!listed.ok && listed.status !== 400) return listed
+  const shown = listed.ok
+    ? { entries: listed.result, info: listed.info as (typeof listed)['info'] & AuditInfo, faults: [] }
+    : { entries: [], info: {}, faults: Object.values(listed.faults) }
+  return listView({ account: account.id, query, isFiltered: Object.values(filters).some(Boolean), ...shown })
+}
+
+/** Responds with a file that is written as it is read. */
+export const exportAudit: Handler = async ask => {
+  const { account, query } = ask
+  const file = await ask.api.file(apiPath('accounts', account.id, 'audit_logs', 'export'), {
+    ...filtersOf(query),
+    format: query.get('format') === 'ndjson' ? 'ndjson' : 'csv',
+  })
+  if (!file.ok) return file
+  const { headers, body, stream } = file.result
+  return {
+    status: 200,
+    headers: [...Object.entries(headers), ...strictHeaders],
+    body,
+    ...(stream !== undefined && { stream }),
+  }
+}
+
+/** Returns the filters of the API that those of the page stand for. */
+function filtersOf(query: Ask['query']) {
+  const actor = query.get('actor')?.trim() ?? ''
+  return {
+    [actor.includes('@') ? 'actor.email' : 'actor.id']: actor,
+    'action.type': query.get('action'),
+    'resource.type': query.get('type'),
+    'resource.id': query.get('resource')?.trim(),
+    since: query.get('since'),
+    before: dayAfter(query.get('until')),
+  }
+}
+
+/** Returns the day after, so that a day counts to its end; what is no day stays as it is, and the API refuses it. */
+function dayAfter(day: string | null): string | null {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day ?? '')) return day
+  const next = Date.parse(`${day}T00:00:00Z`) + 86_400_000
+  return Number.isNaN(next) ? day : new Date(next).toISOString().slice(0, 10)
+}

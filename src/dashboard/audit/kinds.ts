@@ -1,0 +1,34 @@
+// What can be done, and to what, as the audit log has it and in words.
+
+export const auditActions = [
+  ['create', 'Created'],
+  ['update', 'Changed'],
+  ['delete', 'Deleted'],
+  ['reorder', 'Put in another order'],
+  ['roll', 'Rolled'],
+  ['rotate_secret', 'Given another secret'],
+  ['delete_rotated_secret', 'Old secret deleted'],
+  ['delete_logs', 'Logs deleted'],
+  ['drop', 'Removed for age or number'],
+  ['invite', 'Invited'],
+  ['accept', 'Accepted'],
+  ['revoke', 'Revoked'],
+  ['change_password', 'Password changed'],
+  ['sign_in', 'Signed in'],
+  ['sign_out', 'Signed out'],
+] as const
+
+export const auditKinds = [
+  ['oauth_client', 'OAuth client'],
+  ['gateway', 'AI gateway'],
+  ['token', 'API token'],
+  ['error_rules', 'Error rules'],
+  ['error_page', 'Error page'],
+  ['access_rules', 'Access rules'],
+  ['audit_entries', 'Audit entries'],
+  ['account', 'Account'],
+  ['user', 'User'],
+  ['member', 'Member'],
+  ['session', 'Session'],
+  ['oauth_grant', 'Consent'],
+] as const

@@ -1,0 +1,11 @@
+// The pages of the audit log.
+
+import type { Route } from '../ask.ts'
+import { exportAudit, showAudit } from './handlers.ts'
+
+const audit = '/dashboard/{account}/audit'
+
+export const auditRoutes: readonly Route[] = [
+  { path: audit, permission: 'API Tokens Read', show: showAudit },
+  { path: `${audit}/export`, permission: 'API Tokens Read', show: exportAudit },
+]

@@ -1,0 +1,100 @@
+// What the pages about errors ask of the management API, and show above themselves.
+
+import { type Api, apiPath } from '../api.ts'
+import type { Ask, Crumb } from '../ask.ts'
+import { paths } from '../paths.ts'
+
+export interface Zone {
+  readonly id: string
+  readonly account: { readonly id: string }
+  readonly hosts: readonly string[]
+  readonly errors: { readonly file_rules: number; readonly file_pages: readonly string[] }
+}
+
+/** A rule as it is listed: those of the API have ids, and are asked before those of the file. */
+export interface RankedRule {
+  readonly id: string
+  readonly source: 'api' | 'zone_file' | 'all_zones_file'
+  /** Its number in the file; null for one of the API. */
+  readonly number: number | null
+  readonly expression: string
+  readonly content_type: string
+  readonly status_code: number | null
+  readonly description: string | null
+  readonly hits: number
+  readonly last_hit_at: string | null
+}
+
+export interface Rule {
+  readonly id: string
+  readonly expression: string
+  readonly content: string
+  readonly content_type: string
+  readonly status_code: number | null
+  readonly description: string | null
+}
+
+export interface ErrorPage {
+  readonly type: string
+  readonly size: number
+  readonly modified_at: string
+  /** Only where one page is read. */
+  readonly html?: string
+}
+
+export interface Preview {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly source: keyof typeof sourcesInWords
+  readonly rule_id?: string
+}
+
+/** What decided the content of a response. */
+export const sourcesInWords = {
+  draft_rule: 'this rule',
+  draft_page: 'this page',
+  zone_rule: 'a rule of the zone',
+  account_rule: 'a rule for all zones',
+  zone_page: 'a page of the zone',
+  account_page: 'a page for all zones',
+  default: 'the page of Gatehouse',
+} as const
+
+/** What the API allows to be listed on one page. */
+const mostZones = 100
+
+/** Finds the zone of a path; one of another account is not there. */
+export function findZone(ask: Ask) {
+  return zoneNamed(ask, ask.params.zone!)
+}
+
+/** Finds a zone of the account. */
+export async function zoneNamed({ api, account }: Ask, name: string) {
+  const found = await api.get<Zone>(apiPath('zones', name))
+  const isOthers = found.ok ? found.result.account.id !== account.id : found.status === 403
+  return isOthers ? noZone : found
+}
+
+const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
+
+/** Lists the zones of the account, by name; none where the person may not see them. */
+export async function zonesOf({ api, account, may }: Ask): Promise<readonly Zone[]> {
+  if (!may('Zones Read')) return []
+  const listed = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
+  return listed.ok ? listed.result : []
+}
+
+/** Returns what a client would get for an error in a zone. */
+export function previewOf(api: Api, zone: string, body: object) {
+  return api.post<Preview>(apiPath('zones', zone, 'error_preview'), body)
+}
+
+export function errorCrumbs({ account }: Ask): readonly Crumb[] {
+  return [{ title: 'Errors', path: paths.errors(account.id) }]
+}
+
+export function zoneCrumbs(ask: Ask): readonly Crumb[] {
+  const zone = ask.params.zone!
+  return [...errorCrumbs(ask), { title: zone, path: paths.errorZone(ask.account.id, zone) }]
+}

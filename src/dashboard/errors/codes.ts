@@ -1,0 +1,145 @@
+// Every error of the catalogue, and one of them as a person, a program and an agent get it.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
+import { facts, told } from '../../pages/components.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { table } from '../parts/lists.ts'
+import { codeBlock } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { notFound } from '../refusals.ts'
+import {
+  errorCrumbs,
+  findZone,
+  type Preview,
+  previewOf,
+  sourcesInWords,
+  zoneNamed,
+  zonesOf,
+} from './asked.ts'
+import { frame, framed, framedText } from './sandbox.ts'
+
+export const showCodes: Handler = async ask => {
+  const words = (ask.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const found = entries.filter(({ code, name, title, status }) => {
+    const text = `${code} ${name} ${title} ${status}`.toLowerCase()
+    return words.every(word => text.includes(word))
+  })
+  const path = paths.errorCodes(ask.account.id)
+  return {
+    title: 'All codes',
+    crumbs: errorCrumbs(ask),
+    isWide: true,
+    content: html`<form class="search" role="search" method="get" action="${path}"><div class="field"><label for="search-q">Code, name or words</label><input id="search-q" name="q" type="search" value="${ask.query.get('q') ?? ''}" autocomplete="off"></div><button class="plain">Search</button></form>${
+      found.length === 0
+        ? html`<div class="card empty"><h2>Nothing found</h2><p><a href="${path}">All codes</a></p></div>`
+        : table('Errors of the gateway', columnsOf(ask), found)
+    }`,
+  }
+}
+
+function columnsOf({ account }: Ask) {
+  return [
+    {
+      title: 'Code',
+      isName: true,
+      cell: ({ code }: Entry) => html`<a href="${paths.errorCode(account.id, String(code))}">${code}</a>`,
+    },
+    { title: 'Error', cell: ({ title }: Entry) => title },
+    { title: 'Status', isNumber: true, cell: ({ status }: Entry) => status },
+    {
+      title: 'Retry',
+      cell: ({ retry_after }: Entry) => (retry_after === undefined ? 'no' : `after ${retry_after} s`),
+    },
+    { title: 'Who must act', cell: whoActs },
+  ]
+}
+
+function whoActs({ owner_action_required }: Entry): string {
+  return owner_action_required ? 'you' : 'no one, or the client'
+}
+
+/** What clients accept, by who they are. */
+const readers = [
+  { who: 'A program', accept: 'application/json' },
+  { who: 'A program that knows problem details', accept: 'application/problem+json' },
+  { who: 'An agent', accept: 'text/markdown' },
+] as const
+const person = 'text/html'
+
+export const showCode: Handler = async ask => {
+  const entry = entryOf(ask)
+  if (entry === null) return notFound
+  const zones = await zonesOf(ask)
+  const name = ask.query.get('zone') ?? zones[0]?.id ?? null
+  const zone = name === null ? null : await zoneNamed(ask, name)
+  if (zone?.ok === false) return zone
+  const accepts = [person, ...readers.map(({ accept }) => accept)]
+  const previews: Preview[] = []
+  for (const result of await Promise.all(
+    zone === null
+      ? []
+      : accepts.map(accept => previewOf(ask.api, zone.result.id, { code: entry.code, accept })),
+  )) {
+    if (!result.ok) return result
+    previews.push(result.result)
+  }
+  const [page, ...others] = previews
+  return {
+    title: `${entry.code} ${entry.title}`,
+    crumbs: [...errorCrumbs(ask), { title: 'All codes', path: paths.errorCodes(ask.account.id) }],
+    isWide: true,
+    hasFrames: true,
+    content: html`${explanation(entry)}${
+      zone === null || page === undefined
+        ? html`<div class="card"><p>Once the account has a zone, this page shows what its clients get.</p></div>`
+        : html`${zoneForm(
+            ask,
+            entry,
+            zone.result.id,
+            zones.map(({ id }) => id),
+          )}<section class="card" aria-labelledby="person"><h2 id="person">A person sees</h2>${decided(page)}${frame(
+            'The page of the error',
+            paths.errorPreview(ask.account.id, zone.result.id, String(entry.code)),
+          )}</section>${readers.map(
+            ({ who }, i) =>
+              html`<section class="card wrap" aria-labelledby="reader-${i}"><h2 id="reader-${i}">${who} gets</h2>${decided(others[i]!)}${headOf(others[i]!)}${codeBlock('Body', others[i]!.body)}</section>`,
+          )}`
+    }`,
+  }
+}
+
+/** Shows the page of an error in a zone, alone. */
+export const frameError: Handler = async ask => {
+  const entry = entryOf(ask)
+  if (entry === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const preview = await previewOf(ask.api, zone.result.id, { code: entry.code, accept: person })
+  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+}
+
+function entryOf({ params }: Ask): Entry | null {
+  return entries.find(({ code }) => String(code) === params.code) ?? null
+}
+
+function explanation(entry: Entry): Html {
+  return html`<div class="card">${facts(factsOf(entry))}<h2>When it happens</h2><p>${entry.cause}</p><h2>What to check</h2><p>${entry.remedy}</p></div>`
+}
+
+function zoneForm({ account }: Ask, { code }: Entry, chosen: string, zones: readonly string[]): Html {
+  return html`<form class="search" method="get" action="${paths.errorCode(account.id, String(code))}"><div class="field"><label for="search-zone">Zone</label><select id="search-zone" name="zone">${zones.map(
+    zone => html`<option value="${zone}"${zone === chosen && html` selected`}>${zone}</option>`,
+  )}</select></div><button class="plain">Show</button><a href="${paths.errorZone(account.id, chosen)}">Rules and pages of ${told(chosen)}</a></form>`
+}
+
+/** Makes a line of the status of a response, and of who decided its content. */
+export function decided({ status, source }: Preview): Html {
+  return html`<p class="hint">Status ${status}, from ${sourcesInWords[source]}.</p>`
+}
+
+/** Makes the header fields of a response, to be looked at on demand. */
+export function headOf({ headers }: Preview): Html {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return html`<details><summary>Header fields</summary><pre class="key" tabindex="0">${lines.join('\n')}</pre></details>`
+}

@@ -1,0 +1,103 @@
+// One kind of error page of a zone: what clients get, and its removal.
+
+import { html } from '../../base/text/html.ts'
+import { facts, notice } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { confirmation, dangerZone } from '../parts/forms.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { notFound } from '../refusals.ts'
+import { type ErrorPage, findZone, previewOf, sourcesInWords, zoneCrumbs } from './asked.ts'
+import { type PageType, pageTypeOf } from './page-types.ts'
+import { frame, framed, framedText } from './sandbox.ts'
+import { sizeInWords } from './zone.ts'
+
+export const showPage: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const [pages, preview] = await Promise.all([
+    ask.api.get<ErrorPage[]>(apiPath('zones', zone.result.id, 'error_pages')),
+    previewOf(ask.api, zone.result.id, { code: type.sample, accept: 'text/html' }),
+  ])
+  if (!pages.ok) return pages
+  if (!preview.ok) return preview
+  const page = pages.result.find(one => one.type === type.type) ?? null
+  const { id } = ask.account
+  const mayWrite = ask.may('Custom Errors Write')
+  const { source } = preview.result
+  return {
+    title: type.title,
+    crumbs: zoneCrumbs(ask),
+    hasFrames: true,
+    ...(mayWrite && {
+      actions: html`<a class="button" href="${paths.editErrorPage(id, zone.result.id, type.type)}">${page === null ? 'Upload a page' : 'Replace the page'}</a>`,
+    }),
+    content: html`<p class="lead">${type.text}</p>${source.endsWith('_rule') && notice('A rule decides this error before any page does.')}<div class="card">${facts(
+      [
+        ['Set here', page === null ? 'no' : html`${sizeInWords(page)}, ${time(page.modified_at)}`],
+        ['In the file', zone.result.errors.file_pages.includes(type.type) ? 'yes' : 'no'],
+      ],
+    )}<h2>What people get now</h2><p class="hint">For error ${type.sample}, from ${sourcesInWords[source]}. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame(
+      'The error page as it is served',
+      paths.errorPagePreview(id, zone.result.id, type.type),
+    )}</div>${dangerZone(
+      mayWrite && page !== null
+        ? [
+            {
+              title: 'Remove',
+              text: 'People get the page of the file or of Gatehouse again.',
+              path: paths.deleteErrorPage(id, zone.result.id, type.type),
+              link: 'Remove…',
+            },
+          ]
+        : [],
+    )}`,
+  }
+}
+
+/** Shows alone what people get. */
+export const framePage: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const preview = await previewOf(ask.api, zone.result.id, { code: type.sample, accept: 'text/html' })
+  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+}
+
+export const confirmPageRemoval: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  return {
+    title: 'Remove this page?',
+    crumbs: zoneCrumbs(ask),
+    content: confirmation({
+      frame: ask.frameFor(ask.path),
+      draft: new Draft(),
+      what: html`<p>“${type.title}” of ${zone.result.id} is deleted, and people get the page of the file or of Gatehouse at once. This cannot be undone.</p>`,
+      send: 'Remove the page',
+      cancel: paths.errorPage(ask.account.id, zone.result.id, type.type),
+    }),
+  }
+}
+
+export const removePage: Handler = async ask => {
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const type = ask.params.type!
+  const removed = await ask.api.delete(apiPath('zones', zone.result.id, 'error_pages', type))
+  if (!removed.ok) return removed
+  return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type), 'error-page-removed'))
+}
+
+export function typeOf({ params }: Ask): PageType | null {
+  return pageTypeOf(params.type!)
+}

@@ -1,0 +1,128 @@
+// Which errors happened in the last day, by zone and code, with the requests that got them.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { emptyState, pager, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths, withQuery } from '../paths.ts'
+import { type Zone, zoneNamed, zonesOf } from './asked.ts'
+
+interface Happened {
+  readonly place: 'zone' | 'ai_gateway' | 'ai_host' | 'unknown_host'
+  readonly zone: string | null
+  readonly gateway_id: string | null
+  readonly code: number
+  readonly title: string | null
+  readonly count: number
+  readonly last_at: string
+  readonly occurrences: readonly Occurrence[]
+}
+
+interface Occurrence {
+  readonly at: string
+  readonly ray: string
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  /** 0 where the client left before it got any. */
+  readonly status: number
+  readonly format: string
+}
+
+const onAPage = 20
+
+export const showHappened: Handler = async ask => {
+  const { query, account } = ask
+  const name = query.get('zone')
+  const [zones, zone] = await Promise.all([zonesOf(ask), name ? zoneNamed(ask, name) : null])
+  if (zone?.ok === false) return zone
+  const code = query.get('code')?.trim() ?? ''
+  const place =
+    zone === null ? apiPath('accounts', account.id, 'errors') : apiPath('zones', zone.result.id, 'errors')
+  const listed = await ask.api.get<Happened[]>(place, {
+    page: query.get('page'),
+    per_page: onAPage,
+    code: /^\d{3,4}$/.test(code) ? code : null,
+    order: query.get('order') === 'count' ? 'count' : null,
+  })
+  if (!listed.ok) return listed
+  const isFiltered = code !== '' || zone !== null
+  return {
+    title: 'Errors',
+    isWide: true,
+    ...(ask.may('Custom Errors Read') && {
+      actions: html`<a class="button plain small" href="${paths.errorCodes(account.id)}">All codes</a>`,
+    }),
+    content: html`${ask.may('Custom Errors Read') && zoneLinks(ask, zones)}<h2 class="apart" id="happened">The last day</h2>${searchForm(ask, zones)}<div id="errors" data-live="15">${
+      listed.result.length === 0
+        ? emptyState(
+            isFiltered ? 'Nothing found' : 'No errors in the last day',
+            isFiltered
+              ? 'No such error happened in the last day.'
+              : 'Each error that the gateway responds with is counted here, with the rays of the last requests that got it.',
+          )
+        : table('Errors of the last day', columnsOf(ask), listed.result)
+    }${pager(paths.errors(account.id), query, listed.info!)}</div>`,
+  }
+}
+
+function zoneLinks({ account }: Ask, zones: readonly Zone[]): Html | null {
+  if (zones.length === 0) return null
+  return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${zones.map(
+    ({ id, hosts }) =>
+      html`<li><div><a href="${paths.errorZone(account.id, id)}">${told(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
+  )}</ul></section>`
+}
+
+function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
+  const option = (value: string, text: string, name: string) =>
+    html`<option value="${value}"${query.get(name) === value && html` selected`}>${text}</option>`
+  return html`<form class="search" role="search" method="get" action="${paths.errors(account.id)}">
+<div class="field"><label for="search-code">Code</label><input id="search-code" name="code" type="search" inputmode="numeric" value="${query.get('code') ?? ''}" autocomplete="off"></div>
+<div class="field"><label for="search-zone">Zone</label><select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select></div>
+<div class="field"><label for="search-order">First</label><select id="search-order" name="order">${option('last', 'The latest', 'order')}${option('count', 'The most frequent', 'order')}</select></div>
+<button class="plain">Search</button></form>`
+}
+
+function columnsOf({ account, may }: Ask) {
+  return [
+    {
+      title: 'Code',
+      isName: true,
+      cell: ({ code, zone, title }: Happened) =>
+        title !== null && may('Custom Errors Read')
+          ? html`<a href="${withQuery(paths.errorCode(account.id, String(code)), { zone })}">${code}</a>`
+          : html`${code}`,
+    },
+    {
+      title: 'Error',
+      cell: (one: Happened) => html`${one.title ?? 'Unknown to this version'}${requestsOf(one.occurrences)}`,
+    },
+    { title: 'Where', cell: placeInWords },
+    { title: 'Times', isNumber: true, cell: ({ count }: Happened) => count.toLocaleString('en') },
+    { title: 'Last', cell: ({ last_at }: Happened) => time(last_at) },
+  ]
+}
+
+function placeInWords({ place, zone, gateway_id }: Happened): Html {
+  switch (place) {
+    case 'zone':
+      return told(zone!)
+    case 'ai_gateway':
+      return gateway_id === null ? html`AI gateways` : html`AI gateway ${told(gateway_id)}`
+    case 'ai_host':
+      return html`AI host, no gateway`
+    case 'unknown_host':
+      return html`hosts of no zone`
+  }
+}
+
+function requestsOf(occurrences: readonly Occurrence[]): Html | null {
+  if (occurrences.length === 0) return null
+  return html`<details class="requests"><summary>${occurrences.length === 1 ? 'The request' : `The last ${occurrences.length} requests`}</summary><ul class="plain-list">${occurrences.map(
+    ({ at, ray, method, host, path, status, format }) =>
+      html`<li><code>${ray}</code> ${time(at)}<br><span class="hint long">${told(method)} ${told(`${host}${path}`)}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
+  )}</ul></details>`
+}

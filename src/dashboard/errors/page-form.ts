@@ -1,0 +1,110 @@
+// The form in which an error page is uploaded or written, and tried before it is served.
+
+import { html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { areaField, fileField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { paths } from '../paths.ts'
+import { notFound } from '../refusals.ts'
+import { type ErrorPage, findZone, previewOf, zoneCrumbs } from './asked.ts'
+import { typeOf } from './error-pages.ts'
+import type { PageType } from './page-types.ts'
+import { frame, framed, framedText } from './sandbox.ts'
+
+/** The most characters of HTML that come with the form: pages of ours stay small. */
+const mostShown = 30_000
+const frameName = 'preview'
+const labels = { file: 'File', html: 'HTML' } as const
+
+export const showPageForm: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const page = await ask.api.get<ErrorPage>(pageOf(ask))
+  if (!page.ok && page.status !== 404) return page
+  const now = page.ok ? (page.result.html ?? '') : ''
+  return formView(ask, type, new Draft({ html: now.length > mostShown ? '' : now }))
+}
+
+export const setPage: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const draft = Draft.of(ask.form)
+  const text = htmlIn(draft)
+  if (text === '') return formView(ask, type, draft.withFault('file', missing))
+  const set = await ask.api.putText(pageOf(ask), text, 'text/html')
+  if (!set.ok) {
+    const { file, ...values } = draft.values
+    const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
+    const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
+    return formView(ask, type, new Draft(kept).refused({ ...set, faults: named }))
+  }
+  return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type.type), 'error-page-set'))
+}
+
+/** Shows in a frame what people would get. */
+export const frameDraft: Handler = async ask => {
+  const type = typeOf(ask)
+  if (type === null) return notFound
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const text = htmlIn(Draft.of(ask.form))
+  if (text === '') return framedText(422, [missing])
+  const preview = await previewOf(ask.api, zone.result.id, {
+    code: type.sample,
+    accept: 'text/html',
+    page: { type: type.type, html: text },
+  })
+  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+}
+
+const missing = 'Choose a file, or write HTML.'
+
+/** Returns the HTML of the file, or what was written where none was chosen. */
+function htmlIn(draft: Draft): string {
+  return draft.value('file') || draft.value('html').trim()
+}
+
+function pageOf({ params }: Ask): string {
+  return apiPath('zones', params.zone!, 'error_pages', params.type!)
+}
+
+function formView(ask: Ask, type: PageType, draft: Draft): View {
+  const zone = ask.params.zone!
+  return {
+    title: `Set “${type.title}”`,
+    crumbs: zoneCrumbs(ask),
+    hasFrames: true,
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      {
+        frame: { ...ask.frameFor(ask.path), hasFiles: true },
+        draft,
+        labels,
+        send: 'Serve this page',
+        cancel: paths.errorPage(ask.account.id, zone, type.type),
+      },
+      html`${fileField(draft, {
+        name: 'file',
+        label: labels.file,
+        hint: 'HTML in UTF-8, at most 1.5 MB, with all its styles and pictures in it.',
+        accept: '.html,.htm,text/html',
+        isOptional: true,
+      })}${areaField(draft, {
+        name: 'html',
+        label: labels.html,
+        hint: 'Or write it here; a file comes first. ::RAY_ID::, ::CLIENT_IP::, ::GEO::, ::SVC_ERROR_500S_BOX:: and ::SVC_ERROR_1000S_BOX:: are replaced by what they name. A page above 30,000 characters is not shown here.',
+        rows: 10,
+        isCode: true,
+        isOptional: true,
+      })}<div class="actions"><button class="plain" formaction="${ask.path}/preview" formtarget="${frameName}" formnovalidate>Preview</button></div><p class="hint">Nothing is served before you say so. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame('What people would get', null, frameName)}`,
+    ),
+  }
+}

@@ -1,0 +1,257 @@
+// The form of an error rule, with a test that shows what a client would get, before anything is set.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Failure } from '../api.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { entries } from '../../errors/docs/entry.ts'
+import { errorContentTypes } from '../../config/custom-errors-config.ts'
+import { Draft } from '../parts/draft.ts'
+import { expressionField } from '../parts/expression-field.ts'
+import { areaField, selectField, textField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { codeBlock } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { notFound } from '../refusals.ts'
+import { findZone, type Preview, previewOf, type Rule, zoneCrumbs } from './asked.ts'
+import { decided, headOf } from './codes.ts'
+import { findRule, ruleOf, rulesOf } from './one-rule.ts'
+import { frame, framed, framedText, isPage } from './sandbox.ts'
+
+/** What a new form says. */
+const usual = {
+  expression: 'response.code == 502',
+  content_type: 'text/html',
+  try_code: '502',
+  try_method: 'GET',
+  try_path: '/',
+} as const
+
+/** The button that tests in place of saving, and the frame that shows a page. */
+const testButton = 'test'
+const frameName = 'preview'
+
+export const showNewRule: Handler = async ask => {
+  const zone = await findZone(ask)
+  return zone.ok ? formView(ask, { draft: new Draft(usual), rule: null, tried: null }) : zone
+}
+
+export const createRule: Handler = async ask => {
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const draft = Draft.of(ask.form)
+  if (draft.has(testButton)) return test(ask, draft, null)
+  const made = await ask.api.post<Rule>(rulesOf(ask), bodyOf(draft))
+  if (!made.ok) return formView(ask, { draft: draft.refused(made), rule: null, tried: null })
+  return redirectTo(done(paths.errorZone(ask.account.id, ask.params.zone!), 'error-rule-created'))
+}
+
+export const showRuleForm: Handler = async ask => {
+  const found = await findRule(ask)
+  if (!found.ok) return found
+  const { rule, etag } = found
+  if (rule === null) return notFound
+  const draft = new Draft({ ...usual, ...valuesOf(rule), ...(etag !== null && { etag }) })
+  return formView(ask, { draft, rule, tried: null })
+}
+
+export const changeRule: Handler = async ask => {
+  const found = await findRule(ask)
+  if (!found.ok) return found
+  const { rule, etag } = found
+  if (rule === null) return notFound
+  const draft = Draft.of(ask.form)
+  if (draft.has(testButton)) return test(ask, draft, rule)
+  const changed = await ask.api.put<Rule>(ruleOf(ask), bodyOf(draft), { ifMatch: draft.etag })
+  if (changed.ok)
+    return redirectTo(done(paths.errorRule(ask.account.id, ask.params.zone!, rule.id), 'error-rule-changed'))
+  const next = changed.status === 412 ? draft.overtaken(valuesOf(rule), etag) : draft.refused(changed)
+  return formView(ask, { draft: next, rule, tried: null })
+}
+
+/** Shows in a frame what a client would get. */
+export const frameRule: Handler = async ask => {
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const preview = await tryOut(ask, Draft.of(ask.form))
+  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+}
+
+async function test(ask: Ask, draft: Draft, rule: Rule | null): Promise<View | Failure> {
+  const tried = await tryOut(ask, draft)
+  if (tried.ok) return formView(ask, { draft, rule, tried: tried.result })
+  if (tried.status !== 400) return tried
+  return formView(ask, { draft: draft.refused(tried, renamed), rule, tried: null })
+}
+
+/** The fields of the members of the body of a test. */
+const renamed = {
+  '/rule/expression': 'expression',
+  '/rule/content': 'content',
+  '/rule/content_type': 'content_type',
+  '/rule/status_code': 'status_code',
+  '/rule/description': 'description',
+  '/code': 'try_code',
+  '/method': 'try_method',
+  '/path': 'try_path',
+  '/ip': 'try_ip',
+  '/headers': 'try_headers',
+} as const
+
+function tryOut(ask: Ask, draft: Draft) {
+  const ip = draft.value('try_ip').trim()
+  const headers = headersIn(draft.value('try_headers'))
+  return previewOf(ask.api, ask.params.zone!, {
+    rule: bodyOf(draft),
+    code: Number(draft.value('try_code')),
+    method: draft.value('try_method').trim(),
+    path: draft.value('try_path').trim(),
+    ...(ip !== '' && { ip }),
+    headers,
+  })
+}
+
+/** Reads lines of `Name: value`; a line without a colon is a name, which the API judges. */
+function headersIn(text: string): Readonly<Record<string, readonly string[]>> {
+  const pairs = text
+    .split('\n')
+    .filter(line => line.trim() !== '')
+    .map(line => {
+      const end = line.includes(':') ? line.indexOf(':') : line.length
+      return [line.slice(0, end).trim(), line.slice(end + 1).trim()] as const
+    })
+  return Object.fromEntries(
+    Array.from(
+      Map.groupBy(pairs, ([name]) => name),
+      ([name, some]) => [name, some.map(([, value]) => value)],
+    ),
+  )
+}
+
+/** Makes the body of the rule that a form describes. */
+function bodyOf(draft: Draft) {
+  const status = draft.value('status_code').trim()
+  const description = draft.value('description').trim()
+  return {
+    expression: draft.value('expression'),
+    content: draft.value('content'),
+    content_type: draft.value('content_type'),
+    status_code: status === '' ? null : /^\d+$/.test(status) ? Number(status) : status,
+    description: description === '' ? null : description,
+  }
+}
+
+function valuesOf({ expression, content, content_type, status_code, description }: Rule) {
+  return {
+    expression,
+    content,
+    content_type,
+    status_code: status_code === null ? '' : String(status_code),
+    description: description ?? '',
+  }
+}
+
+interface Shown {
+  readonly draft: Draft
+  /** Null for a new one. */
+  readonly rule: Rule | null
+  /** What a test showed; null where there was none. */
+  readonly tried: Preview | null
+}
+
+const labels = {
+  expression: 'Expression',
+  content: 'Content',
+  content_type: 'Content type',
+  status_code: 'Status',
+  description: 'Description',
+  try_code: 'Error',
+  try_method: 'Method',
+  try_path: 'Path',
+  try_ip: 'Address of the client',
+  try_headers: 'Header fields',
+} as const
+
+function formView(ask: Ask, { draft, rule, tried }: Shown): View {
+  const { id } = ask.account
+  const zone = ask.params.zone!
+  return {
+    title: rule === null ? 'Add an error rule' : 'Edit the error rule',
+    crumbs: zoneCrumbs(ask),
+    hasFrames: true,
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      {
+        frame: ask.frameFor(ask.path),
+        draft,
+        labels,
+        send: rule === null ? 'Add the rule' : 'Save the rule',
+        cancel: rule === null ? paths.errorZone(id, zone) : paths.errorRule(id, zone, rule.id),
+      },
+      html`${ruleFields(draft)}${testFields(ask, draft, tried)}`,
+    ),
+  }
+}
+
+function ruleFields(draft: Draft): Html {
+  return html`${textField(draft, {
+    name: 'description',
+    label: labels.description,
+    hint: 'What the rule is for.',
+    most: 500,
+    isOptional: true,
+  })}${expressionField(draft, {
+    name: 'expression',
+    label: labels.expression,
+    hint: 'In CEL, over request, response.code and error: response.code == 1020 && request.path.startsWith("/api/").',
+  })}${selectField(draft, {
+    name: 'content_type',
+    label: labels.content_type,
+    options: errorContentTypes.map(value => ({ value, label: value })),
+  })}${areaField(draft, {
+    name: 'content',
+    label: labels.content,
+    hint: 'At most 10 KiB. ::CLIENT_IP::, ::RAY_ID:: and ::GEO:: are replaced by what they name.',
+    rows: 8,
+    isCode: true,
+  })}${textField(draft, {
+    name: 'status_code',
+    label: labels.status_code,
+    hint: '400 to 999, in place of the status of the error.',
+    type: 'number',
+    minimum: 400,
+    maximum: 999,
+    isOptional: true,
+  })}`
+}
+
+function testFields(ask: Ask, draft: Draft, tried: Preview | null): Html {
+  return html`<fieldset class="more-fields" id="test"><legend>Test it with a request</legend>
+<p class="hint">Nothing is sent, and nothing is saved.</p>${selectField(draft, {
+    name: 'try_code',
+    label: labels.try_code,
+    options: entries.map(({ code, title }) => ({ value: String(code), label: `${code} ${title}` })),
+  })}<div class="pair">${textField(draft, { name: 'try_method', label: labels.try_method, most: 32 })}${textField(
+    draft,
+    { name: 'try_path', label: labels.try_path },
+  )}</div>${textField(draft, {
+    name: 'try_ip',
+    label: labels.try_ip,
+    isOptional: true,
+    placeholder: '192.0.2.1',
+  })}${areaField(draft, {
+    name: 'try_headers',
+    label: labels.try_headers,
+    hint: 'One a line, such as Accept: application/json.',
+    rows: 2,
+    isCode: true,
+    isOptional: true,
+  })}<div class="actions"><button class="plain" name="${testButton}" value="on" formaction="${ask.path}#test" formnovalidate>Test</button><button class="plain" formaction="${ask.path}/preview" formtarget="${frameName}" formnovalidate>Show as a page</button></div>
+${tried !== null && result(tried)}${frame('What a client would get', null, frameName)}</fieldset>`
+}
+
+function result(tried: Preview): Html {
+  const matches = tried.source === 'draft_rule'
+  return html`<div class="notice wrap ${matches ? 'good' : ''}" role="status"><p>${matches ? 'The rule matches, and decides.' : 'The rule does not match this request.'}</p>${decided(tried)}${headOf(tried)}${isPage(tried) ? html`<p class="hint">“Show as a page” shows what it looks like.</p>` : null}${codeBlock('Body', tried.body)}</div>`
+}

@@ -1,0 +1,142 @@
+// The error rules and error pages of a zone, and the order of the rules.
+
+import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { form, told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft, etagField } from '../parts/draft.ts'
+import { badge, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { errorCrumbs, type ErrorPage, findZone, type RankedRule, type Rule, type Zone } from './asked.ts'
+import { type PageType, pageTypes } from './page-types.ts'
+
+export const showZone: Handler = async ask => {
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const of = (...steps: string[]) => apiPath('zones', zone.result.id, ...steps)
+  const [ranked, rules, pages] = await Promise.all([
+    ask.api.get<RankedRule[]>(of('error_rules', 'hits')),
+    ask.api.get<Rule[]>(of('error_rules')),
+    ask.api.get<ErrorPage[]>(of('error_pages')),
+  ])
+  if (!ranked.ok) return ranked
+  if (!rules.ok) return rules
+  if (!pages.ok) return pages
+  const mayWrite = ask.may('Custom Errors Write')
+  return {
+    title: zone.result.id,
+    crumbs: errorCrumbs(ask),
+    isWide: true,
+    content: html`<p class="lead">What clients of this zone get in place of the error pages of Gatehouse.</p>
+<section aria-labelledby="rules"><div class="head apart"><h2 id="rules">Rules</h2>${mayWrite && html`<a class="button small" href="${paths.newErrorRule(ask.account.id, zone.result.id)}">Add a rule</a>`}</div>
+<p class="hint">The first rule that matches an error decides. Where none does, a page below is served.</p>${rulesPart(ask, ranked.result, rules.etag)}</section>
+<section aria-labelledby="pages"><h2 class="apart" id="pages">Pages</h2><p class="hint">HTML for people; programs and agents get the formats of Gatehouse unless a rule says otherwise.</p>${pageTable(ask, zone.result, pages.result)}</section>`,
+  }
+}
+
+/** Moves one rule up or down, as long as the rules are those that the form was made for. */
+export const orderRules: Handler = async ask => {
+  const zone = await findZone(ask)
+  if (!zone.ok) return zone
+  const path = apiPath('zones', zone.result.id, 'error_rules')
+  const rules = await ask.api.get<Rule[]>(path)
+  if (!rules.ok) return rules
+  const ids = rules.result.map(({ id }) => id)
+  const up = ids.indexOf(ask.form.get('up') ?? '')
+  const down = ids.indexOf(ask.form.get('down') ?? '')
+  // Each moves one of two neighbours past the other.
+  const at = up > 0 ? up - 1 : down
+  const page = paths.errorZone(ask.account.id, zone.result.id)
+  if (at < 0 || at + 1 >= ids.length) return redirectTo(page)
+  const order = ids.with(at, ids[at + 1]!).with(at + 1, ids[at]!)
+  const ordered = await ask.api.put(`${path}/order`, { ids: order }, { ifMatch: Draft.of(ask.form).etag })
+  return ordered.ok ? redirectTo(`${done(page, 'error-rules-ordered')}#rules`) : ordered
+}
+
+function rulesPart(ask: Ask, rules: readonly RankedRule[], etag: string | null): Html {
+  if (rules.length === 0)
+    return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p></div>`
+  const isMovable =
+    ask.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
+  const list = table('Error rules in order', columnsOf(ask, rules, isMovable), rules)
+  if (!isMovable) return list
+  const path = paths.orderErrorRules(ask.account.id, ask.params.zone!)
+  return form({ ...ask.frameFor(path), hidden: { [etagField]: etag ?? '' } }, list)
+}
+
+function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
+  const own = rules.filter(({ source }) => source === 'api')
+  const columns = [
+    { title: 'No.', isNumber: true, cell: (rule: RankedRule) => rules.indexOf(rule) + 1 },
+    { title: 'Rule', isName: true, cell: (rule: RankedRule) => nameOf(ask, rule) },
+    {
+      title: 'Serves',
+      cell: ({ content_type, status_code }: RankedRule) =>
+        html`${content_type}${status_code !== null && ` as ${status_code}`}`,
+    },
+    { title: 'Set', cell: (rule: RankedRule) => sourceInWords(rule) },
+    {
+      title: 'Used today',
+      isNumber: true,
+      cell: ({ hits, last_hit_at }: RankedRule) =>
+        html`${hits.toLocaleString('en')}${last_hit_at !== null && html` <span class="hint">${time(last_hit_at)}</span>`}`,
+    },
+  ]
+  if (!isMovable) return columns
+  const cell = (rule: RankedRule) => movesOf(rule, own)
+  return [...columns, { title: 'Order', cell }]
+}
+
+function nameOf({ account, params }: Ask, rule: RankedRule): Html {
+  const { id, source, description, expression } = rule
+  const name = description === null ? html`<code>${expression}</code>` : told(description)
+  const link =
+    source === 'api' ? html`<a href="${paths.errorRule(account.id, params.zone!, id)}">${name}</a>` : name
+  return html`<span class="long">${link}${description !== null && html`<br><code class="hint">${expression}</code>`}</span>`
+}
+
+function sourceInWords({ source, number }: RankedRule): HtmlValue {
+  if (source === 'api') return 'here'
+  return source === 'zone_file'
+    ? `in the file, for the zone, no. ${number}`
+    : `in the file, for all zones, no. ${number}`
+}
+
+/** Makes the buttons that move a rule past its neighbour. */
+function movesOf(rule: RankedRule, own: readonly RankedRule[]): HtmlValue {
+  const at = own.indexOf(rule)
+  if (at < 0) return null
+  const name = rule.description ?? rule.expression
+  const move = (direction: 'up' | 'down', text: string, isEnd: boolean) =>
+    html`<button class="plain small" name="${direction}" value="${rule.id}"${isEnd && html` disabled`}>${text}<span class="unseen"> ${name}</span></button>`
+  return html`<span class="tags">${move('up', 'Up', at === 0)}${move('down', 'Down', at === own.length - 1)}</span>`
+}
+
+function pageTable({ account }: Ask, zone: Zone, pages: readonly ErrorPage[]): Html {
+  const byType = new Map(pages.map(page => [page.type, page]))
+  const columns = [
+    {
+      title: 'For',
+      isName: true,
+      cell: ({ type, title, text }: PageType) =>
+        html`<div><a href="${paths.errorPage(account.id, zone.id, type)}">${title}</a><p class="hint">${text}</p></div>`,
+    },
+    {
+      title: 'Page',
+      cell: ({ type }: PageType) => {
+        const page = byType.get(type)
+        if (page !== undefined) return html`${badge('yours', 'good')} ${sizeInWords(page)}`
+        return zone.errors.file_pages.includes(type) ? badge('in the file') : 'none of its own'
+      },
+    },
+    { title: 'Changed', cell: ({ type }: PageType) => time(byType.get(type)?.modified_at, '') },
+  ]
+  return table('Error pages by kind', columns, pageTypes)
+}
+
+export function sizeInWords({ size }: ErrorPage): string {
+  return size < 1024 ? `${size} bytes` : `${Math.ceil(size / 1024)} KiB`
+}

@@ -1,0 +1,29 @@
+// The handler of the overview: how an account is doing, and what needs attention in it.
+
+import { apiPath } from '../api.ts'
+import type { Handler } from '../ask.ts'
+import type { Attention, FrequentError, Overview } from './overview.ts'
+import { overviewView } from './views.ts'
+
+/** Errors that are listed. */
+const most = 10
+
+export const showOverview: Handler = async ask => {
+  const of = (name: string) => apiPath('accounts', ask.account.id, name)
+  const [overview, attention, errors] = await Promise.all([
+    ask.api.get<Overview>(of('overview')),
+    ask.api.get<Attention>(of('attention')),
+    ask.may('Analytics Read')
+      ? ask.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: most })
+      : null,
+  ])
+  if (!overview.ok) return overview
+  if (!attention.ok) return attention
+  if (errors?.ok === false) return errors
+  return overviewView({
+    ask,
+    overview: overview.result,
+    attention: attention.result,
+    errors: errors?.result ?? null,
+  })
+}

@@ -1,0 +1,97 @@
+// How an account is doing, as the management API shows it: a member is absent where the person may not see it.
+
+/** Requests by status class, such as `5xx`. */
+type Classes = Readonly<Record<string, number>>
+
+interface RequestWindow {
+  readonly at: string
+  readonly zones: readonly { readonly zone: string; readonly classes: Classes }[]
+}
+
+export interface Overview {
+  readonly at: string
+  readonly requests?: {
+    /** When this gateway started. */
+    readonly since: string
+    readonly minutes: readonly RequestWindow[]
+    readonly hours: readonly RequestWindow[]
+  }
+  readonly origins?: readonly {
+    readonly zone: string
+    readonly healthy: number
+    readonly ejected: number
+    readonly trial: number
+    readonly down: number
+  }[]
+  readonly store?: {
+    readonly backend: 'sqlite' | 'redis'
+    readonly location: string
+    readonly is_reachable: boolean
+    readonly refuses_writes: string | null
+    readonly is_durable: boolean
+    readonly losses: readonly string[]
+    readonly size: number | null
+    readonly queued_log_entries: number
+  }
+  readonly process?: { readonly version: string; readonly started_at: string; readonly workers: number }
+}
+
+export interface Attention {
+  /** Null while the first search goes on. */
+  readonly at: string | null
+  readonly counts: Readonly<Record<string, number>>
+  readonly items: readonly Finding[]
+}
+
+export interface Finding {
+  readonly kind: string
+  readonly severity: 'critical' | 'warning' | 'info'
+  readonly message: string
+  readonly resource: {
+    readonly type: 'oauth_client' | 'gateway' | 'token' | 'member' | 'zone'
+    readonly id: string
+    readonly name: string
+  } | null
+}
+
+/** An error of the last day, by where it happened. */
+export interface FrequentError {
+  readonly zone: string | null
+  readonly gateway_id: string | null
+  readonly code: number
+  readonly title: string | null
+  readonly count: number
+  readonly last_at: string
+}
+
+/** Requests of a zone, and those of them that failed. */
+interface Traffic {
+  readonly zone: string
+  readonly requests: number
+  readonly clientErrors: number
+  readonly serverErrors: number
+}
+
+/** Sums up the requests of each zone, the busiest first. */
+export function trafficOf(windows: readonly RequestWindow[]): readonly Traffic[] {
+  const byZone = Map.groupBy(
+    windows.flatMap(({ zones }) => zones),
+    ({ zone }) => zone,
+  )
+  return Array.from(byZone, ([zone, parts]) => {
+    const count = (name: string) => parts.reduce((sum, { classes }) => sum + (classes[name] ?? 0), 0)
+    const requests = parts.reduce((sum, { classes }) => sum + totalOf(classes), 0)
+    return { zone, requests, clientErrors: count('4xx'), serverErrors: count('5xx') }
+  }).sort((a, b) => b.requests - a.requests)
+}
+
+/** Returns the sums of a window. */
+export function sumOf({ zones }: RequestWindow) {
+  const count = (name: string) => zones.reduce((sum, { classes }) => sum + (classes[name] ?? 0), 0)
+  const requests = zones.reduce((sum, { classes }) => sum + totalOf(classes), 0)
+  return { requests, clientErrors: count('4xx'), serverErrors: count('5xx') }
+}
+
+function totalOf(classes: Classes): number {
+  return Object.values(classes).reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,8 @@
+// The first page of an account.
+
+import type { Route } from '../ask.ts'
+import { showOverview } from './handlers.ts'
+
+export const overviewRoutes: readonly Route[] = [
+  { path: '/dashboard/{account}', permission: null, show: showOverview },
+]

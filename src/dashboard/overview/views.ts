@@ -1,0 +1,225 @@
+// What people see first of an account.
+
+import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { facts, told } from '../../pages/components.ts'
+import type { Ask, View } from '../ask.ts'
+import { badge, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { paths, withQuery } from '../paths.ts'
+import {
+  type Attention,
+  type Finding,
+  type FrequentError,
+  type Overview,
+  sumOf,
+  trafficOf,
+} from './overview.ts'
+
+interface Shown {
+  readonly ask: Ask
+  readonly overview: Overview
+  readonly attention: Attention
+  /** Null where the person may not see them. */
+  readonly errors: readonly FrequentError[] | null
+}
+
+export function overviewView({ ask, overview, attention, errors }: Shown): View {
+  const { requests, origins, store, process } = overview
+  return {
+    title: 'Overview',
+    isWide: true,
+    content: html`<div id="overview" data-live="15">
+${attentionPart(ask, attention)}
+${requests !== undefined && trafficPart(requests)}
+${errors !== null && errorPart(ask.account.id, errors)}
+${origins !== undefined && origins.length > 0 && originPart(origins)}
+${store !== undefined && process !== undefined && gatewayPart(store, process)}
+</div>`,
+  }
+}
+
+const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const
+
+function attentionPart(ask: Ask, { at, counts, items }: Attention): Html {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const more = all - items.length
+  return section(
+    'attention',
+    'Needs attention',
+    items.length === 0
+      ? html`<p>${at === null ? 'Gatehouse is looking. Load the page again in a moment.' : 'Nothing: all is well.'}</p>`
+      : html`<ul class="rows">${items.map(
+          item =>
+            html`<li><div>${badge(severities[item.severity], item.severity === 'info' ? '' : 'bad')} <bdi class="long">${item.message}</bdi></div>${placeOf(ask, item)}</li>`,
+        )}</ul>${more > 0 && html`<p class="hint">And ${more} more.</p>`}`,
+  )
+}
+
+/** Makes the link to the page on which something is mended. */
+function placeOf(ask: Ask, { resource }: Finding): Html | null {
+  if (resource === null) return null
+  const path = pathOf(ask, resource)
+  return path === null ? null : html`<a href="${path}">Open<span class="unseen"> ${resource.name}</span></a>`
+}
+
+function pathOf(
+  { account: { id: account }, may }: Ask,
+  { type, id }: NonNullable<Finding['resource']>,
+): string | null {
+  switch (type) {
+    case 'oauth_client':
+      return may('OAuth Clients Read') ? paths.client(account, id) : null
+    case 'token':
+      return may('API Tokens Read') ? paths.token(account, id) : null
+    case 'member':
+      return may('Members Read') ? paths.member(account, id) : null
+    case 'zone':
+      return may('Origins Read') ? paths.zoneOrigins(account, id) : null
+    default:
+      return null
+  }
+}
+
+function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']>): Html {
+  const [hour, day] = [trafficOf(minutes), trafficOf(hours)]
+  if (day.length === 0)
+    return section(
+      'requests',
+      'Requests',
+      html`<p>No zone of this account has served a request since this gateway started, ${time(since)}.</p>`,
+    )
+  const lately = new Map(hour.map(one => [one.zone, one]))
+  const columns = [
+    { title: 'Zone', isName: true, cell: ({ zone }: (typeof day)[number]) => told(zone) },
+    {
+      title: 'Last hour',
+      isNumber: true,
+      cell: ({ zone }: (typeof day)[number]) => number(lately.get(zone)?.requests ?? 0),
+    },
+    {
+      title: 'Last 24 hours',
+      isNumber: true,
+      cell: ({ requests }: (typeof day)[number]) => number(requests),
+    },
+    {
+      title: '4xx',
+      isNumber: true,
+      cell: ({ clientErrors, requests }: (typeof day)[number]) => share(clientErrors, requests),
+    },
+    {
+      title: '5xx',
+      isNumber: true,
+      cell: ({ serverErrors, requests }: (typeof day)[number]) => share(serverErrors, requests),
+    },
+  ]
+  return section(
+    'requests',
+    'Requests',
+    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day)}
+<details><summary>Hour by hour</summary>${hourTable(hours)}</details>`,
+  )
+}
+
+function hourTable(hours: NonNullable<Overview['requests']>['hours']): Html {
+  const rows = hours.map(window => ({ at: window.at, ...sumOf(window) })).toReversed()
+  type Row = (typeof rows)[number]
+  const columns = [
+    { title: 'From', isName: true, cell: ({ at }: Row) => time(at) },
+    { title: 'Requests', isNumber: true, cell: ({ requests }: Row) => number(requests) },
+    { title: '4xx', isNumber: true, cell: ({ clientErrors }: Row) => number(clientErrors) },
+    { title: '5xx', isNumber: true, cell: ({ serverErrors }: Row) => number(serverErrors) },
+  ]
+  return table('Requests of all zones, hour by hour', columns, rows)
+}
+
+function errorPart(account: string, errors: readonly FrequentError[]): Html {
+  const columns = [
+    {
+      title: 'Code',
+      isName: true,
+      cell: ({ code, zone }: FrequentError) =>
+        html`<a href="${withQuery(paths.errors(account), { zone, code: String(code) })}">${code}</a>`,
+    },
+    { title: 'Error', cell: ({ title }: FrequentError) => title ?? 'Unknown to this version' },
+    { title: 'Where', cell: ({ zone, gateway_id: gateway }: FrequentError) => whereOf(zone, gateway) },
+    { title: 'Times', isNumber: true, cell: ({ count }: FrequentError) => number(count) },
+    { title: 'Last', cell: ({ last_at }: FrequentError) => time(last_at) },
+  ]
+  return section(
+    'errors',
+    'Errors of the last day',
+    errors.length === 0
+      ? html`<p>None.</p>`
+      : html`${table('The most frequent errors of the last day', columns, errors)}<p><a href="${paths.errors(account)}">All errors, with their rays</a></p>`,
+  )
+}
+
+function whereOf(zone: string | null, gateway: string | null): Html {
+  if (zone !== null) return told(zone)
+  return gateway === null ? html`outside of all zones` : html`AI gateway ${told(gateway)}`
+}
+
+function originPart(origins: NonNullable<Overview['origins']>): Html {
+  type Row = (typeof origins)[number]
+  const columns = [
+    { title: 'Zone', isName: true, cell: ({ zone }: Row) => told(zone) },
+    { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => number(healthy) },
+    { title: 'On trial', isNumber: true, cell: ({ trial }: Row) => number(trial) },
+    { title: 'Ejected', isNumber: true, cell: ({ ejected }: Row) => bad(ejected) },
+    { title: 'Down', isNumber: true, cell: ({ down }: Row) => bad(down) },
+  ]
+  return section('origins', 'Origins', table('Origins by zone and state', columns, origins))
+}
+
+function gatewayPart(
+  store: NonNullable<Overview['store']>,
+  { version, started_at, workers }: NonNullable<Overview['process']>,
+): Html {
+  const { is_reachable, refuses_writes, is_durable, losses, size, queued_log_entries: queued } = store
+  return section(
+    'gateway',
+    'Gateway and store',
+    facts([
+      ['Version', version],
+      ['Started', time(started_at)],
+      ['Processes', workers === 0 ? 'one for everything' : `${workers} workers`],
+      [
+        'Store',
+        html`${store.backend === 'redis' ? 'Redis' : 'SQLite'} <code class="long">${store.location}</code>`,
+      ],
+      [
+        'State',
+        is_reachable
+          ? refuses_writes === null
+            ? badge('takes reads and writes', 'good')
+            : html`${badge('refuses writes', 'bad')} ${refuses_writes}`
+          : badge('unreachable', 'bad'),
+      ],
+      [
+        'Durable',
+        is_durable ? 'yes' : html`${badge('may lose writes', 'bad')} ${losses.map(loss => html`${loss} `)}`,
+      ],
+      ['Size', size === null ? 'unknown' : `${number(Math.ceil(size / 1024))} KiB`],
+      ['Log queue', queued === 0 ? 'empty' : `${number(queued)} entries wait for the store`],
+    ]),
+  )
+}
+
+function section(id: string, title: string, content: Html): Html {
+  return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`
+}
+
+function bad(count: number): HtmlValue {
+  return count === 0 ? number(count) : badge(number(count), 'bad')
+}
+
+function number(count: number): string {
+  return count.toLocaleString('en')
+}
+
+/** Writes a count with its share. */
+function share(count: number, all: number): string {
+  if (count === 0) return '0'
+  const percent = (count / all) * 100
+  return `${number(count)} (${percent < 0.1 ? 'under 0.1' : percent.toFixed(1)} %)`
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { slotOf } from '../../../src/store/tally.ts'
+import { hostile } from '../fixtures.ts'
+import { openDashboard } from '../site.ts'
+
+test('the overview shows what the zones served, their errors and origins, and how the store is', async t => {
+  const { get, base, metrics, kept, clock } = await openDashboard(t)
+  assert.match((await get(base)).text, /No zone of this account has served a request since/)
+  for (const status of [200, 200, 404, 503]) metrics.edge.zone('main').request(status, 5)
+  const now = clock.now()
+  const error = { kind: 'error', slot: slotOf('error', now), last: now, occurrences: [] } as const
+  await kept.tallies.add([
+    { ...error, scope: 'zone main', name: '1020', count: 1234 },
+    { ...error, scope: 'zone main', name: '502', count: 5 },
+  ])
+  const page = await get(base)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /main 4 4 1 \(25\.0 %\) 1 \(25\.0 %\)/)
+  assert.match(page.text, /1020 Access denied main 1,234 .*502 Bad gateway main 5/)
+  assert.match(page.text, /Down main 0 0 1 1/)
+  assert.match(page.text, /Version 1\.2\.3 .*2 workers Store SQLite sqlite::memory:/)
+  assert.match(page.text, /may lose writes Everything is kept in memory/)
+  assert.match(page.body, new RegExp(`href="${base}/errors\\?zone=main&#38;code=1020"`))
+  assert.match(page.body, new RegExp(`href="${base}" aria-current="page"`))
+})
+
+test('what needs attention comes first, with the page where it is mended', async t => {
+  const { get, base, keepToken, clock } = await openDashboard(t)
+  const { token } = await keepToken(['API Tokens Read'], {
+    name: hostile,
+    expiresOn: clock.now() + 3_600_000,
+  })
+  const page = await get(base)
+  assert.match(page.text, /Critical All origins of the pool shop get no requests/)
+  assert.match(page.text, /Warning The API token .* expires in 60 minutes\. Open/)
+  assert.match(page.body, new RegExp(`href="${base}/tokens/${token.id}"`))
+  assert.ok(!page.body.includes(hostile))
+  assert.ok(page.text.indexOf('Critical') < page.text.indexOf('Warning'))
+})
+
+test('the overview shows no more than the roles of its viewer do', async t => {
+  const { get, base } = await openDashboard(t, 'OAuth Client Write')
+  const page = await get(base)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /Needs attention Nothing: all is well\./)
+  assert.doesNotMatch(page.text, /Requests|Origins|Errors|Store|Version/)
+})
+
+test('the overview of an account that is another one leads nowhere', async t => {
+  const { get } = await openDashboard(t)
+  assert.equal((await get(`/dashboard/${'9'.repeat(32)}`)).status, 404)
+})
+
+test('every section is current on its own pages only', async t => {
+  const { get, base } = await openDashboard(t)
+  const { body } = await get(`${base}/tokens`)
+  assert.deepEqual(
+    [...body.matchAll(/href="([^"]*)" aria-current/g)].map(([, path]) => path),
+    [`${base}/tokens`],
+  )
+})
