@@ -9,13 +9,14 @@ import { roleOf } from '../permissions/roles.ts'
 import { endCookie } from '../pages/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
-import { dashboardOf, leadingOn, paths } from '../pages/paths.ts'
+import { leadingOn, paths } from '../pages/paths.ts'
 import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import {
   type Again,
   type Ask,
   fieldOf,
+  homeOf,
   type Handler,
   type Handlers,
   isSecure,
@@ -90,6 +91,7 @@ async function account(
     hasTwoStep: hasSecondFactor(user),
     recoveryCodes: totp?.recoveryCodes.length ?? 0,
     ...standing,
+    hasDashboard: ask.hasDashboard,
     mayAccept: hasProvenAddress(user),
     invitations: invitations.map(({ account, member }) => ({
       id: member.id,
@@ -144,7 +146,7 @@ async function acceptInvitation(
   const result = await people.invitations.acceptPending(actor.user, fieldOf(ask, 'membership'), ask.visit)
   switch (result.outcome) {
     case 'accepted':
-      return redirectTo(dashboardOf(result.account.id))
+      return redirectTo(homeOf(ask, result.account.id))
     case 'needs_link':
       return account(ask, actor, people, grants, {
         trouble: 'Open the link of the invitation to accept it: it shows that the invitation is for you.',

@@ -9,7 +9,7 @@ import type { Form } from '../pages/form.ts'
 import { formToken } from '../pages/form-proof.ts'
 import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
 import { safeNext } from '../pages/next.ts'
-import { paths } from '../pages/paths.ts'
+import { dashboardOf, paths } from '../pages/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 
@@ -29,6 +29,8 @@ export interface Ask {
   readonly secret: string
   /** Where people reach the pages, without a slash at the end. */
   readonly origin: string
+  /** Whether the dashboard is there too: where only the authorization server is published, it is not. */
+  readonly hasDashboard: boolean
 }
 
 export type Handler = (ask: Ask, people: People) => Promise<Page | PageResponse>
@@ -61,9 +63,15 @@ export function keptOf(ask: Ask): Readonly<Record<string, string>> {
   return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
 
-/** Returns where to go on, as the form or else the query says: the dashboard, if neither does or it is no path of ours. */
-export function nextOf({ form, query }: Ask): string {
-  return safeNext(form.get('next') ?? query.get('next'), paths.dashboard)
+/** Returns where to go on, as the form or else the query says: home, if neither does or it is no path of ours. */
+export function nextOf(ask: Ask): string {
+  return safeNext(ask.form.get('next') ?? ask.query.get('next'), homeOf(ask))
+}
+
+/** Returns where people go on whom nothing leads elsewhere: the dashboard, at the account if one is given, or else their profile. */
+export function homeOf({ hasDashboard }: Ask, account: string | null = null): string {
+  if (!hasDashboard) return paths.account
+  return account === null ? paths.dashboard : dashboardOf(account)
 }
 
 /** Whether people reach the pages over https. */

@@ -34,6 +34,8 @@ interface SignInParts {
   readonly interactions: Interactions | null
   /** Returns the origins at which people reach the pages; other hosts lead to the first, which is that of consents. */
   readonly origins: () => readonly string[]
+  /** Whether the dashboard is served at an origin. */
+  readonly hasDashboard: (origin: string) => boolean
 }
 
 const noForm: Form = new Map()
@@ -41,12 +43,14 @@ const noForm: Form = new Map()
 export class SignInFace {
   readonly #people: People
   readonly #origins: () => readonly string[]
+  readonly #hasDashboard: (origin: string) => boolean
   readonly #table: ReadonlyMap<string, Handlers>
   readonly #consent: Handlers
 
-  constructor({ people, grants, interactions, origins }: SignInParts) {
+  constructor({ people, grants, interactions, origins, hasDashboard }: SignInParts) {
     this.#people = people
     this.#origins = origins
+    this.#hasDashboard = hasDashboard
     this.#consent = interactions === null ? {} : consentHandlers(interactions)
     this.#table = new Map([
       ...signInHandlers(interactions),
@@ -122,6 +126,7 @@ export class SignInFace {
       session: cookies.gatehouse,
       secret: (actor === null ? cookies['gatehouse-visit'] : cookies.gatehouse) ?? newSecret(),
       origin,
+      hasDashboard: this.#hasDashboard(origin),
     }
   }
 

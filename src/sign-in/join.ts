@@ -6,7 +6,7 @@ import { roleOf } from '../permissions/roles.ts'
 import type { Page, PageResponse } from '../pages/layout.ts'
 import { redirectTo } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
-import { dashboardOf, invitationPath, leadingOn, paths } from '../pages/paths.ts'
+import { invitationPath, leadingOn, paths } from '../pages/paths.ts'
 import { invitationPage, setUpPage, signUpPage } from '../pages/views/join.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { type Retry, signInPage } from '../pages/views/sign-in.ts'
@@ -14,6 +14,7 @@ import {
   type Again,
   type Ask,
   fieldOf,
+  homeOf,
   type Handler,
   type Handlers,
   keptOf,
@@ -30,7 +31,7 @@ const takeSetUp: Handler = async (ask, people) => {
   const person = { email: fieldOf(ask, 'email'), ...newPersonOf(ask) }
   const result = await people.setUp.complete(link, person, ask.visit, ask.session)
   people.metrics.signIn('link', countedAs(result.outcome))
-  if (result.outcome === 'signed_in') return signedIn(ask, result.value, paths.dashboard)
+  if (result.outcome === 'signed_in') return signedIn(ask, result.value, homeOf(ask))
   if (result.outcome === 'gone') return linkIsOver
   return setUp(ask, people, link, retryOf(ask, result))
 }
@@ -48,12 +49,12 @@ const takeInvitation: Handler = async (ask, people) => {
   const link = fieldOf(ask, 'token')
   if (ask.actor !== null) {
     const joined = await people.invitations.acceptAs(ask.actor.user, link, ask.visit)
-    if (joined.outcome === 'accepted') return redirectTo(dashboardOf(joined.account.id))
+    if (joined.outcome === 'accepted') return redirectTo(homeOf(ask, joined.account.id))
     return joined.outcome === 'gone' ? linkIsOver : invitation(ask, people, link)
   }
   const result = await people.invitations.acceptWithPassword(link, newPersonOf(ask), ask.visit, ask.session)
   people.metrics.signIn('link', countedAs(result.outcome))
-  if (result.outcome === 'signed_in') return signedIn(ask, result.value, dashboardOf(result.account.id))
+  if (result.outcome === 'signed_in') return signedIn(ask, result.value, homeOf(ask, result.account.id))
   if (result.outcome === 'gone') return linkIsOver
   if (result.outcome === 'known') return redirectTo(leadingOn(paths.signIn, invitationPath(link)))
   return invitation(ask, people, link, retryOf(ask, result))

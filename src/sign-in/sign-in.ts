@@ -18,6 +18,7 @@ import {
   type Again,
   type Ask,
   fieldOf,
+  homeOf,
   type Handler,
   type Handlers,
   isSecure,
@@ -124,7 +125,7 @@ class SignInPages {
     url.search = ask.query.toString()
     const result = await people.openId.finish({ browser: ask.secret, url }, ask.visit, ask.session)
     people.metrics.signIn('provider', result.outcome)
-    const next = 'next' in result ? result.next : paths.dashboard
+    const next = 'next' in result ? result.next : homeOf(ask)
     const troubled = (trouble: string) => this.#page(ask, people, { trouble, status: 403 }, next)
     switch (result.outcome) {
       case 'signed_in':

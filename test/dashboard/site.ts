@@ -45,7 +45,12 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
   })
   const parts = { people, origins: () => [origin] }
   server.faces = [
-    new SignInFace({ ...parts, grants: new Grants(store, clock), interactions: null }),
+    new SignInFace({
+      ...parts,
+      grants: new Grants(store, clock),
+      interactions: null,
+      hasDashboard: () => true,
+    }),
     new DashboardFace({
       ...parts,
       persons: new PersonTokens(store, clock),

@@ -122,6 +122,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     hasTwoStep: false,
     recoveryCodes: 0,
     isMember: true,
+    hasDashboard: true,
     mayAccept: true,
     invitations: [{ id: 'c'.repeat(32), account, roles: ['Administrator', 'AI Gateway Admin'] }],
     sessions: [

@@ -32,6 +32,21 @@ test('the first super administrator comes in by a link, which works once', async
   assert.match((await noAddress.submit(paths.setUp, person)).text, /out of date|This link is over/)
 })
 
+test('where there is no dashboard, people who come in are led to their profile', async t => {
+  const site = await Site.open(t)
+  site.hasDashboard = false
+  const visitor = site.visitor()
+  const page = await visitor.get(await site.setUpLink(await site.found()))
+  const person = { email: 'ada@example.com', first_name: 'Ada', last_name: '', password }
+  assert.equal((await page.submit(paths.setUp, person)).location, paths.account)
+  const user = userWith({ email: 'grace@example.com' })
+  await site.store.users.insert(user)
+  const invitation = await site.visitor().get(await invite(site, user))
+  const done = await invitation.submit(paths.invitation, { first_name: 'Grace', password })
+  assert.equal(done.location, paths.account)
+  assert.ok(!(await visitor.get(paths.account)).body.includes(`href="${paths.dashboard}"`))
+})
+
 /** Invites somebody, and returns the path of the link. */
 async function invite(site: Site, user: User): Promise<string> {
   const account = await site.found({ name: 'Tea & <Co>' })

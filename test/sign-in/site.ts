@@ -38,6 +38,7 @@ export class Site extends Settlement {
   readonly people: People
   readonly keys = new SecretKeys(randomBytes(32))
   origin: string
+  hasDashboard = true
   /** Other origins of the pages. */
   readonly others: string[] = []
 
@@ -75,6 +76,7 @@ export class Site extends Settlement {
       grants: new Grants(store, clock),
       interactions,
       origins: () => [site.origin, ...site.others],
+      hasDashboard: () => site.hasDashboard,
     })
     server.on('request', (request, response) => {
       const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }

@@ -57,8 +57,10 @@ interface AccountView extends Retry {
   readonly recoveryCodes: number
   /** Whether an account of the person requires two steps. */
   readonly mustTwoStep?: boolean
-  /** Whether the dashboard has an account to show. */
+  /** Whether the person is a member of an account. */
   readonly isMember: boolean
+  /** Whether the dashboard is where these pages are. */
+  readonly hasDashboard: boolean
   readonly invitations: readonly ShownInvitation[]
   /** Whether the person may accept invitations without their links. */
   readonly mayAccept: boolean
@@ -69,13 +71,14 @@ interface AccountView extends Retry {
 
 /** Shows a person what is theirs, and lets them change it. */
 export function accountPage(view: AccountView): Page {
-  const { tokenFor, email, name, isMember, done = null } = view
+  const { tokenFor, email, name, isMember, hasDashboard, done = null } = view
   return {
     ...page(
       view,
       'Your profile',
       html`${
         isMember &&
+        hasDashboard &&
         html`<p class="back"><a href="${paths.dashboard}">Back to the dashboard</a></p>
 `
       }<h1>Your profile</h1>

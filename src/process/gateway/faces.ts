@@ -19,7 +19,7 @@ import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
 import type { Management } from './management.ts'
-import { dashboardOrigins } from './pages-url.ts'
+import { dashboardOrigins, servesDashboard } from './pages-url.ts'
 import type { Services } from './services.ts'
 
 /** What faces are built from. */
@@ -125,6 +125,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       grants: new Grants(store),
       interactions,
       origins: () => [...issuer(), ...dashboard, ...own()],
+      hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
     }),
     new DashboardFace({
       people,

@@ -27,3 +27,10 @@ export function dashboardOrigins({
     ? listen.map(({ port }) => new URL(`http://${name}:${port}`).origin)
     : [`https://${name}`]
 }
+
+/** Whether who is at an origin that leads to the side port finds the dashboard there: the edge serves it only on the host that is published for it. */
+export function servesDashboard({ zones }: Pick<Config, 'zones'>, origin: string): boolean {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  const routes = zones.flatMap(zone => (zone.hosts.includes(host) ? zone.routes : []))
+  return routes.every(({ own }) => own !== 'issuer') || routes.some(({ own }) => own === 'dashboard')
+}

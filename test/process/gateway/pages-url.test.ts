@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dashboardOrigins, pagesUrl } from '../../../src/process/gateway/pages-url.ts'
+import { dashboardOrigins, pagesUrl, servesDashboard } from '../../../src/process/gateway/pages-url.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 test('people sign in at the issuer, else on the host of the dashboard, else at a side port that leads to this machine', () => {
@@ -27,4 +27,27 @@ test('a dashboard is published over https, or on loopback at the ports of the ed
   assert.deepEqual(of('localhost'), ['http://localhost:8080', 'http://localhost'])
   assert.deepEqual(of('::1'), ['http://[::1]:8080', 'http://[::1]'])
   assert.deepEqual(of('2001:db8::1'), ['https://[2001:db8::1]'])
+})
+
+test('the dashboard is on the host that is published for it, and wherever no host of the edge leads to the side port', () => {
+  const route = edgeConfig([]).zones[0]!.routes[0]!
+  const zoneOf = (host: string, ...owns: readonly ('issuer' | 'dashboard')[]) => ({
+    ...edgeConfig([]).zones[0]!,
+    hosts: [host],
+    routes: [route, ...owns.map(own => ({ ...route, own }))],
+  })
+  const zones = [
+    zoneOf('id.example', 'issuer'),
+    zoneOf('gate.example', 'dashboard'),
+    zoneOf('both.example', 'issuer', 'dashboard'),
+    zoneOf('::1', 'issuer'),
+  ]
+  const isServed = (origin: string) => servesDashboard({ zones }, origin)
+  assert.deepEqual(
+    ['https://id.example', 'http://[::1]:8080', 'https://gate.example', 'https://both.example:8443'].map(
+      isServed,
+    ),
+    [false, false, true, true],
+  )
+  assert.ok(isServed('https://elsewhere.example'))
 })
