@@ -85,18 +85,18 @@ function whoOf({ actor, interface: means, metadata }: AuditEntry): Html {
         ? html`token <code class="long">${id}</code>`
         : html`${type === 'admin' ? 'Command line' : 'Gatehouse'}`
   const { oauth_client_name: app, unvouched_proxy: proxy } = metadata
-  return html`${who}<span class="hint">${[
+  return html`<div>${who}<span class="hint">${[
     app !== undefined && html` by ${told(app)}`,
     means === 'UI' && ' in the dashboard',
     ip !== undefined && html` from ${told(ip)}`,
     proxy !== undefined && html` through the proxy ${told(proxy)}`,
-  ]}</span>`
+  ]}</span></div>`
 }
 
 function whatOf(entry: AuditEntry): Html {
   const { dropped } = entry.metadata
-  return html`${deedInWords(entry)} <span class="hint long">${told(entry.resource.id)}</span>${
+  return html`<div>${deedInWords(entry)} <span class="hint long">${told(entry.resource.id)}</span>${
     dropped !== undefined &&
     html` <span class="hint">${dropped.count} from ${time(dropped.from)} to ${time(dropped.to)}</span>`
-  }`
+  }</div>`
 }
