@@ -308,7 +308,14 @@ export const apiRows: readonly ApiRow[] = [
     handle: listGateways,
   },
   { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
-  { method: 'PUT', path: gateway, permission: 'AI Gateway Edit', body: jsonBody, handle: updateGateway },
+  {
+    method: 'PUT',
+    path: gateway,
+    permission: 'AI Gateway Edit',
+    body: jsonBody,
+    headers: ['if-match'],
+    handle: updateGateway,
+  },
   { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
 
   { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },

@@ -1,5 +1,6 @@
 // Handlers of AI gateways.
 
+import { hash } from 'node:crypto'
 import { auditOf, type Resource } from '../../store/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'
@@ -8,6 +9,7 @@ import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 
 export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
@@ -16,7 +18,7 @@ export async function createGateway(call: Call, { store, log }: Api): Promise<Ap
   if (!('id' in read)) return failures(read)
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
-  return (await add(store.gateways, gateway, { audit }, log)) ? success(view(gateway)) : taken
+  return (await add(store.gateways, gateway, { audit }, log)) ? shown(gateway) : taken
 }
 
 export async function listGateways({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
@@ -33,15 +35,17 @@ export async function listGateways({ account, query }: Call, { store }: Api): Pr
 
 export async function getGateway({ account, params }: Call, { store }: Api): Promise<ApiResponse> {
   const kept = await findGateway(store, account, params.gateway_id!)
-  return kept ? success(view(kept)) : noGateway
+  return kept ? shown(kept) : noGateway
 }
 
 export async function updateGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
-  const { account, params, body, now } = call
+  const { account, params, body, now, ifMatch } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
   if (!('collectLogs' in read)) return failures(read)
   const change = (kept: Gateway) => {
+    const stale = unmet(ifMatch, revisionOf(kept))
+    if (stale !== null) return stale
     const authentication = read.authentication ?? kept.authentication
     const settings = { ...kept, ...read, authentication }
     const changed = changedMembers(view(kept), view(settings))
@@ -52,7 +56,7 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
   }
   const revised =
     (isGatewayId(id) ? await revise(store.gateways, account, id, change, log) : null) ?? noGateway
-  return 'record' in revised ? success(view(revised.record)) : revised
+  return 'record' in revised ? shown(revised.record) : revised
 }
 
 /** Removes a gateway and, as the store promises, its logs. */
@@ -78,6 +82,15 @@ const taken = failure('gateway_taken')
 
 function resourceOf({ id }: Gateway): Resource {
   return { resourceKind: 'gateway', resource: id }
+}
+
+/** Responds with a gateway, and what a change of it can be bound to. */
+function shown(gateway: Gateway): ApiResponse {
+  return success(view(gateway), etagOf(revisionOf(gateway)))
+}
+
+function revisionOf(gateway: Gateway) {
+  return { revision: hash('sha256', JSON.stringify(view(gateway))).slice(0, 32) }
 }
 
 /** Shows a gateway in the shape of its published clients. */

@@ -28,7 +28,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    response: json(success(named('Gateway'))),
+    response: json(success(named('Gateway')), ['etag']),
     refusals: [refusal('gateway_taken')],
   },
   [`GET ${gateways}`]: {
@@ -42,7 +42,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     id: 'getGateway',
     tag,
     summary: 'Show an AI gateway',
-    response: json(success(named('Gateway'))),
+    response: json(success(named('Gateway')), ['etag']),
   },
   [`PUT ${gateway}`]: {
     id: 'updateGateway',
@@ -50,7 +50,7 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     summary: 'Change an AI gateway',
     description: 'The body replaces all settings, except that `authentication` stays as it is if left out.',
     body: { schema: changedGateway, examples: { 'Open to every caller': { authentication: false } } },
-    response: json(success(named('Gateway'))),
+    response: json(success(named('Gateway')), ['etag']),
   },
   [`DELETE ${gateway}`]: {
     id: 'deleteGateway',

@@ -87,6 +87,20 @@ test('a rate limit is kept and shown, and turned off by an update that leaves it
   )
 })
 
+test('a change can be bound to what its caller has read', async t => {
+  const { ask } = await startApi(t)
+  const read = await ask('GET', `${path}/default`)
+  const ifMatch = { 'if-match': read.headers.get('etag')! }
+  const first = await ask('PUT', `${path}/default`, { body: { collect_logs: true }, headers: ifMatch })
+  assert.equal(first.status, 200)
+  const second = await ask('PUT', `${path}/default`, { body: {}, headers: ifMatch })
+  assert.deepEqual(
+    [second.status, second.headers.get('etag')],
+    [412, (await ask('GET', `${path}/default`)).headers.get('etag')],
+  )
+  assert.equal(second.headers.get('etag'), first.headers.get('etag'))
+})
+
 test('what was read can be written back as it is', async t => {
   const { ask } = await startApi(t)
   const { result } = (await ask('GET', `${path}/default`)).json
