@@ -19,6 +19,7 @@ import type { Token } from '../store/records.ts'
 import { Api, type AskApi, type Failure } from './api.ts'
 import type { Ask, Crumb, Handler, Route, View } from './ask.ts'
 import { deedOf } from './deeds.ts'
+import type { Entrance } from './entrance.ts'
 import { paths } from './paths.ts'
 import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './refusals.ts'
 import { RouteTable } from './route-table.ts'
@@ -45,6 +46,8 @@ export interface AdmissionParts {
   readonly askAs: (caller: Token, question: Question) => ReturnType<AskApi>
   /** Returns the URL of the authorization server. */
   readonly issuer: () => string
+  /** Returns where AI gateways are called; null where they are not. */
+  readonly entrance: () => Entrance | null
   readonly clock: Clock
   readonly routes: readonly Route[]
 }
@@ -194,8 +197,10 @@ export class Admission {
       sections: this.#sectionsOf(id, person),
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
       visit: visitOf(known),
+      now: this.#parts.clock.now(),
       origin,
       issuer: this.#parts.issuer(),
+      entrance: this.#parts.entrance(),
       may: permission => permits(person.token, permission, id),
       frameFor: path => ({ action: path, token: formToken(session, path) }),
     }

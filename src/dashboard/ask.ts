@@ -8,6 +8,7 @@ import type { Form } from '../pages/form.ts'
 import type { FormFrame } from '../pages/components.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import type { Api, Failure } from './api.ts'
+import type { Entrance } from './entrance.ts'
 
 /** What handlers get. */
 export interface Ask {
@@ -26,10 +27,14 @@ export interface Ask {
   /** The management API, as this person may ask it. */
   readonly api: Api
   readonly visit: Visit
+  /** Ms since the epoch. */
+  readonly now: number
   /** Where people reach the pages, without a slash at the end. */
   readonly origin: string
   /** The URL of the authorization server. */
   readonly issuer: string
+  /** Where AI gateways are called; null where the configuration has no host for them. */
+  readonly entrance: Entrance | null
   /** Whether the person may do this in the account: what they may not is not drawn. */
   may(permission: Permission): boolean
   /** Returns what a form that leads to a path begins with. */

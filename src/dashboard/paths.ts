@@ -78,6 +78,21 @@ export const paths = {
   accessRule: (account: string, zone: string, rule: string) => at(account, 'zones', zone, 'rules', rule),
   deleteAccessRule: (account: string, zone: string, rule: string) =>
     at(account, 'zones', zone, 'rules', rule, 'delete'),
+  gateways: (account: string) => at(account, 'gateways'),
+  newGateway: (account: string) => at(account, 'gateways', '~new'),
+  gateway: (account: string, gateway: string) => at(account, 'gateways', gateway),
+  gatewaySettings: (account: string, gateway: string) => at(account, 'gateways', gateway, 'settings'),
+  gatewayAuthentication: (account: string, gateway: string) =>
+    at(account, 'gateways', gateway, 'authentication'),
+  newGatewayToken: (account: string, gateway: string) => at(account, 'gateways', gateway, 'tokens', 'new'),
+  testGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'test'),
+  deleteGateway: (account: string, gateway: string) => at(account, 'gateways', gateway, 'delete'),
+  logs: (account: string, gateway: string) => at(account, 'gateways', gateway, 'logs'),
+  liveLogs: (account: string, gateway: string) => at(account, 'gateways', gateway, 'logs', 'live'),
+  charts: (account: string, gateway: string) => at(account, 'gateways', gateway, 'logs', 'charts'),
+  log: (account: string, gateway: string, log: string) => at(account, 'gateways', gateway, 'logs', log),
+  logBody: (account: string, gateway: string, log: string, part: string) =>
+    at(account, 'gateways', gateway, 'logs', log, part),
 } as const
 
 /** Returns a path with a query; what is empty or null is left out. */

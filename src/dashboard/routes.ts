@@ -4,6 +4,8 @@ import type { Route } from './ask.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { clientRoutes } from './oauth-clients/routes.ts'
 import { errorRoutes } from './errors/routes.ts'
+import { gatewayRoutes } from './gateways/routes.ts'
+import { logRoutes } from './logs/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -14,6 +16,8 @@ export const routes: readonly Route[] = [
   ...clientRoutes,
   ...zoneRoutes,
   ...errorRoutes,
+  ...gatewayRoutes,
+  ...logRoutes,
   ...memberRoutes,
   ...tokenRoutes,
   ...auditRoutes,

@@ -13,6 +13,7 @@ export const sections: readonly Section[] = [
   { title: 'OAuth clients', path: paths.clients },
   { title: 'Zones', path: paths.zones },
   { title: 'Errors', path: paths.errors },
+  { title: 'AI gateways', path: paths.gateways },
   { title: 'Members', path: paths.members },
   { title: 'API tokens', path: paths.tokens },
   { title: 'Audit log', path: paths.audit },

@@ -2,6 +2,7 @@
 
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { slotOf } from '../../src/store/tally.ts'
+import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import type { openDashboard } from './site.ts'
 import { furnishRules, furnishZone } from './zones/zone.ts'
@@ -27,6 +28,25 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     return { zone: 'main', rule: await furnishRules(ask, hostile) }
   },
   furnishErrors,
+  async ({ kept, clock, edge }) => {
+    const payload = { text: JSON.stringify({ said: hostile }), isCut: false }
+    const texts = { model: hostile, path: hostile, tokenName: hostile, metadata: { who: hostile } }
+    const bodies = { request: payload, response: payload }
+    const entry = entryWith(1, { createdAt: clock.now() - 60_000, cost: 0.5, ...texts, ...bodies })
+    await keepEntries(kept, [entry])
+    edge.entrance = {
+      origin: 'http://ai.test:8080',
+      provider: {
+        name: 'openai',
+        model: 'gpt-4o-mini',
+        path: '/chat/completions',
+        speaks: 'openai',
+        hasKey: true,
+      },
+      send: () => Promise.reject(new Error('Nobody there.')),
+    }
+    return { gateway: 'default', log: entry.id, part: 'response' }
+  },
 ]
 
 /** Sets a rule and a page of a zone, and counts an error with its request. */
@@ -58,6 +78,8 @@ export const states: readonly string[] = [
   '/tokens?done=token-revoked',
   '/audit?action=update',
   '/errors?zone=main',
+  '/gateways/{gateway}/logs?model=none&min_cost=1',
+  '/gateways/{gateway}/logs/charts?by=token&range=30d',
 ]
 
 /** Makes what pages are about, and returns what puts it into their paths. */

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import pino from 'pino'
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
+import type { Entrance } from '../../src/dashboard/entrance.ts'
 import { DashboardFace } from '../../src/dashboard/face.ts'
 import { Passwords } from '../../src/people/passwords/passwords.ts'
 import { People } from '../../src/people/people.ts'
@@ -44,6 +45,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     clock,
   })
   const parts = { people, origins: () => [origin] }
+  const edge: { entrance: Entrance | null } = { entrance: null }
   server.faces = [
     new SignInFace({
       ...parts,
@@ -55,6 +57,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
       ...parts,
       persons: new PersonTokens(store, clock),
       issuer: () => origin,
+      entrance: () => edge.entrance,
       askAs: (...question) => server.askAs(...question),
       clock,
     }),
@@ -87,6 +90,8 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     /** The path of the account's pages, without a slash at the end. */
     base: `/dashboard/${account}`,
     people,
+    /** Where AI gateways are called; nowhere, unless a test says so. */
+    edge,
     user,
     visitor,
     addPerson,

@@ -27,6 +27,8 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly clock?: Clock
   /** Another store than the one in memory. */
   readonly storeUrl?: string
+  /** One that is open, and closed by its owner, with an account. */
+  readonly given?: { readonly store: Store; readonly account: string }
   /** Ms that a command of the store may take, and that tokens live on without it. */
   readonly commandTimeout?: number
   readonly grace?: number
@@ -97,7 +99,8 @@ export async function startAi(
   settings: AiSettings = {},
 ): Promise<AiEdge> {
   const { commandTimeout = 1_000, grace = 600_000, storeUrl = 'sqlite::memory:', clock } = settings
-  const store = await openStore(storeUrl, { commandTimeout })
+  const { given } = settings
+  const store = given?.store ?? (await openStore(storeUrl, { commandTimeout }))
   const metrics = new EdgeMetrics()
   const log = createLogger('error', { write: () => {} })
   const prices = new PriceTable(settings.ai?.prices ?? [])
@@ -121,8 +124,9 @@ export async function startAi(
   await listenAt(t, edge)
   t.after(async () => {
     await logs.close()
-    await store.close()
+    if (given === undefined) await store.close()
   })
+  if (given !== undefined) return new AiEdge(edge, store, logs, given.account, '')
   const { account, value } = await fill(store, settings.gateway)
   return new AiEdge(edge, store, logs, account, value)
 }

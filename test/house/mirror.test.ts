@@ -51,6 +51,8 @@ const held: Readonly<Record<string, readonly string[]>> = {
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
   'dashboard/oauth-clients/oauth-clients': ['dashboard/oauth-clients/'],
+  'dashboard/gateways/gateways': ['dashboard/gateways/'],
+  'dashboard/logs/logs': ['dashboard/logs/'],
   'dashboard/members/members': ['dashboard/members/'],
   'dashboard/audit/audit': ['dashboard/audit/'],
   'dashboard/errors/errors': ['dashboard/errors/'],

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/people-metrics.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { People } from '../../people/people.ts'
@@ -18,6 +18,7 @@ import { ManagementMetadata } from '../../admin/protected-resource.ts'
 import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
+import { AiEntrance } from './ai-entrance.ts'
 import type { Management } from './management.ts'
 import { dashboardOrigins, servesDashboard } from './pages-url.ts'
 import type { Services } from './services.ts'
@@ -29,6 +30,8 @@ export interface FaceParts {
   readonly management: Management
   /** Returns the URL of the side port; its port is real once it listens. */
   readonly sidePort: () => string
+  /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
+  readonly edge: () => { readonly config: Config; readonly endpoints: readonly Endpoint[] }
   /** What is counted of people and apps. */
   readonly metrics: PeopleMetrics
   /** Asks the management API as somebody who is signed in. */
@@ -119,6 +122,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
   const dashboard = dashboardOrigins(config)
   const own = () => (isReachable(config) ? [sidePort()] : [])
   const interactions = oauth?.interactions ?? null
+  const entrance = new AiEntrance(parts.edge)
   return [
     new SignInFace({
       people,
@@ -133,6 +137,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       askAs,
       origins: () => [...dashboard, ...own(), ...issuer()],
       issuer: () => issuerOf(parts),
+      entrance: () => entrance.current,
     }),
   ]
 }

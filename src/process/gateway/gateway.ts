@@ -258,7 +258,8 @@ export class Gateway {
   #buildFaces(services: Services, management: Management): Faces | null {
     const sidePort = () => urlOf(this.#admin)
     const askAs: AdminServer['askAs'] = (...question) => this.#server.askAs(...question)
-    const parts = { config: this.#config, services, management, sidePort, askAs, log: this.#log }
+    const edge = () => ({ config: this.#config, endpoints: this.#edge })
+    const parts = { config: this.#config, services, management, sidePort, edge, askAs, log: this.#log }
     return this.#openFaces?.(parts) ?? null
   }
 

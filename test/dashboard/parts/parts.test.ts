@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { html } from '../../../src/base/text/html.ts'
+import { bodyBlock, layOut } from '../../../src/dashboard/parts/body.ts'
+import { ceilingOf, chart } from '../../../src/dashboard/parts/chart.ts'
 import { Draft } from '../../../src/dashboard/parts/draft.ts'
 import { expressionField } from '../../../src/dashboard/parts/expression-field.ts'
 import {
@@ -242,4 +245,54 @@ test('the character at which an expression goes wrong is marked, wherever it is'
   ])
   assert.equal(markedIn('a', 'Must be one; line 7, column 1: x.'), null)
   assert.equal(markedIn('a', 'Must be short.'), null)
+})
+
+test('JSON that is laid out is the same JSON, with its numbers as they were written', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), text => {
+      fc.pre(text.length < 300)
+      assert.deepEqual(JSON.parse(layOut(text)), JSON.parse(text))
+    }),
+  )
+  assert.equal(layOut('{"a":12345678901234567890,"b":[ ]}'), '{\n  "a": 12345678901234567890,\n  "b": [ ]\n}')
+})
+
+test('a body that is long or deep costs no more than what is shown of it', () => {
+  const deep = bodyBlock('Deep', `${'['.repeat(5_000)}${']'.repeat(5_000)}`).markup
+  assert.ok(deep.length < 8_000, `${deep.length}`)
+  const long = bodyBlock(
+    'Long',
+    `${'x'.repeat(5_999)}\u{1F600}${'y'.repeat(9)}`,
+    html`<a href="/all">All</a>`,
+  ).markup
+  assert.match(long, /x<\/pre>.*it has 6010 characters\. <a href="\/all">/)
+})
+
+test('a chart has its bars on top of each other, and its figures in a table', () => {
+  const parts = {
+    id: 'c',
+    title: 'Requests',
+    windows: ['2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z'],
+    write: String,
+  }
+  const { markup } = chart({
+    ...parts,
+    series: [
+      { name: '<a>', values: [4, 0] },
+      { name: 'b', values: [4, 0] },
+      { name: 'none', values: [0, 0] },
+    ],
+    others: { name: 'Others', values: [2, 0] },
+  })
+  assert.match(markup, /class="s0" d="M3 160v-64h14V160z"/)
+  assert.match(markup, /class="s1" d="M3 96v-64h14V96z"/)
+  assert.match(markup, /class="rest" d="M3 32v-32h14V32z"/)
+  assert.match(markup, /<title>2026-01-01 00:00 UTC: 10<\/title>/)
+  assert.match(markup, /<td>10<\/td><td>4<\/td><td>4<\/td><td>2<\/td>/)
+  assert.doesNotMatch(markup, /none<|<a>|01:00<\/time><\/th>/)
+  assert.match(chart({ ...parts, series: [] }).markup, /None in this time/)
+})
+
+test('the top of a chart is a round number, not below its highest bar', () => {
+  assert.deepEqual([1, 3, 5, 7, 10, 11, 0.003].map(ceilingOf), [1, 5, 5, 10, 10, 20, 0.005])
 })

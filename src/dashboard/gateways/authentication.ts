@@ -1,0 +1,85 @@
+// The switch of an Authenticated Gateway: what turning it will do, and to whom.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { notice, told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft, etagField } from '../parts/draft.ts'
+import { confirmation } from '../parts/forms.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { crumbsOf, findGateway, gatewayOf, pageOf } from './asked.ts'
+import type { Gateway } from './gateway.ts'
+
+export const confirmAuthentication: Handler = ask => switching(ask, new Draft())
+
+export const switchAuthentication: Handler = async ask => {
+  const found = await findGateway(ask)
+  if (!found.ok) return found
+  const draft = Draft.of(ask.form)
+  const authentication = draft.value('to') === 'on'
+  const body = { ...found.result, authentication }
+  const changed = await ask.api.put<Gateway>(gatewayOf(ask), body, { ifMatch: draft.etag })
+  if (changed.ok)
+    return redirectTo(done(pageOf(ask), authentication ? 'authentication-on' : 'authentication-off'))
+  return changed.status === 412 ? switching(ask, draft.refused(changed)) : changed
+}
+
+async function switching(ask: Ask, draft: Draft) {
+  const [found, used] = await Promise.all([findGateway(ask), lastUse(ask)])
+  if (!found.ok) return found
+  if (!used.ok) return used
+  const { authentication, id } = found.result
+  const frame = ask.frameFor(ask.path)
+  const parts = {
+    frame: { ...frame, hidden: { to: authentication ? 'off' : 'on' } },
+    draft: draft.with({ [etagField]: found.etag ?? '' }),
+    cancel: pageOf(ask),
+  }
+  return {
+    title: authentication ? 'Switch authentication off?' : 'Switch authentication on?',
+    crumbs: crumbsOf(ask, true),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: authentication
+      ? confirmation({
+          ...parts,
+          what: html`<p>Anyone who reaches <b>${id}</b> can then call models at your cost, without a token. Tokens that callers send are not looked at.</p>`,
+          send: 'Switch it off',
+        })
+      : html`${used.result.length === 0 && warning(ask)}${confirmation({
+          ...parts,
+          what: html`<p>Calls to <b>${id}</b> without a valid token are refused with 401 within a second, and no provider is called.</p>${used.result.map(lastOf)}`,
+          send: 'Switch it on',
+        })}`,
+  }
+}
+
+interface Use {
+  readonly created_at: string
+  readonly token_name: string | null
+}
+
+/** Asks for the latest call with a token that was verified; while authentication is off, none is. */
+function lastUse(ask: Ask) {
+  return ask.api.get<readonly Use[]>(gatewayOf(ask, 'logs'), {
+    'filters.key': 'authentication',
+    'filters.operator': 'eq',
+    'filters.value': 'true',
+    per_page: 1,
+    max_scanned: 20_000,
+  })
+}
+
+function lastOf({ created_at, token_name }: Use): Html {
+  return html`<p>The latest call with a token was ${time(created_at)}${token_name !== null && html`, with ${told(token_name)}`}. Callers that send none since are refused.</p>`
+}
+
+function warning(ask: Ask): Html {
+  const { account, params } = ask
+  const mayCreate = ask.may('API Tokens Write')
+  return notice(
+    html`<b>No token has been used here yet.</b> Every caller is refused until it sends one. First ${mayCreate ? html`<a href="${paths.newGatewayToken(account.id, params.gateway!)}">create a token</a>` : 'have a token created'}, have each caller send it, and then switch this on: with authentication off, calls that carry a token pass all the same.`,
+    'bad',
+  )
+}

@@ -1,0 +1,58 @@
+// A new AI gateway.
+
+import { html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { checkbox, textField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { paths } from '../paths.ts'
+import { crumbsOf, gatewaysOf } from './asked.ts'
+import type { Gateway } from './gateway.ts'
+import { settingFields, settingLabels, settingsOf, usual, valuesOf } from './settings.ts'
+
+export const showNewGateway: Handler = async ask =>
+  newGateway(ask, new Draft({ ...valuesOf(usual), authentication: 'on' }))
+
+export const createGateway: Handler = async ask => {
+  const draft = Draft.of(ask.form)
+  const body = {
+    id: draft.value('id').trim(),
+    authentication: draft.has('authentication'),
+    ...settingsOf(draft),
+  }
+  const made = await ask.api.post<Gateway>(gatewaysOf(ask), body)
+  if (made.ok) return redirectTo(done(paths.gateway(ask.account.id, made.result.id), 'gateway-created'))
+  if (made.status === 409)
+    return newGateway(ask, draft.withFault('id', 'A gateway of this account has this id.'))
+  return newGateway(ask, draft.refused(made))
+}
+
+function newGateway(ask: Ask, draft: Draft): View {
+  return {
+    title: 'Create an AI gateway',
+    crumbs: crumbsOf(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      {
+        frame: ask.frameFor(ask.path),
+        draft,
+        labels: { id: 'Id', authentication: 'Authenticated Gateway', ...settingLabels },
+        send: 'Create the gateway',
+        cancel: paths.gateways(ask.account.id),
+      },
+      html`${textField(draft, {
+        name: 'id',
+        label: 'Id',
+        hint: 'Part of the address of its calls: lower-case letters, digits, hyphens and underscores. It cannot be changed.',
+        most: 64,
+        hasFocus: true,
+      })}${checkbox(draft, {
+        name: 'authentication',
+        label: 'Authenticated Gateway',
+        hint: 'Calls need a token with AI Gateway Run. Without it, anyone who reaches the gateway can call models at your cost.',
+      })}${settingFields(draft)}`,
+    ),
+  }
+}

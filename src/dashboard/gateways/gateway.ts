@@ -1,0 +1,54 @@
+// An AI gateway as the management API shows it, and what its settings mean in words.
+
+/** What the pages set and show of it; the API takes it back whole. */
+export interface Gateway {
+  readonly id: string
+  readonly authentication: boolean
+  readonly collect_logs: boolean
+  readonly log_management: number
+  readonly log_management_strategy: 'DELETE_OLDEST' | 'STOP_INSERTING'
+  readonly rate_limiting_interval: number
+  readonly rate_limiting_key: 'gateway' | 'token' | 'app'
+  readonly rate_limiting_limit: number
+  readonly rate_limiting_technique: 'fixed' | 'sliding' | null
+  readonly stream_usage: boolean
+  readonly created_at: string
+  readonly modified_at: string
+}
+
+/** Returns the rate limit, as `100 calls in 60 s, for each token`. */
+export function limitInWords(gateway: Gateway): string {
+  const { rate_limiting_limit: limit, rate_limiting_interval: seconds, rate_limiting_key: key } = gateway
+  if (limit === 0) return 'None'
+  const whose = { gateway: '', token: ', for each token', app: ', for each app' }[key]
+  return `${grouped(limit)} ${limit === 1 ? 'call' : 'calls'} in ${spanInWords(seconds)}${whose}`
+}
+
+/** Returns what is kept of calls, as `The latest 100,000 calls, without bodies`. */
+export function logsInWords(gateway: Gateway): string {
+  const { log_management: most, log_management_strategy: strategy, collect_logs: hasBodies } = gateway
+  if (most === 0) return 'None'
+  const which = strategy === 'DELETE_OLDEST' ? 'The latest' : 'The first'
+  return `${which} ${grouped(most)} calls, ${hasBodies ? 'with' : 'without'} bodies`
+}
+
+/** Writes a number with commas between its thousands. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+}
+
+function spanInWords(seconds: number): string {
+  for (const [length, name] of spans)
+    if (seconds % length === 0 && seconds >= length) {
+      const count = seconds / length
+      return count === 1 ? `1 ${name}` : `${grouped(count)} ${name}s`
+    }
+  return `${seconds} s`
+}
+
+const spans = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const

@@ -1,0 +1,61 @@
+// The list of AI gateways.
+
+import { html } from '../../base/text/html.ts'
+import type { Handler } from '../ask.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { searchForm } from '../parts/search.ts'
+import { time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { gatewaysOf } from './asked.ts'
+import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
+
+export const showGateways: Handler = async ask => {
+  const search = ask.query.get('search') ?? ''
+  const listed = await ask.api.get<readonly Gateway[]>(gatewaysOf(ask), {
+    page: ask.query.get('page'),
+    search,
+  })
+  if (!listed.ok) return listed
+  const account = ask.account.id
+  const path = paths.gateways(account)
+  const create = ask.may('AI Gateway Edit')
+    ? html`<a class="button" href="${paths.newGateway(account)}">Create a gateway</a>`
+    : null
+  const title = 'AI gateways'
+  if (listed.info!.total_count === 0 && search === '')
+    return { title, content: emptyState('No gateways yet', whatFor, create) }
+  const columns = [
+    {
+      title: 'Id',
+      isName: true,
+      cell: ({ id }: Gateway) => html`<a href="${paths.gateway(account, id)}">${id}</a>`,
+    },
+    { title: 'Authentication', cell: authenticationBadge },
+    { title: 'Rate limit', cell: limitInWords },
+    { title: 'Keeps', cell: logsInWords },
+    { title: 'Created', cell: ({ created_at }: Gateway) => time(created_at) },
+    {
+      title: 'Calls',
+      cell: ({ id }: Gateway) =>
+        html`<a href="${paths.logs(account, id)}">Logs<span class="unseen"> of ${id}</span></a>`,
+    },
+  ]
+  return {
+    title,
+    isWide: true,
+    ...(create !== null && { actions: create }),
+    content: html`${searchForm({ path, label: 'Part of the id', name: 'search', value: search })}${
+      listed.result.length === 0
+        ? emptyState('No gateway found', 'No id of a gateway has this in it.')
+        : table('AI gateways of this account', columns, listed.result)
+    }${pager(path, ask.query, listed.info!)}`,
+  }
+}
+
+/** Shows whether calls need a token. */
+export function authenticationBadge({ authentication }: Gateway) {
+  return authentication ? badge('on', 'good') : badge('off', 'bad')
+}
+
+const whatFor =
+  'An AI gateway passes calls to model providers: it asks for a token, limits how many calls there are, and logs what they cost.'

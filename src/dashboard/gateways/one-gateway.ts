@@ -1,0 +1,76 @@
+// One AI gateway: how it is set, how it is called, and what can be done with it.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { facts } from '../../pages/components.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { dangerZone } from '../parts/forms.ts'
+import { codeBlock, time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { crumbsOf, findGateway } from './asked.ts'
+import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
+import { authenticationBadge } from './list.ts'
+import { snippetsFor } from './snippets.ts'
+
+export const showGateway: Handler = async ask => {
+  const found = await findGateway(ask)
+  if (!found.ok) return found
+  const gateway = found.result
+  const account = ask.account.id
+  const mayEdit = ask.may('AI Gateway Edit')
+  const dangers = [
+    {
+      title: 'Delete',
+      text: 'Refuses its calls from then on, and deletes its logs.',
+      path: paths.deleteGateway(account, gateway.id),
+      link: 'Delete…',
+    },
+  ]
+  return {
+    title: gateway.id,
+    crumbs: crumbsOf(ask),
+    actions: html`<a class="button plain" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain" href="${paths.charts(account, gateway.id)}">Charts</a>`,
+    content: html`${authenticationCard(ask, gateway, mayEdit)}${settingsCard(ask, gateway, mayEdit)}${callCard(ask)}${dangerZone(mayEdit ? dangers : [])}`,
+  }
+}
+
+function authenticationCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
+  const account = ask.account.id
+  const { id, authentication } = gateway
+  const isOff = !authentication
+  return html`<section class="card" aria-labelledby="authentication"><h2 id="authentication">Authenticated Gateway ${authenticationBadge(gateway)}</h2>
+<p>${isOff ? 'Anyone who reaches this gateway can call models at your cost.' : 'Calls need a token with AI Gateway Run; others are refused with 401.'}</p>
+<div class="actions">${ask.may('API Tokens Write') && html`<a class="button${!isOff && ' plain'}" href="${paths.newGatewayToken(account, id)}">Create an authentication token</a>`}${mayEdit && html`<a class="button plain" href="${paths.gatewayAuthentication(account, id)}">Switch it ${isOff ? 'on' : 'off'}…</a>`}</div></section>`
+}
+
+function settingsCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
+  return html`<section class="card" aria-labelledby="settings"><h2 id="settings">Settings</h2>${facts([
+    ['Rate limit', limitInWords(gateway)],
+    ['Keeps', logsInWords(gateway)],
+    [
+      'When full',
+      gateway.log_management_strategy === 'DELETE_OLDEST' ? 'The oldest are deleted' : 'No new ones are kept',
+    ],
+    ['Usage of streams', gateway.stream_usage ? 'Asked for' : 'As callers ask'],
+    ['Created', time(gateway.created_at)],
+    ['Changed', gateway.modified_at === gateway.created_at ? null : time(gateway.modified_at)],
+  ])}${mayEdit && html`<p><a href="${paths.gatewaySettings(ask.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
+}
+
+function callCard(ask: Ask): Html {
+  return html`<section class="card" aria-labelledby="call"><h2 id="call">Call it</h2>${codeFor(ask)}${
+    ask.entrance !== null &&
+    ask.may('AI Gateway Run') &&
+    html`<p><a class="button plain" href="${paths.testGateway(ask.account.id, ask.params.gateway!)}">Send a test request</a></p>`
+  }</section>`
+}
+
+/** Shows code that calls the gateway of the page. */
+export function codeFor({ entrance, account, params }: Ask): Html {
+  if (entrance === null)
+    return html`<p>No host is set for AI gateways: set <code>ai.hosts</code> in the configuration, and the code is here.</p>`
+  const place = { account: account.id, gateway: params.gateway! }
+  return html`${snippetsFor(place, entrance).map(
+    ({ title, code }, i) =>
+      html`<details${i === 0 && html` open`}><summary>${title}</summary>${codeBlock('Code', code)}</details>`,
+  )}<p class="hint">${entrance.provider.hasKey ? 'The provider is one of the configuration.' : 'No provider has a key in the configuration yet: set one there, or add your own key to calls of the API of the provider.'} Put the model of your choice into the code.</p>`
+}

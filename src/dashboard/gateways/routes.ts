@@ -1,0 +1,41 @@
+// The pages of AI gateways.
+
+import type { Route } from '../ask.ts'
+import { confirmAuthentication, switchAuthentication } from './authentication.ts'
+import { createGateway, showNewGateway } from './creation.ts'
+import { confirmDeletion, deleteGateway } from './deletion.ts'
+import { changeSettings, showSettings } from './editing.ts'
+import { showGateways } from './list.ts'
+import { showGateway } from './one-gateway.ts'
+import { sendTest, showTest } from './test-request.ts'
+import { createToken, showNewToken } from './token.ts'
+
+const reading = { permission: 'AI Gateway Read' } as const
+const editing = { permission: 'AI Gateway Edit' } as const
+const dangerous = { ...editing, isDangerous: true } as const
+
+const gateways = '/dashboard/{account}/gateways'
+const gateway = `${gateways}/{gateway}`
+
+export const gatewayRoutes: readonly Route[] = [
+  { path: gateways, ...reading, show: showGateways },
+  // No id of a gateway has this character.
+  { path: `${gateways}/~new`, ...editing, show: showNewGateway, take: createGateway },
+  { path: gateway, ...reading, show: showGateway },
+  { path: `${gateway}/settings`, ...editing, show: showSettings, take: changeSettings },
+  {
+    path: `${gateway}/authentication`,
+    ...dangerous,
+    show: confirmAuthentication,
+    take: switchAuthentication,
+  },
+  {
+    path: `${gateway}/tokens/new`,
+    permission: 'API Tokens Write',
+    show: showNewToken,
+    take: createToken,
+    isDangerous: true,
+  },
+  { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, take: sendTest },
+  { path: `${gateway}/delete`, ...dangerous, show: confirmDeletion, take: deleteGateway },
+]

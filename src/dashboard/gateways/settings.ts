@@ -1,0 +1,123 @@
+// The settings of an AI gateway as a form, for new ones and for those that are there.
+
+import { type Html, html } from '../../base/text/html.ts'
+import type { Draft } from '../parts/draft.ts'
+import { checkbox, selectField, textField } from '../parts/fields.ts'
+import type { Gateway } from './gateway.ts'
+
+/** What the summary of faults calls the fields. */
+export const settingLabels = {
+  rate_limiting_limit: 'Calls',
+  rate_limiting_interval: 'In how many seconds',
+  rate_limiting_technique: 'Window',
+  rate_limiting_key: 'Counted',
+  log_management: 'Calls to keep',
+  log_management_strategy: 'When that many are there',
+  collect_logs: 'Keep bodies',
+  stream_usage: 'Ask for the usage of streams',
+} as const
+
+/** Makes the fields of rate limits and logs. */
+export function settingFields(draft: Draft): Html {
+  return html`<fieldset class="part"><legend>Rate limit</legend><div class="pair">${textField(draft, {
+    name: 'rate_limiting_limit',
+    label: settingLabels.rate_limiting_limit,
+    type: 'number',
+    minimum: 0,
+    hint: '0 for any number.',
+  })}${textField(draft, {
+    name: 'rate_limiting_interval',
+    label: settingLabels.rate_limiting_interval,
+    type: 'number',
+    minimum: 0,
+    maximum: 2_678_400,
+    hint: '60 is a minute, 86400 a day.',
+  })}</div><div class="pair">${selectField(draft, {
+    name: 'rate_limiting_technique',
+    label: settingLabels.rate_limiting_technique,
+    options: [
+      { value: 'fixed', label: 'Fixed: starts over at its end' },
+      { value: 'sliding', label: 'Sliding: each call counts for its length' },
+    ],
+  })}${selectField(draft, {
+    name: 'rate_limiting_key',
+    label: settingLabels.rate_limiting_key,
+    options: [
+      { value: 'gateway', label: 'All calls together' },
+      { value: 'token', label: 'Each token separately' },
+      { value: 'app', label: 'Each app separately' },
+    ],
+  })}</div></fieldset>
+<fieldset class="part"><legend>Logs</legend><div class="pair">${textField(draft, {
+    name: 'log_management',
+    label: settingLabels.log_management,
+    type: 'number',
+    minimum: 0,
+    maximum: 10_000_000,
+    hint: '0 to keep no logs.',
+  })}${selectField(draft, {
+    name: 'log_management_strategy',
+    label: settingLabels.log_management_strategy,
+    options: [
+      { value: 'DELETE_OLDEST', label: 'Delete the oldest' },
+      { value: 'STOP_INSERTING', label: 'Keep no new ones' },
+    ],
+  })}</div>${checkbox(draft, {
+    name: 'collect_logs',
+    label: settingLabels.collect_logs,
+    hint: 'What callers send and get is stored with each call. It may be personal.',
+  })}${checkbox(draft, {
+    name: 'stream_usage',
+    label: settingLabels.stream_usage,
+    hint: 'Without it, the tokens and the cost of most streamed chats are unknown. Callers do not see it.',
+  })}</fieldset>`
+}
+
+/** Returns what the form of a gateway holds at first. */
+export function valuesOf(
+  gateway: Omit<Gateway, 'id' | 'created_at' | 'modified_at'>,
+): Record<string, string> {
+  return {
+    rate_limiting_limit: String(gateway.rate_limiting_limit),
+    rate_limiting_interval: String(gateway.rate_limiting_interval),
+    rate_limiting_technique: gateway.rate_limiting_technique ?? 'fixed',
+    rate_limiting_key: gateway.rate_limiting_key,
+    log_management: String(gateway.log_management),
+    log_management_strategy: gateway.log_management_strategy,
+    ...(gateway.collect_logs && { collect_logs: 'on' }),
+    ...(gateway.stream_usage && { stream_usage: 'on' }),
+  }
+}
+
+/** Makes the members of the body that the form sets; what is no number, the API says. */
+export function settingsOf(draft: Draft) {
+  const limit = numberIn(draft, 'rate_limiting_limit')
+  return {
+    rate_limiting_limit: limit,
+    rate_limiting_interval: numberIn(draft, 'rate_limiting_interval'),
+    rate_limiting_technique: limit === 0 ? null : draft.value('rate_limiting_technique'),
+    rate_limiting_key: draft.value('rate_limiting_key'),
+    log_management: numberIn(draft, 'log_management'),
+    log_management_strategy: draft.value('log_management_strategy'),
+    collect_logs: draft.has('collect_logs'),
+    stream_usage: draft.has('stream_usage'),
+  }
+}
+
+/** What a gateway has when its form is first shown. */
+export const usual = {
+  authentication: true,
+  collect_logs: false,
+  log_management: 100_000,
+  log_management_strategy: 'DELETE_OLDEST',
+  rate_limiting_interval: 60,
+  rate_limiting_key: 'gateway',
+  rate_limiting_limit: 0,
+  rate_limiting_technique: null,
+  stream_usage: true,
+} as const
+
+function numberIn(draft: Draft, name: string): number | string {
+  const text = draft.value(name).trim()
+  return /^\d{1,15}$/.test(text) ? Number(text) : text
+}

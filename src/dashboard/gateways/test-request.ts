@@ -1,0 +1,102 @@
+// One call to an AI gateway, sent as any client would, and the response as it came.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { facts, notice } from '../../pages/components.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import type { Entrance, TestResponse } from '../entrance.ts'
+import { Draft } from '../parts/draft.ts'
+import { textField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { badge } from '../parts/lists.ts'
+import { bodyBlock } from '../parts/body.ts'
+import { paths } from '../paths.ts'
+import { notFound } from '../refusals.ts'
+import { crumbsOf, findGateway, pageOf } from './asked.ts'
+
+export const showTest: Handler = async ask => {
+  const found = await findGateway(ask)
+  if (!found.ok) return found
+  if (ask.entrance === null) return notFound
+  const { provider } = ask.entrance
+  return testView(ask, new Draft({ model: `${provider.name}/${provider.model}` }), null)
+}
+
+export const sendTest: Handler = async ask => {
+  const found = await findGateway(ask)
+  if (!found.ok) return found
+  const { entrance } = ask
+  if (entrance === null) return notFound
+  const draft = Draft.of(ask.form)
+  const token = draft.value('token').trim()
+  const model = draft.value('model').trim()
+  if (model === '' || model.length > 256)
+    return testView(ask, draft.withFault('model', 'Must have 1 to 256 characters.'), null)
+  // A value of a header field.
+  if (!/^[\x21-\x7e]{0,512}$/.test(token))
+    return testView(ask, draft.withFault('token', 'Must be a token, without spaces in it.'), null)
+  return testView(ask, draft, await responseOf(entrance, callOf(ask, model, token)))
+}
+
+function callOf({ account, params }: Ask, model: string, token: string) {
+  return {
+    path: `/client/v4/accounts/${account.id}/ai/v1/chat/completions`,
+    headers: {
+      'svc-aig-gateway-id': params.gateway!,
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ model, max_tokens: 64, messages: [{ role: 'user', content: 'Say hello.' }] }),
+  }
+}
+
+async function responseOf(
+  { send }: Entrance,
+  call: Parameters<Entrance['send']>[0],
+): Promise<TestResponse | string> {
+  try {
+    return await send(call)
+  } catch (failure) {
+    return (failure as Error).message
+  }
+}
+
+function testView(ask: Ask, draft: Draft, response: TestResponse | string | null): View {
+  return {
+    title: 'Test request',
+    crumbs: crumbsOf(ask, true),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, as any client would. The call is in the logs, and costs what it costs.</p>${draftForm(
+      {
+        frame: ask.frameFor(ask.path),
+        draft,
+        labels: { model: 'Model', token: 'Token' },
+        send: response === null ? 'Send' : 'Send again',
+        cancel: pageOf(ask),
+      },
+      html`${textField(draft, {
+        name: 'model',
+        label: 'Model',
+        hint: 'The provider, a slash, and its name of the model.',
+        most: 256,
+      })}${textField(draft, {
+        name: 'token',
+        label: 'Token',
+        hint: 'Leave it empty to see what callers without one get: 401, if authentication is on.',
+        most: 512,
+        isOptional: true,
+      })}`,
+    )}`,
+  }
+}
+
+function shown(ask: Ask, response: TestResponse | string): Html {
+  if (typeof response === 'string') return notice(response, 'bad')
+  const { status, duration, ray, body, type } = response
+  const isGood = status < 300
+  return html`<section class="card" aria-labelledby="response"><h2 id="response">Response ${badge(String(status), isGood ? 'good' : 'bad')}</h2>${status === 401 && html`<p>The gateway refused the call: it had no valid token.</p>`}${facts(
+    [
+      ['Took', `${Math.round(duration)} ms`],
+      ['Type', type],
+      ['Ray', ray && html`<code>${ray}</code>`],
+    ],
+  )}${bodyBlock('Body', body)}<p><a href="${paths.logs(ask.account.id, ask.params.gateway!)}">Logs of this gateway</a>${status === 401 && ' (refused calls are not in them)'}</p></section>`
+}

@@ -1,0 +1,94 @@
+// A token for calls to an AI gateway: it may run models and nothing else, and its value is shown once, with code that uses it.
+
+import { html } from '../../base/text/html.ts'
+import { button, form } from '../../pages/components.ts'
+import { permissionGroups } from '../../permissions/permission-groups.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { Draft } from '../parts/draft.ts'
+import { textField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { codeBlock, shownOnce } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { crumbsOf, findGateway, pageOf } from './asked.ts'
+import { codeFor } from './one-gateway.ts'
+import { tokenLine } from './snippets.ts'
+
+const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
+
+export const showNewToken: Handler = async ask => {
+  const found = await findGateway(ask)
+  return found.ok ? newToken(ask, new Draft({ name: `gateway ${found.result.id}` })) : found
+}
+
+export const createToken: Handler = async ask => {
+  const draft = Draft.of(ask.form)
+  const day = draft.value('expires_on')
+  const body = {
+    name: draft.value('name'),
+    policies: [
+      {
+        effect: 'allow',
+        permission_groups: [{ id: runGroup }],
+        resources: { [`svc.api.account.${ask.account.id}`]: '*' },
+      },
+    ],
+    ...(day !== '' && { expires_on: /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day }),
+  }
+  const made = await ask.api.post<{ readonly value: string }>(
+    apiPath('accounts', ask.account.id, 'tokens'),
+    body,
+    { idempotencyKey: draft.key },
+  )
+  return made.ok ? valueView(ask, made.result.value) : newToken(ask, draft.refused(made))
+}
+
+function newToken(ask: Ask, draft: Draft): View {
+  return {
+    title: 'Create an authentication token',
+    crumbs: crumbsOf(ask, true),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: html`<p class="lead">It has the permission AI Gateway Run and no other: it calls models through the gateways of this account, and sees and changes nothing.</p>${draftForm(
+      {
+        frame: ask.frameFor(ask.path),
+        draft,
+        labels: { name: 'Name', expires_on: 'Last day' },
+        isOnce: true,
+        send: 'Create the token',
+        cancel: pageOf(ask),
+      },
+      html`${textField(draft, {
+        name: 'name',
+        label: 'Name',
+        hint: 'What calls with it: logs and charts show this name.',
+        most: 120,
+        hasFocus: true,
+      })}${textField(draft, {
+        name: 'expires_on',
+        label: 'Last day',
+        type: 'date',
+        hint: 'It expires when this day ends, UTC. Without one it never does.',
+        isOptional: true,
+      })}`,
+    )}`,
+  }
+}
+
+function valueView(ask: Ask, value: string): View {
+  return {
+    title: 'Token created',
+    crumbs: crumbsOf(ask, true),
+    content: html`${shownOnce('Value', value, 'Save the value now.')}
+<section class="card" aria-labelledby="use"><h2 id="use">Use it</h2>${ask.entrance !== null && codeBlock('In a shell, first', tokenLine(value))}${codeFor(ask)}</section>${trial(ask, value)}
+<p class="aside"><a class="button" href="${pageOf(ask)}">I have saved it</a></p>`,
+  }
+}
+
+/** Offers to try the token at once. Its value is on this page anyway, and goes nowhere else. */
+function trial(ask: Ask, token: string) {
+  if (ask.entrance === null || !ask.may('AI Gateway Run')) return null
+  const frame = ask.frameFor(paths.testGateway(ask.account.id, ask.params.gateway!))
+  const { provider } = ask.entrance
+  const hidden = { token, model: `${provider.name}/${provider.model}` }
+  return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2><p>Sends “Say hello.” to <code>${hidden.model}</code> through the gateway.</p>${form({ ...frame, hidden }, button('Send a test request', 'plain'))}</section>`
+}

@@ -1,0 +1,188 @@
+// How an AI gateway was used over time: requests, errors, tokens and cost, by model or by token.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { facts, notice } from '../../pages/components.ts'
+import type { Failure } from '../api.ts'
+import type { Handler } from '../ask.ts'
+import { chart, mostSeries } from '../parts/chart.ts'
+import { Draft } from '../parts/draft.ts'
+import { selectField, textField } from '../parts/fields.ts'
+import { emptyState } from '../parts/lists.ts'
+import { paths } from '../paths.ts'
+import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
+import { grouped } from '../gateways/gateway.ts'
+import { filtersOf } from './filters.ts'
+import { dollars, span } from './log.ts'
+
+interface Sums {
+  readonly count: number
+  readonly errors: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly cost: number
+  readonly count_without_cost: number
+  readonly duration_p50: number | null
+  readonly duration_p95: number | null
+}
+
+interface Line extends Sums {
+  readonly points: readonly (Sums & { readonly at: string })[]
+}
+
+interface Group extends Line {
+  readonly model?: string | null
+  readonly token_id?: string | null
+  readonly token_name?: string | null
+}
+
+interface Series extends Line {
+  readonly is_complete: boolean
+  readonly complete_since: string
+  readonly groups: readonly Group[]
+  readonly others: Line
+}
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** The times that can be shown: how long they are, and of how many windows of the API a bar is made. */
+const ranges = {
+  '1h': { label: 'The last hour', length: hour, bucket: 'minute', width: 2 * minute },
+  '24h': { label: 'The last 24 hours', length: 24 * hour, bucket: 'hour', width: hour },
+  '7d': { label: 'The last 7 days', length: 168 * hour, bucket: 'hour', width: 6 * hour },
+  '30d': { label: 'The last 30 days', length: 720 * hour, bucket: 'day', width: 24 * hour },
+} as const
+
+type RangeName = keyof typeof ranges
+
+export const showCharts: Handler = async ask => {
+  const by = ask.query.get('by') === 'token' ? 'token' : 'model'
+  const asked = ask.query.get('range') ?? ''
+  const name: RangeName = Object.hasOwn(ranges, asked) ? (asked as RangeName) : '24h'
+  const range = ranges[name]
+  const { start_date, end_date, ...filters } = filtersOf(ask.query)
+  const since = Math.floor((ask.now - range.length) / range.width) * range.width
+  const read = await ask.api.get<Series>(gatewayOf(ask, 'logs', 'series'), {
+    ...filters,
+    group_by: by,
+    bucket: range.bucket,
+    start_date: new Date(since).toISOString(),
+    end_date: new Date(ask.now).toISOString(),
+  })
+  const { account, params } = ask
+  const logs = paths.logs(account.id, params.gateway!)
+  const path = paths.charts(account.id, params.gateway!)
+  const page = {
+    title: 'Charts',
+    crumbs: [...crumbsOf(ask, true), { title: 'Logs', path: logs }],
+    isWide: true,
+  }
+  if (!read.ok && read.status !== 400) return read
+  const form = chartForm(path, { ...filters, by, range: name }, read.ok ? null : read)
+  if (!read.ok) return { ...page, status: 422, content: form }
+  const series = read.result
+  if (series.count === 0)
+    return {
+      ...page,
+      content: html`${form}${emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')}`,
+    }
+  const starts = startsOf(since, ask.now, range.width)
+  return {
+    ...page,
+    content: html`${form}${!series.is_complete && notice('Earlier calls are being summed up. Load the page again in a moment.')}<div class="card">${totals(series)}</div>${chartsOf(series, by, starts)}`,
+  }
+}
+
+function chartForm(path: string, values: Readonly<Record<string, string>>, failure: Failure | null): Html {
+  const draft = new Draft(values)
+  const { by, range, model, token_id, ...others } = values
+  const said = failure === null ? [] : Object.values(failure.faults)
+  return html`<form class="card filters" role="search" aria-label="What is shown" method="get" action="${path}">${Object.entries(
+    others,
+  ).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}${said.map(sentence => notice(sentence, 'bad'))}<div class="pair">${selectField(draft, {
+    name: 'range',
+    label: 'Time',
+    options: Object.entries(ranges).map(([value, { label }]) => ({ value, label })),
+  })}${selectField(draft, {
+    name: 'by',
+    label: 'By',
+    options: [
+      { value: 'model', label: 'Model' },
+      { value: 'token', label: 'Token' },
+    ],
+  })}${textField(draft, { name: 'model', label: 'Only the model', isOptional: true, most: 1_000 })}${textField(
+    draft,
+    { name: 'token_id', label: 'Only the token, by its id', isOptional: true, most: 1_000 },
+  )}</div><div class="actions"><button class="plain small">Show</button>${Object.keys(values).length > 2 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
+}
+
+function totals(series: Series): Html {
+  const { count_without_cost: unknown, duration_p50, duration_p95 } = series
+  return facts([
+    ['Median', duration_p50 === null ? null : span(duration_p50)],
+    ['95 % within', duration_p95 === null ? null : span(duration_p95)],
+    ['Tokens', `${grouped(series.tokens_in)} in, ${grouped(series.tokens_out)} out`],
+    ['Unknown cost', unknown === 0 ? null : `${grouped(unknown)} ${unknown === 1 ? 'call' : 'calls'}`],
+  ])
+}
+
+const measures = [
+  { id: 'requests', title: 'Requests', of: ({ count }: Sums) => count, write: compact },
+  { id: 'errors', title: 'Errors', of: ({ errors }: Sums) => errors, write: compact },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    of: ({ tokens_in, tokens_out }: Sums) => tokens_in + tokens_out,
+    write: compact,
+  },
+  { id: 'cost', title: 'Cost', of: ({ cost }: Sums) => cost, write: dollars },
+] as const
+
+function chartsOf(
+  { groups, others }: Series,
+  by: 'model' | 'token',
+  starts: readonly number[],
+): readonly Html[] {
+  const windows = starts.map(start => new Date(start).toISOString())
+  return measures.map(({ id, title, of, write }) => {
+    const values = ({ points }: Line) => spread(points, starts, of)
+    const rest = [others, ...groups.slice(mostSeries)].map(values)
+    return chart({
+      id,
+      title,
+      windows,
+      write,
+      series: groups.slice(0, mostSeries).map(group => ({ name: nameOf(group, by), values: values(group) })),
+      others: { name: 'Others', values: starts.map((_, at) => rest.reduce((sum, one) => sum + one[at]!, 0)) },
+    })
+  })
+}
+
+/** Adds points up to bars. */
+function spread(points: Line['points'], starts: readonly number[], of: (sums: Sums) => number): number[] {
+  const values = starts.map(() => 0)
+  const width = starts.length > 1 ? starts[1]! - starts[0]! : 1
+  for (const point of points) {
+    const at = Math.floor((Date.parse(point.at) - starts[0]!) / width)
+    if (at >= 0 && at < values.length) values[at]! += of(point)
+  }
+  return values
+}
+
+function startsOf(since: number, now: number, width: number): readonly number[] {
+  return Array.from({ length: Math.max(1, Math.ceil((now - since) / width)) }, (_, i) => since + i * width)
+}
+
+function nameOf({ model, token_id, token_name }: Group, by: 'model' | 'token'): string {
+  if (by === 'model') return model ?? 'Unknown model'
+  return token_name ?? token_id ?? 'Without a token'
+}
+
+/** Writes a count, with a letter where it is large. */
+function compact(value: number): string {
+  return value < 10_000
+    ? value.toLocaleString('en-US', { maximumFractionDigits: 1 })
+    : value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+}

@@ -1,0 +1,105 @@
+// The calls of an AI gateway, from the latest on, and those that come while somebody looks.
+
+import { html } from '../../base/text/html.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { emptyState } from '../parts/lists.ts'
+import { paths, withQuery } from '../paths.ts'
+import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
+import { filterForm, filtersOf } from './filters.ts'
+import type { Log } from './log.ts'
+import { logTable } from './table.ts'
+
+const onAPage = 50
+/** The most entries that a page looks at. */
+const mostScanned = 20_000
+
+export const showLogs: Handler = async ask => {
+  const filters = filtersOf(ask.query)
+  const cursor = ask.query.get('cursor')
+  const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs'), {
+    ...filters,
+    cursor,
+    per_page: onAPage,
+    max_scanned: mostScanned,
+  })
+  const { account, params } = ask
+  const path = paths.logs(account.id, params.gateway!)
+  const page = {
+    title: 'Logs',
+    crumbs: crumbsOf(ask, true),
+    isWide: true,
+    actions: html`<a class="button plain" href="${withQuery(paths.liveLogs(account.id, params.gateway!), filters)}">Live</a><a class="button plain" href="${withQuery(paths.charts(account.id, params.gateway!), chartable(filters))}">Charts</a>`,
+  }
+  if (!listed.ok) {
+    if (listed.status !== 400) return listed
+    return { ...page, status: 422, content: filterForm(path, filters, listed) }
+  }
+  const next = listed.info!.cursor ?? null
+  return {
+    ...page,
+    content: html`${filterForm(path, filters)}${
+      listed.result.length === 0 ? emptyOf(ask, filters, next) : logTable(ask, listed.result)
+    }${pagerOf(path, filters, cursor, next)}`,
+  }
+}
+
+export const showLiveLogs: Handler = async ask => {
+  const filters = filtersOf(ask.query)
+  const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs', 'tail'), {
+    ...filters,
+    per_page: onAPage,
+  })
+  const { account, params } = ask
+  const path = paths.liveLogs(account.id, params.gateway!)
+  const page = {
+    title: 'Live logs',
+    crumbs: [...crumbsOf(ask, true), { title: 'Logs', path: paths.logs(account.id, params.gateway!) }],
+    isWide: true,
+    actions: html`<a class="button plain" href="${withQuery(paths.logs(account.id, params.gateway!), filters)}">All logs</a>`,
+  }
+  if (!listed.ok) {
+    if (listed.status !== 400) return listed
+    return { ...page, status: 422, content: filterForm(path, filters, listed) }
+  }
+  return {
+    ...page,
+    content: html`${filterForm(path, filters)}<div id="tail" data-live="2">${
+      listed.result.length === 0
+        ? emptyState(
+            'Waiting for calls',
+            'The latest calls are shown here, and new ones as they come. Without script, load the page again.',
+          )
+        : logTable(ask, listed.result.toReversed())
+    }</div>`,
+  }
+}
+
+type Filters = ReturnType<typeof filtersOf>
+
+/** Returns the filters that charts have too: all but the time, which is theirs. */
+function chartable({ start_date, end_date, ...filters }: Filters): Filters {
+  return filters
+}
+
+function emptyOf({ account, params, may, entrance }: Ask, filters: Filters, next: string | null) {
+  if (next !== null)
+    return emptyState(
+      'None so far',
+      `None of the ${mostScanned} calls that were looked at matches. Go on with older ones.`,
+    )
+  if (Object.keys(filters).length > 0)
+    return emptyState('No call matches', 'Take a filter away, or widen the time.')
+  const send = entrance !== null && may('AI Gateway Run')
+  return emptyState(
+    'No calls yet',
+    'Each call that went to a provider is here, with its tokens, its cost and how long it took. Calls that were refused are not.',
+    send
+      ? html`<a class="button" href="${paths.testGateway(account.id, params.gateway!)}">Send a test request</a>`
+      : null,
+  )
+}
+
+function pagerOf(path: string, filters: Filters, cursor: string | null, next: string | null) {
+  if (cursor === null && next === null) return null
+  return html`<nav class="pager" aria-label="Pages">${cursor !== null && html`<a class="button plain small" rel="first" href="${withQuery(path, filters)}">Latest</a>`}${next !== null && html`<a class="button plain small" rel="next" href="${withQuery(path, { ...filters, cursor: next })}">Older</a>`}</nav>`
+}

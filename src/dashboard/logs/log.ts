@@ -1,0 +1,53 @@
+// A log entry as the management API shows it, and what it says in words.
+
+/** An entry as lists have it. */
+export interface Log {
+  readonly id: string
+  readonly created_at: string
+  readonly provider: string
+  readonly model: string | null
+  readonly path: string
+  readonly status_code: number
+  readonly success: boolean
+  readonly error: string | null
+  readonly duration: number
+  readonly time_to_first_byte: number | null
+  readonly tokens_in: number | null
+  readonly tokens_out: number | null
+  readonly cost: number | null
+  readonly cached: boolean
+  readonly authentication: boolean
+  readonly token_id: string | null
+  readonly token_name: string | null
+  readonly streamed: boolean
+  /** JSON. */
+  readonly metadata: string | null
+  readonly request_content_type: string | null
+  readonly response_content_type: string | null
+  readonly user_email?: string
+  readonly client_id?: string
+  readonly client_name?: string
+}
+
+/** An entry with its bodies, as far as they were kept. */
+export type WholeLog = Log & Readonly<Partial<Record<string, unknown>>>
+
+/** Returns who made a call, as `deploy` or `Shop, for ann@example.com`. */
+export function callerOf({ token_name, token_id, client_name, user_email, authentication }: Log): string {
+  if (client_name !== undefined)
+    return `${client_name}${user_email === undefined ? '' : `, for ${user_email}`}`
+  return token_name ?? token_id ?? (authentication ? 'a token' : 'anyone')
+}
+
+/** Writes US dollars with the digits that count, as `$1.20` or `$0.000015`. */
+export function dollars(cost: number): string {
+  if (cost === 0) return '$0'
+  if (cost >= 1)
+    return `$${cost.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+  return `$${cost.toLocaleString('en-US', { maximumSignificantDigits: 3 })}`
+}
+
+/** Writes a time in ms, as `12 ms` or `3.2 s`. */
+export function span(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}

@@ -1,0 +1,46 @@
+// Bodies of requests and responses, as people read them: with JSON laid out, and cut where they are long.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { isJson } from '../../base/text/json.ts'
+
+/** The most characters of one body on a page with others, and of one that is laid out. */
+const mostShown = 6_000
+const mostLaidOut = 1_000_000
+
+/** Makes a body as text; `more` leads to all of it where it has more characters than `most`. */
+export function bodyBlock(label: string, text: string, more: Html | null = null, most = mostShown): Html {
+  const laidOut = text.length <= mostLaidOut && isJson(text) ? layOut(text, most) : text
+  const isCut = laidOut.length > most
+  return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}">${isCut ? laidOut.slice(0, endOf(laidOut, most)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
+}
+
+const deepest = 40
+
+/** Puts JSON on lines, with its strings and numbers as they are, until there are more than `most` characters. */
+export function layOut(text: string, most = mostLaidOut): string {
+  let out = ''
+  let depth = 0
+  const line = () => `\n${'  '.repeat(Math.min(depth, deepest))}`
+  token.lastIndex = 0
+  for (let found = token.exec(text); found !== null && out.length <= most; found = token.exec(text)) {
+    const [part] = found
+    if (part === '{' || part === '[') {
+      depth++
+      out += part + line()
+    } else if (part === '}' || part === ']') {
+      depth--
+      out += line() + part
+    } else if (part === ',') out += part + line()
+    else out += part === ':' ? ': ' : part
+  }
+  return out
+}
+
+/** An empty object or array, a mark, a string, or a number or name. */
+const token = /\{\s*\}|\[\s*\]|[{}[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/g
+
+/** Returns where to cut: not between the halves of a character. */
+function endOf(text: string, most: number): number {
+  const last = text.charCodeAt(most - 1)
+  return last >= 0xd800 && last < 0xdc00 ? most - 1 : most
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
+import { openDashboard } from '../site.ts'
+
+const payload = (text: string, isCut = false) => ({ text, isCut })
+const script = '<script>alert(1)</script>'
+const hostile = `"'><img src=x onerror=alert(1)>${script}`
+
+test('logs are listed from the latest on, filtered, and paged by their cursor', async t => {
+  const { base, get, kept } = await openDashboard(t)
+  const path = `${base}/gateways/default/logs`
+  assert.match((await get(path)).text, /No calls yet/)
+  await keepEntries(
+    kept,
+    Array.from({ length: 60 }, (_, n) =>
+      entryWith(n, { model: n % 2 === 0 ? 'gpt-5' : 'other', cost: n === 7 ? 0.0000154 : null }),
+    ),
+  )
+  const first = await get(path)
+  assert.equal(first.body.match(/scope="row"/g)!.length, 50)
+  const next = /rel="next" href="([^"]*)"/.exec(first.body)![1]!.replaceAll('&#38;', '&')
+  const second = await get(next)
+  assert.equal(second.body.match(/scope="row"/g)!.length, 10)
+  assert.match(second.text, /\$0\.0000154 12 ms/)
+  assert.match(second.body, /rel="first"/)
+  assert.doesNotMatch(second.body, /rel="next"/)
+  const filtered = await get(`${path}?model=other`)
+  assert.equal(filtered.body.match(/scope="row"/g)!.length, 30)
+  assert.match(filtered.body, /name="model"[^>]* value="other"/)
+  assert.match(filtered.body, /logs\/live\?model=other/)
+  assert.match((await get(`${path}?model=none`)).text, /No call matches/)
+})
+
+test('a filter that is wrong is beside its field, and stays', async t => {
+  const { base, get } = await openDashboard(t)
+  for (const page of ['logs', 'logs/live']) {
+    const refused = await get(`${base}/gateways/default/${page}?start_date=yesterday&min_cost=x`)
+    assert.equal(refused.status, 422)
+    assert.match(refused.body, /id="start_date-fault"/)
+    assert.match(refused.body, /id="min_cost-fault"/)
+    assert.match(refused.body, /value="yesterday"/)
+    assert.match(refused.body, /<details class="more" open>/)
+  }
+  assert.equal((await get(`${base}/gateways/none/logs`)).status, 404)
+})
+
+test('the latest calls are on a page that changes by itself', async t => {
+  const { base, get, kept } = await openDashboard(t)
+  const path = `${base}/gateways/default/logs/live`
+  assert.match((await get(path)).text, /Waiting for calls/)
+  await keepEntries(kept, [entryWith(1, { model: 'first' }), entryWith(2, { model: 'second' })])
+  const page = await get(path)
+  assert.match(page.body, /id="tail" data-live="2"/)
+  assert.match(page.text, /second .*first/)
+})
+
+test('a call has all that is known of it, with its bodies, which nothing runs', async t => {
+  const { base, get, kept } = await openDashboard(t)
+  await keepEntries(kept, [
+    entryWith(1, {
+      model: hostile,
+      path: `/v1/${hostile}`,
+      error: 'internal_server_error',
+      status: 500,
+      success: false,
+      tokenId: 'a'.repeat(32),
+      tokenName: hostile,
+      metadata: { who: hostile },
+      cost: 0.25,
+      request: payload(JSON.stringify({ a: [1, {}, 'x:y,{'], b: script })),
+      response: payload(`data: ${script}\n\n`, true),
+      providerResponse: payload(JSON.stringify('y'.repeat(9_000))),
+    }),
+  ])
+  const path = `${base}/gateways/default/logs`
+  for (const page of [path, `${path}/live`, `${path}/0000000000000001`, `${path}/charts?range=24h`]) {
+    const { body, status } = await get(page)
+    assert.equal(status, 200)
+    assert.ok(!body.includes('<script>alert') && !body.includes('<img'), page)
+  }
+  const page = await get(`${path}/0000000000000001`)
+  assert.ok(page.text.includes('$0.25'))
+  const unescaped = page.body.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
+  assert.ok(
+    unescaped.includes(`{\n  "a": [\n    1,\n    {},\n    "x:y,{"\n  ],\n  "b": "${script}"\n}`),
+    unescaped,
+  )
+  assert.match(page.text, /Response, only its beginning was kept/)
+  assert.match(page.text, /Only its beginning: it has 9002 characters\. Show all of it/)
+  const whole = await get(`${path}/0000000000000001/provider_response`)
+  assert.ok(whole.body.includes('y'.repeat(9_000)))
+  assert.ok(!(await get(`${path}/0000000000000001/request`)).body.includes(script))
+  assert.equal((await get(`${path}/0000000000000001/other`)).status, 404)
+  assert.equal((await get(`${path}/00000000000000ff`)).status, 404)
+})
+
+test('charts show requests, errors, tokens and cost by model and by token, each with its figures', async t => {
+  const { base, get, kept, clock } = await openDashboard(t)
+  const path = `${base}/gateways/default/logs/charts`
+  assert.match((await get(path)).text, /No calls in this time/)
+  const models = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  await keepEntries(
+    kept,
+    models.flatMap((model, m) =>
+      Array.from({ length: 10 - m }, (_, n) =>
+        entryWith(m * 10 + n, {
+          model,
+          cost: 0.5,
+          success: n > 0,
+          tokenId: String(m % 2).repeat(32),
+          tokenName: `token ${m % 2}`,
+        }),
+      ),
+    ),
+  )
+  clock.advance(120_000)
+  const page = await get(path)
+  assert.match(page.text, /Requests 49 .*a 10 b 9 c 8 d 7 e 6 Others 9/)
+  assert.match(page.text, /Errors 7/)
+  assert.match(page.text, /Tokens 1,470/)
+  assert.match(page.text, /Cost \$24\.50/)
+  assert.match(page.text, /From All a b c d e Others 1 Jan 2026, 00:00 UTC 49 10 9 8 7 6 9/)
+  assert.equal(page.body.match(/<svg viewBox[^>]* role="img"/g)!.length, 4)
+  assert.doesNotMatch(page.body, /style=/)
+  assert.ok(page.body.length < 60_000, `${page.body.length}`)
+  assert.match((await get(`${path}?by=token`)).text, /token 0 \d+ token 1 \d+/)
+  assert.match((await get(`${path}?model=b&range=1h`)).text, /Requests 9 .*b 9/)
+  for (const range of ['1h', '7d', '30d'])
+    assert.match((await get(`${path}?range=${range}`)).text, /Requests 49/)
+  assert.match((await get(`${path}?range=x&by=y`)).text, /Requests 49/)
+  assert.equal((await get(`${path}?status=x`)).status, 422)
+})
