@@ -72,6 +72,7 @@ export const paths = {
   zone: (account: string, zone: string) => at(account, 'zones', zone),
   zoneLimits: (account: string, zone: string) => at(account, 'zones', zone, 'limits'),
   zoneOrigins: (account: string, zone: string) => at(account, 'zones', zone, 'origins'),
+  explain: (account: string, zone: string) => at(account, 'zones', zone, 'explain'),
   accessRules: (account: string, zone: string) => at(account, 'zones', zone, 'rules'),
   newAccessRule: (account: string, zone: string) => at(account, 'zones', zone, 'rules', 'new'),
   accessRuleOrder: (account: string, zone: string) => at(account, 'zones', zone, 'rules', 'order'),

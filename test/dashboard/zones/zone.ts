@@ -3,7 +3,9 @@
 import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
 import { rateLimitOf } from '../../../src/limits/limit.ts'
 import type { startApi } from '../../admin/api.ts'
-import { zoneTo } from '../../help/edge.ts'
+import type { TestContext } from 'node:test'
+import { type KeptAccessRule, zoneOwner } from '../../../src/store/zone-lists.ts'
+import { Edge, edgeConfig, zoneTo } from '../../help/edge.ts'
 import { pool, zoneWith } from '../../admin/zones/zones.ts'
 
 type Given = Api['given']
@@ -96,5 +98,20 @@ function limitOf(name: string, text: string): RateLimitConfig {
   return {
     ...{ name, limit: 10, period: 60_000, when: `"${text}" != ""`, action: 'block' },
     key: [{ by: 'header', name: text }, { by: 'address' }],
+  }
+}
+
+/** Has a gateway explain requests to main.test, with the rules that the API has set. */
+export function explainWith(t: TestContext, { given, kept }: Pick<Api, 'given' | 'kept'>): void {
+  let accessRules: readonly KeptAccessRule[] = []
+  const zones = { of: () => ({ errorRules: [], accessRules, errorPages: {} }) }
+  const zone = { name: 'main', hosts: ['main.test'] }
+  const edge = new Edge(t, edgeConfig(['http://127.0.0.1:9'], { zone }), { zones })
+  t.after(() => edge.plane.destroy())
+  given.configs[0] = zoneWith(zone)
+  given.explain = async asked => {
+    accessRules = (await kept.accessRules.get(zoneOwner, 'main'))?.record.rules ?? []
+    edge.plane.refresh()
+    return edge.plane.explain(asked)
   }
 }
