@@ -223,7 +223,13 @@ export class AdminServer {
   ): Promise<void> {
     const all = async function* () {
       yield* parts
-      yield* stream
+      try {
+        yield* stream
+      } catch (cause) {
+        // To a client of HTTP/1.0, such as many proxies are, a connection that closes is the end of the whole (RFC 9112 section 6.3).
+        response.socket?.resetAndDestroy()
+        throw cause
+      }
     }
     try {
       // What fails destroys the response, so that nobody takes it for whole.

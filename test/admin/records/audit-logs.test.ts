@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { commandLine } from '../../../src/store/audit-entry.ts'
 import { type AuditQuery, type Store, StoreUnreachable } from '../../../src/store/store.ts'
@@ -205,6 +206,14 @@ test('an export that the store does not let finish is cut off', async t => {
   const response = await fetch(`${origin}/client/v4/accounts/${account}/audit_logs/export`, { headers })
   assert.equal(response.status, 200)
   await assert.rejects(response.text())
+  // HTTP/1.0 has no other sign of the end than that of the connection.
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  const path = `/client/v4/accounts/${account}/audit_logs/export`
+  socket.resume().write(`GET ${path} HTTP/1.0\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\n\r\n`)
+  const { promise, resolve } = Promise.withResolvers<string>()
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code!)).on('end', () => resolve('ended'))
+  assert.equal(await promise, 'ECONNRESET')
 })
 
 function bound(store: Store, name: keyof Store): unknown {
