@@ -62,6 +62,20 @@ test('a part in which somebody works is left alone', async t => {
   assert.equal(await page.locator('input').inputValue(), 'one')
 })
 
+test('a part in which something was opened is left alone until it is closed', async t => {
+  const content = (text: string) =>
+    html`<div id="a" data-live="1"><details><summary>${text}</summary>more</details></div><p id="b" data-live="1">${text}</p>`
+  const { page } = await open(t, [content('one'), content('two')])
+  const summary = page.locator('summary')
+  await summary.click()
+  await summary.blur()
+  await page.locator('#b', { hasText: 'two' }).waitFor()
+  assert.equal(await summary.textContent(), 'one')
+  await summary.click()
+  await summary.blur()
+  await page.locator('summary', { hasText: 'two' }).waitFor()
+})
+
 test('what was done is said once: the address does not keep it', async t => {
   const { page } = await open(t, [html`<p>x</p>`])
   assert.match(page.url(), /\/page\?a=1$/)

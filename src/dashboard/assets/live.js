@@ -49,11 +49,11 @@ function swap(part, fresh) {
 }
 
 /**
- * Whether the focus or a selection is in a part, which would be lost.
+ * Whether the focus or a selection is in a part, or something in it was opened: that would be lost.
  * @param {Element} part
  */
 function isInUse(part) {
   const selection = getSelection()
-  if (part.contains(document.activeElement)) return true
+  if (part.contains(document.activeElement) || part.querySelector('details[open]') !== null) return true
   return selection !== null && !selection.isCollapsed && selection.containsNode(part, true)
 }
