@@ -30,6 +30,9 @@ export const showZone: Handler = async ask => {
     title: zone.result.id,
     crumbs: errorCrumbs(ask),
     isWide: true,
+    ...(ask.may('Zones Read') && {
+      actions: html`<a class="button plain small" href="${paths.zone(ask.account.id, zone.result.id)}">The zone</a>`,
+    }),
     content: html`<p class="lead">What clients of this zone get in place of the error pages of Gatehouse.</p>
 <section aria-labelledby="rules"><div class="head apart"><h2 id="rules">Rules</h2>${mayWrite && html`<a class="button small" href="${paths.newErrorRule(ask.account.id, zone.result.id)}">Add a rule</a>`}</div>
 <p class="hint">The first rule that matches an error decides. Where none does, a page below is served.</p>${rulesPart(ask, ranked.result, rules.etag)}</section>

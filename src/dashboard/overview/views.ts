@@ -30,9 +30,9 @@ export function overviewView({ ask, overview, attention, errors }: Shown): View 
     isWide: true,
     content: html`<div id="overview" data-live="15">
 ${attentionPart(ask, attention)}
-${requests !== undefined && trafficPart(requests)}
+${requests !== undefined && trafficPart(requests, ask.account.id)}
 ${errors !== null && errorPart(ask.account.id, errors)}
-${origins !== undefined && origins.length > 0 && originPart(origins)}
+${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 </div>`,
   }
@@ -80,7 +80,7 @@ function pathOf(
   }
 }
 
-function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']>): Html {
+function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']>, account: string): Html {
   const [hour, day] = [trafficOf(minutes), trafficOf(hours)]
   if (day.length === 0)
     return section(
@@ -90,7 +90,12 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
     )
   const lately = new Map(hour.map(one => [one.zone, one]))
   const columns = [
-    { title: 'Zone', isName: true, cell: ({ zone }: (typeof day)[number]) => told(zone) },
+    {
+      title: 'Zone',
+      isName: true,
+      cell: ({ zone }: (typeof day)[number]) =>
+        html`<a href="${paths.zone(account, zone)}">${told(zone)}</a>`,
+    },
     {
       title: 'Last hour',
       isNumber: true,
@@ -159,10 +164,14 @@ function whereOf(zone: string | null, gateway: string | null): Html {
   return gateway === null ? html`outside of all zones` : html`AI gateway ${told(gateway)}`
 }
 
-function originPart(origins: NonNullable<Overview['origins']>): Html {
+function originPart(origins: NonNullable<Overview['origins']>, account: string): Html {
   type Row = (typeof origins)[number]
   const columns = [
-    { title: 'Zone', isName: true, cell: ({ zone }: Row) => told(zone) },
+    {
+      title: 'Zone',
+      isName: true,
+      cell: ({ zone }: Row) => html`<a href="${paths.zoneOrigins(account, zone)}">${told(zone)}</a>`,
+    },
     { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => number(healthy) },
     { title: 'On trial', isNumber: true, cell: ({ trial }: Row) => number(trial) },
     { title: 'Ejected', isNumber: true, cell: ({ ejected }: Row) => bad(ejected) },

@@ -63,7 +63,7 @@ function accessCard({ account, may }: Ask, { name, access, rate_limits, quota, e
       ],
       [
         'Errors',
-        `${count(errors.file_rules, 'rule')} and ${count(errors.file_pages.length, 'page')} in the file`,
+        html`${count(errors.file_rules, 'rule')} and ${count(errors.file_pages.length, 'page')} in the file${may('Custom Errors Read') && html`; <a href="${paths.errorZone(account.id, name)}">see all that clients get</a>`}`,
       ],
     ],
   )}</section>`
