@@ -66,4 +66,26 @@ export const dashboard: readonly Mutated[] = [
       },
     ],
   },
+  {
+    file: 'dashboard/zones/asked.ts',
+    tests: ['dashboard/zones/zones'],
+    changes: [
+      {
+        text: 'found.result.account.id === ask.account.id ? handle(ask, found.result) : noZone',
+        becomes: 'handle(ask, found.result)',
+        breaks: 'a zone of one account opens under another',
+      },
+    ],
+  },
+  {
+    file: 'dashboard/zones/access-rules.ts',
+    tests: ['dashboard/zones/access-rules'],
+    changes: [
+      {
+        text: '{ ids }, { ifMatch: draft.etag }',
+        becomes: '{ ids }',
+        breaks: 'rules are moved by an order that is out of date',
+      },
+    ],
+  },
 ]

@@ -122,6 +122,9 @@ function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanatio
     crumbs: crumbsOf(ask, zone),
     isWide: true,
     ...(draft.status !== undefined && { status: draft.status }),
+    ...(explanation !== null && {
+      actions: html`<a class="button plain" href="#method">Change the request</a>`,
+    }),
     content: html`${tabsOf(ask, zone)}${
       explanation === null
         ? html`<p class="aside">The gateway decides as on any request, but nothing is sent, counted or logged.</p>`

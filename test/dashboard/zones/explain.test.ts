@@ -23,6 +23,7 @@ test('a request is explained with the rule that decides, and the form keeps what
   assert.match(passes.text, /It would pass, to http:\/\/127\.0\.0\.1:9\./)
   assert.match(passes.text, /What the origin would get Origin http:\/\/127\.0\.0\.1:9 Request GET \//)
   assert.doesNotMatch(passes.text, /What the client would get/)
+  assert.match(passes.body, /href="#method">Change the request</)
   const refused = await passes.submit(path, { ...question, path: '/private/a?b', headers: 'X-A: 1' })
   assert.match(refused.text, /It would be refused with 403: error 1020, Access denied\./)
   const rule = `<a href="${base}/zones/main/rules/${id}">Access rule set by the API</a>: <bdi>Keep out</bdi>`
