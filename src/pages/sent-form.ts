@@ -66,7 +66,13 @@ async function writeOut(
 ): Promise<void> {
   const all = async function* () {
     yield body
-    yield* stream
+    try {
+      yield* stream
+    } catch (cause) {
+      // To a client of HTTP/1.0 a connection that closes is the end of the whole (RFC 9112 section 6.3).
+      response.socket?.resetAndDestroy()
+      throw cause
+    }
   }
   try {
     // What fails destroys the response, so that nobody takes it for whole.

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { test } from 'node:test'
+import { sendPage } from '../../src/pages/sent-form.ts'
+
+test('a file that fails on its way looks whole to nobody, a client of HTTP/1.0 included', async t => {
+  const failed = Promise.withResolvers<void>()
+  const server = createServer((request, response) => {
+    const stream = async function* () {
+      yield 'some'
+      await failed.promise
+      throw new Error('away')
+    }
+    sendPage(request, response, { status: 200, headers: [], body: 'head', stream: stream() }).catch(() => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
+  await once(socket, 'data')
+  const { promise, resolve } = Promise.withResolvers<string>()
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code!)).on('end', () => resolve('ended'))
+  failed.resolve()
+  assert.equal(await promise, 'ECONNRESET')
+})
