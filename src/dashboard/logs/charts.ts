@@ -81,15 +81,14 @@ export const showCharts: Handler = async ask => {
   const form = chartForm(path, { ...filters, by, range: name }, read.ok ? null : read)
   if (!read.ok) return { ...page, status: 422, content: form }
   const series = read.result
-  if (series.count === 0)
-    return {
-      ...page,
-      content: html`${form}${emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')}`,
-    }
   const starts = startsOf(since, ask.now, range.width)
+  const shown =
+    series.count === 0
+      ? emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')
+      : html`<div class="card">${totals(series)}</div>${chartsOf(series, by, starts)}`
   return {
     ...page,
-    content: html`${form}${!series.is_complete && notice('Earlier calls are being summed up. Load the page again in a moment.')}<div class="card">${totals(series)}</div>${chartsOf(series, by, starts)}`,
+    content: html`${form}<div id="charts"${!series.is_complete && html` data-live="2"`}>${series.is_complete ? shown : [notice('Earlier calls are being summed up. Without script, load the page again in a moment.'), series.count > 0 && shown]}</div>`,
   }
 }
 
