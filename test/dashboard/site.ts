@@ -32,9 +32,9 @@ export const password = 'correct horse battery'
 
 const passwords = new Passwords({ cost: cheap })
 
-/** Starts the dashboard with a member who has signed in, a super administrator unless another role is said. */
-export async function openDashboard(t: TestContext, role: RoleName = 'Super Administrator') {
-  const api = await startApi(t)
+/** Starts the dashboard with a member who has signed in, a super administrator unless another role is said; `url` says where its store is, for much that is kept. */
+export async function openDashboard(t: TestContext, role: RoleName = 'Super Administrator', url?: string) {
+  const api = await (url === undefined ? startApi(t) : startApi(t, store => store, url, 5_000))
   const { server, kept: store, clock, keys, origin } = api
   const people = new People({
     store,
