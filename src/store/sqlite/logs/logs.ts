@@ -53,13 +53,21 @@ export class SqliteLogs implements Logs {
     return scan({ segments, count, read }, query)
   }
 
-  get(account: string, gateway: string, id: string): Promise<LogEntry | null> {
-    return this.#db.read(() => {
-      const key = this.#segments.gatewayKey(account, gateway)
-      const found = key === null ? null : this.#segments.find(key, id)
-      if (key === null || found === null) return null
-      return entriesOf(this.#segments.entries(found.key)!.batch, account, gateway, found.place)[0]!
-    })
+  async get(account: string, gateway: string, id: string): Promise<LogEntry | null> {
+    const key = await this.#key(account, gateway)
+    if (key === null) return null
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const from = before
+      const { entry, next } = await this.#db.read(() => {
+        const found = this.#segments.find(key, id, from)
+        if (found === null) return { entry: null, next: this.#segments.below(key, from) }
+        const { batch } = this.#segments.entries(found.key)!
+        return { entry: entriesOf(batch, account, gateway, found.place)[0]!, next: null }
+      })
+      if (next === null) return entry
+      before = next
+      await nextTurn()
+    }
   }
 
   async remove(account: string, gateway: string, query: LogQuery): Promise<number> {

@@ -34,6 +34,9 @@ const smallSize = 128 * 1024
 const mostHeld = 8
 const mostSpare = 4096
 
+/** Segments in which an id is looked for without a pause for the rest of the process. */
+const searchSlice = 200
+
 export class LogSegments {
   readonly #spans: LogSpans
   readonly #gatewayKey: Statement
@@ -41,6 +44,7 @@ export class LogSegments {
   readonly #closeBook: Command
   readonly #last: Statement
   readonly #having: Statement
+  readonly #below: Statement
   readonly #ids: Statement
   readonly #summaries: Statement
   readonly #entries: Statement
@@ -60,7 +64,11 @@ export class LogSegments {
     this.#last = db.prepare(
       `SELECT key, count, length(heads) + length(payloads) AS size ${ofGateway} ORDER BY key DESC LIMIT 1`,
     )
-    this.#having = db.prepare(`SELECT key, ids ${ofGateway} AND instr(ids, ?) ORDER BY key DESC`)
+    const some = `SELECT key ${ofGateway} AND key < ? ORDER BY key DESC LIMIT ?`
+    this.#having = db.prepare(
+      `SELECT key, ids FROM log_segments WHERE key IN (${some}) AND instr(ids, ?) ORDER BY key DESC`,
+    )
+    this.#below = db.prepare(`SELECT min(key) AS key FROM (${some})`)
     this.#ids = db.prepare(`SELECT ids ${one}`)
     this.#summaries = db.prepare(`SELECT ids, heads ${one}`)
     this.#entries = db.prepare(`SELECT count, earliest, latest, ids, heads, payloads ${one}`)
@@ -128,14 +136,19 @@ export class LogSegments {
     return row ? { batch: toBatch(row), isShown: this.#shown(key) } : null
   }
 
-  /** Returns the segment that shows the entry of an id, and its place there. */
-  find(gateway: number, id: string): { readonly key: number; readonly place: number } | null {
-    for (const row of this.#having.all(gateway, Buffer.from(id))) {
+  /** Returns the segment that shows the entry of an id, and its place there, if it is among the last ones before a key. */
+  find(gateway: number, id: string, before: number): { readonly key: number; readonly place: number } | null {
+    for (const row of this.#having.all(gateway, before, searchSlice, Buffer.from(id))) {
       const key = row.key as number
       const place = idsOf(bytesOf(row, 'ids')).lastIndexOf(id)
       if (place >= 0 && this.#shown(key)(place)) return { key, place }
     }
     return null
+  }
+
+  /** Returns the key before which `find` goes on; null where it has looked at all. */
+  below(gateway: number, before: number): number | null {
+    return this.#below.get(gateway, before, searchSlice)!.key as number | null
   }
 
   /** Returns the ids of entries that are shown and were made within the time of a batch, and perhaps others. */

@@ -190,3 +190,25 @@ test('a list over many entries lets the process go on', async t => {
   )
   assert.ok(turns > 0)
 })
+
+test('an entry among many is found with pauses for the rest of the process, however old it is', async t => {
+  const { logs, owner, append } = await start(t)
+  const entries = logEntries(owner, 129 * 450, () => ({ request: null, response: null }))
+  for (let i = 0; i < entries.length; i += 129) await append(entries.slice(i, i + 129))
+  const found = async (entry: LogEntry) => {
+    let turns = 0
+    let isOver = false
+    const count = () => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    assert.deepEqual(await logs.get('a', 'default', entry.id), entry)
+    isOver = true
+    return turns
+  }
+  const [oldest, newest] = [await found(entries[0]!), await found(entries.at(-1)!)]
+  assert.ok(oldest >= newest + 2, `${oldest} turns for the oldest, ${newest} for the newest`)
+  for (const n of [199, 200, 201, 250, 399, 400, 449]) await found(entries[n * 129 + 7]!)
+  assert.equal(await logs.get('a', 'default', 'f'.repeat(16)), null)
+})
