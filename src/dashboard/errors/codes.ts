@@ -45,7 +45,10 @@ function columnsOf({ account }: Ask) {
       isName: true,
       cell: ({ code }: Entry) => html`<a href="${paths.errorCode(account.id, String(code))}">${code}</a>`,
     },
-    { title: 'Error', cell: ({ title }: Entry) => title },
+    {
+      title: 'Error',
+      cell: ({ title, name }: Entry) => html`<div>${title} <code class="hint long">${name}</code></div>`,
+    },
     { title: 'Status', isNumber: true, cell: ({ status }: Entry) => status },
     {
       title: 'Retry',

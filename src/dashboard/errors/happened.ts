@@ -98,7 +98,8 @@ function columnsOf({ account, may }: Ask) {
     },
     {
       title: 'Error',
-      cell: (one: Happened) => html`${one.title ?? 'Unknown to this version'}${requestsOf(one.occurrences)}`,
+      cell: (one: Happened) =>
+        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(one.occurrences)}</div>`,
     },
     { title: 'Where', cell: placeInWords },
     { title: 'Times', isNumber: true, cell: ({ count }: Happened) => count.toLocaleString('en') },

@@ -75,8 +75,8 @@ function pathOf(
       return may('Members Read') ? paths.member(account, id) : null
     case 'zone':
       return may('Origins Read') ? paths.zoneOrigins(account, id) : null
-    default:
-      return null
+    case 'gateway':
+      return may('AI Gateway Read') ? paths.gateway(account, id) : null
   }
 }
 
