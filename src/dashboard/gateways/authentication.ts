@@ -79,7 +79,7 @@ function warning(ask: Ask): Html {
   const { account, params } = ask
   const mayCreate = ask.may('API Tokens Write')
   return notice(
-    html`<b>No token has been used here yet.</b> Every caller is refused until it sends one. First ${mayCreate ? html`<a href="${paths.newGatewayToken(account.id, params.gateway!)}">create a token</a>` : 'have a token created'}, have each caller send it, and then switch this on: with authentication off, calls that carry a token pass all the same.`,
+    html`<b>No token has been used here yet.</b> Every caller is refused until it sends one. First ${mayCreate ? html`<a href="${paths.newGatewayToken(account.id, params.gateway!)}">create a token</a>` : 'have a token created'}, have each caller send it, and then switch this on: with authentication off, calls that carry a token pass all the same. Their tokens are not looked at before, so this warning stays.`,
     'bad',
   )
 }
