@@ -3,6 +3,7 @@
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
 import type { Ask, View } from '../ask.ts'
+import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
@@ -31,6 +32,7 @@ export function overviewView({ ask, overview, attention, errors }: Shown): View 
     content: html`<div id="overview" data-live="15">
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
+${requests !== undefined && requests.hours.some(({ zones }) => zones.length > 0) && hourChart(requests)}
 ${errors !== null && errorPart(ask.account.id, errors)}
 ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
@@ -120,21 +122,29 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
   return section(
     'requests',
     'Requests',
-    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day)}
-<details><summary>Hour by hour</summary>${hourTable(hours)}</details>`,
+    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day)}`,
   )
 }
 
-function hourTable(hours: NonNullable<Overview['requests']>['hours']): Html {
-  const rows = hours.map(window => ({ at: window.at, ...sumOf(window) })).toReversed()
-  type Row = (typeof rows)[number]
-  const columns = [
-    { title: 'From', isName: true, cell: ({ at }: Row) => time(at) },
-    { title: 'Requests', isNumber: true, cell: ({ requests }: Row) => number(requests) },
-    { title: '4xx', isNumber: true, cell: ({ clientErrors }: Row) => number(clientErrors) },
-    { title: '5xx', isNumber: true, cell: ({ serverErrors }: Row) => number(serverErrors) },
-  ]
-  return table('Requests of all zones, hour by hour', columns, rows)
+/** Draws the requests of all zones, hour by hour. */
+function hourChart({ hours }: NonNullable<Overview['requests']>): Html {
+  const sums = hours.map(sumOf)
+  return chart({
+    id: 'hours',
+    title: 'Requests by hour',
+    windows: hours.map(({ at }) => at),
+    series: [
+      {
+        name: 'Others',
+        values: sums.map(
+          ({ requests, clientErrors, serverErrors }) => requests - clientErrors - serverErrors,
+        ),
+      },
+      { name: '4xx', values: sums.map(({ clientErrors }) => clientErrors) },
+      { name: '5xx', values: sums.map(({ serverErrors }) => serverErrors) },
+    ],
+    write: number,
+  })
 }
 
 function errorPart(account: string, errors: readonly FrequentError[]): Html {
