@@ -6,8 +6,10 @@ import type { Form } from '../pages/form.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import type { View } from './ask.ts'
 
-/** The field of the password: the API knows no member of such a name. */
-export const proofField = 'proof.password'
+/** What the names of fields begin with that no page ever shows or holds what was typed into: the API knows no member of such a name. */
+const unheld = 'proof.'
+/** The field of the password. */
+export const proofField = `${unheld}password`
 
 /** What was sent, which a page holds until it is sent again. */
 interface Held {
@@ -71,6 +73,6 @@ ${holding(held, button('Send it'))}
 }
 
 function holding({ frame, sent }: Held, content: Html): Html {
-  const kept = [...sent].filter(([name]) => name !== proofField && name !== 'form_token')
+  const kept = [...sent].filter(([name]) => !name.startsWith(unheld) && name !== 'form_token')
   return form({ ...frame, hidden: Object.fromEntries(kept) }, content)
 }

@@ -5,13 +5,15 @@ import { facts, notice } from '../../pages/components.ts'
 import type { Ask, Handler, View } from '../ask.ts'
 import type { Entrance, TestResponse } from '../entrance.ts'
 import { Draft } from '../parts/draft.ts'
-import { textField } from '../parts/fields.ts'
+import { secretField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { paths } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { crumbsOf, findGateway, pageOf } from './asked.ts'
+
+export const tokenField = 'proof.token'
 
 export const showTest: Handler = async ask => {
   const found = await findGateway(ask)
@@ -27,13 +29,13 @@ export const sendTest: Handler = async ask => {
   const { entrance } = ask
   if (entrance === null) return notFound
   const draft = Draft.of(ask.form)
-  const token = draft.value('token').trim()
+  const token = draft.value(tokenField).trim()
   const model = draft.value('model').trim()
   if (model === '' || model.length > 256)
     return testView(ask, draft.withFault('model', 'Must have 1 to 256 characters.'), null)
   // A value of a header field.
   if (!/^[\x21-\x7e]{0,512}$/.test(token))
-    return testView(ask, draft.withFault('token', 'Must be a token, without spaces in it.'), null)
+    return testView(ask, draft.withFault(tokenField, 'Must be a token, without spaces in it.'), null)
   return testView(ask, draft, await responseOf(entrance, callOf(ask, model, token)))
 }
 
@@ -64,11 +66,11 @@ function testView(ask: Ask, draft: Draft, response: TestResponse | string | null
     title: 'Test request',
     crumbs: crumbsOf(ask, true),
     ...(draft.status !== undefined && { status: draft.status }),
-    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, as any client would. The call is in the logs, and costs what it costs.</p>${draftForm(
+    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, as any client of it would: conditions on addresses see its own. The call is in the logs, and costs what it costs.</p>${draftForm(
       {
         frame: ask.frameFor(ask.path),
         draft,
-        labels: { model: 'Model', token: 'Token' },
+        labels: { model: 'Model', [tokenField]: 'Token' },
         send: response === null ? 'Send' : 'Send again',
         cancel: pageOf(ask),
       },
@@ -77,8 +79,8 @@ function testView(ask: Ask, draft: Draft, response: TestResponse | string | null
         label: 'Model',
         hint: 'The provider, a slash, and its name of the model.',
         most: 256,
-      })}${textField(draft, {
-        name: 'token',
+      })}${secretField(draft, {
+        name: tokenField,
         label: 'Token',
         hint: 'Leave it empty to see what callers without one get: 401, if authentication is on.',
         most: 512,

@@ -13,6 +13,7 @@ import { paths } from '../paths.ts'
 import { crumbsOf, findGateway, pageOf } from './asked.ts'
 import { codeFor } from './one-gateway.ts'
 import { tokenLine } from './snippets.ts'
+import { tokenField } from './test-request.ts'
 
 const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
 
@@ -89,6 +90,6 @@ function trial(ask: Ask, token: string) {
   if (ask.entrance === null || !ask.may('AI Gateway Run')) return null
   const frame = ask.frameFor(paths.testGateway(ask.account.id, ask.params.gateway!))
   const { provider } = ask.entrance
-  const hidden = { token, model: `${provider.name}/${provider.model}` }
+  const hidden = { [tokenField]: token, model: `${provider.name}/${provider.model}` }
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2><p>Sends “Say hello.” to <code>${hidden.model}</code> through the gateway.</p>${form({ ...frame, hidden }, button('Send a test request', 'plain'))}</section>`
 }

@@ -57,6 +57,16 @@ export function textField(draft: Draft, field: TextField): Html {
   )
 }
 
+/** Makes a field for a secret, which is never filled with what was typed. Its name begins with `proof.`, so that no other page holds it. */
+export function secretField(draft: Draft, field: Field & { readonly most: number }): Html {
+  const { name, most } = field
+  return labelled(
+    draft,
+    field,
+    html`<input id="${name}" name="${name}" type="password" autocomplete="off" maxlength="${most}"${[isRequired(field) && html` required`, described(draft, field)]}>`,
+  )
+}
+
 /** Makes a field of several lines; `isCode` for what is read by programs. */
 export function areaField(
   draft: Draft,

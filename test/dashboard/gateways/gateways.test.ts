@@ -133,10 +133,11 @@ test('a test request says what is wrong with it, and what came of it', async t =
     response.writeHead(200, { 'content-type': 'text/html' }).end('<script>alert(1)</script>')
   })
   const path = `${base}/gateways/default/test`
-  const faulty = await submit(path, { model: ' ', token: 'with space' })
+  const faulty = await submit(path, { model: ' ', 'proof.token': 'with space' })
+  assert.doesNotMatch(faulty.body, /with space/)
   assert.equal(faulty.status, 422)
   assert.match(faulty.body, /id="model-fault"/)
-  assert.match((await submit(path, { model: 'x', token: 'a\u00e9' })).body, /id="token-fault"/)
+  assert.match((await submit(path, { model: 'x', 'proof.token': 'a\u00e9' })).body, /id="proof\.token-fault"/)
   await submit(`${base}/gateways/default/authentication`)
   await until(async () => /Response 200/.test((await submit(path, { model: 'openai/gpt-4o-mini' })).text))
   const shown = await submit(path, { model: 'openai/gpt-4o-mini' })
