@@ -12,9 +12,6 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',
 }
 
-/** What pages of the dashboard are made of: one may be there before the page that needs it. */
-const parts = 'src/dashboard/parts/'
-
 interface File {
   readonly path: string
   readonly text: string
@@ -76,7 +73,7 @@ test('what only tests use is no part of the product', () => {
   const product = files.filter(({ path }) => path.startsWith('src/'))
   assert.deepEqual(
     unused(product)
-      .filter(name => !isUsedAtHome(name) && !name.startsWith(parts))
+      .filter(name => !isUsedAtHome(name))
       .sort(),
     Object.keys(exceptions).sort(),
   )

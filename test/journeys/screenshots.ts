@@ -1,7 +1,7 @@
-// Takes the pictures of the dashboard for docs/screenshots: `node --test test/journeys/screenshots.ts`. A real gateway with origins, a provider and traffic, and
+// Takes the pictures of the dashboard for docs/screenshots, and writes the page that shows them: `node --test test/journeys/screenshots.ts`. A real gateway with origins, a provider and traffic, and
 // each page of the dashboard in light and dark. Its name keeps it out of the tests.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -28,13 +28,15 @@ test('every page of the dashboard has its picture, in light and dark', { timeout
   const ids = await furnish(gateway, account, token)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  const titles = new Map<string, string>()
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await context.newPage()
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await takeAll(page, gateway.admin, { account, ...ids }, colorScheme)
+    await takeAll(page, gateway.admin, { account, ...ids }, colorScheme, titles)
     await page.close()
   }
   await context.close()
+  writeFileSync(join(root, 'docs/screenshots.md'), pageOf([...titles]))
 })
 
 async function takeAll(
@@ -42,18 +44,48 @@ async function takeAll(
   origin: string,
   ids: Readonly<Record<string, string>>,
   scheme: string,
+  titles: Map<string, string>,
 ): Promise<void> {
   for (const { path, show } of routes) {
-    if (show === undefined) continue
+    // Files and frames are no pages of their own.
+    if (show === undefined || /\/(export|preview)$/.test(path)) continue
     const steps = path.split('/').slice(3)
     const lacking = steps.some(step => /^\{/.test(step) && ids[step.slice(1, -1)] === undefined)
     if (lacking) continue
     const target = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name]!))
     const response = await page.goto(origin + target, { waitUntil: 'networkidle' })
     if (response?.status() !== 200 || !page.url().endsWith(target)) continue
-    const name = steps.map(step => step.replaceAll(/[{}]/g, '')).join('-') || 'overview'
-    await page.screenshot({ path: join(folder, `${name}-${scheme}.png`), fullPage: true })
+    const name = steps.map(step => step.replaceAll(/[{}~]/g, '')).join('-') || 'overview'
+    titles.set(name, (await page.locator('h1').textContent())!)
+    await page.screenshot({
+      path: join(folder, `${name}-${scheme}.png`),
+      fullPage: true,
+      clip: await topOf(page),
+    })
   }
+}
+
+/** Writes the page that shows all pictures, by their names. */
+function pageOf(titles: readonly (readonly [name: string, title: string])[]): string {
+  const rows = titles.map(
+    ([name, title]) =>
+      `| ${title} | ![${title}, light](screenshots/${name}-light.png) | ![${title}, dark](screenshots/${name}-dark.png) |`,
+  )
+  return `# The dashboard in pictures
+
+Every page of the [dashboard](dashboard.md), of a gateway with traffic. \`node --test test/journeys/screenshots.ts\` takes
+them again.
+
+| page | light | dark |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** Returns as much of a page as a picture shows. */
+async function topOf(page: Page) {
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+  return { x: 0, y: 0, width: 1280, height: Math.min(height, 1100) }
 }
 
 /** Starts a shop, an API behind three origins of which one is down, and AI gateways. */
@@ -169,7 +201,7 @@ async function furnish(
       },
     ],
   })
-  await traffic(gateway, account)
+  await traffic(gateway, account, made.value)
   const logs = await ask('GET', `${own}/ai-gateway/gateways/default/logs`)
   return {
     client: client.client_id,
@@ -185,15 +217,18 @@ async function furnish(
 }
 
 /** Sends what makes pages worth a look: requests that go well, are refused or find nobody, and calls of models. */
-async function traffic({ edge, admin }: RunningGateway, account: string): Promise<void> {
+async function traffic({ edge, admin }: RunningGateway, account: string, token: string): Promise<void> {
   const paths = ['/', '/', '/', '/checkout', '/api/items', '/admin', '/old/page']
   for (let i = 0; i < 140; i++) await get(edge, 'shop.localhost', paths[i % paths.length]!)
   const models = ['gpt-4o-mini', 'gpt-4o-mini', 'gpt-5', 'gpt-4.1']
-  for (let i = 0; i < 60; i++)
-    await get(edge, 'ai.localhost', `/v1/${account}/default/openai/chat/completions`, {
+  const call = `/v1/${account}/default/openai/chat/completions`
+  for (let i = 0; i < 60; i++) {
+    const body = {
       model: models[i % models.length],
       messages: [{ role: 'user', content: 'Where is my parcel?' }],
-    })
+    }
+    await get(edge, 'ai.localhost', call, body, i % 10 === 9 ? null : token)
+  }
   // What is counted is told once a second, and logs are written behind the calls.
   const told = async () =>
     /gatehouse_ai_log_queued_entries 0\b/.test(await (await fetch(`${admin}/metrics`)).text())
@@ -202,7 +237,7 @@ async function traffic({ edge, admin }: RunningGateway, account: string): Promis
 }
 
 /** Sends one request by its host, with a body as a chat. */
-async function get(edge: string, host: string, path: string, body?: unknown): Promise<void> {
+async function get(edge: string, host: string, path: string, body?: unknown, token: string | null = null) {
   const text = body === undefined ? '' : JSON.stringify(body)
   await new Promise<void>((resolve, reject) => {
     const sent = request(
@@ -214,6 +249,7 @@ async function get(edge: string, host: string, path: string, body?: unknown): Pr
           ...(body !== undefined && {
             'content-type': 'application/json',
             authorization: 'Bearer sk-test',
+            ...(token !== null && { 'svc-aig-authorization': `Bearer ${token}` }),
             'content-length': Buffer.byteLength(text),
           }),
         },
