@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
@@ -58,6 +58,8 @@ const ways = {
   needsDocker: /^docker /,
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
+  // Not run: each takes minutes, for a million log entries. Types and imports of these files are checked with all others.
+  measuresPages: /^node bench\/micro\/dashboard\/\w+\.ts$/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
 } satisfies Readonly<Record<string, RegExp>>
@@ -175,6 +177,11 @@ test('the bench takes the options shown', () => {
     else
       assert.match(readFileSync(join(root, args[0]!), 'utf8'), /`node bench\/compare\.ts REF \[--mix get\]/)
   }
+})
+
+test('the benches of pages are there', () => {
+  for (const command of commands(ways.measuresPages))
+    assert.ok(existsSync(join(root, command.replace('node ', ''))), command)
 })
 
 test('every curl line gets the response that the text describes', async t => {
