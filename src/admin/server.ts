@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { reset } from '../base/reset.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
@@ -227,7 +228,7 @@ export class AdminServer {
         yield* stream
       } catch (cause) {
         // To a client of HTTP/1.0, such as many proxies are, a connection that closes is the end of the whole (RFC 9112 section 6.3).
-        response.socket?.resetAndDestroy()
+        if (response.socket !== null) reset(response.socket)
         throw cause
       }
     }

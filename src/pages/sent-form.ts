@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { reset } from '../base/reset.ts'
 import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
 import { isFromOwnPage } from './form-proof.ts'
 import type { Page, PageResponse } from './layout.ts'
@@ -70,7 +71,7 @@ async function writeOut(
       yield* stream
     } catch (cause) {
       // To a client of HTTP/1.0 a connection that closes is the end of the whole (RFC 9112 section 6.3).
-      response.socket?.resetAndDestroy()
+      if (response.socket !== null) reset(response.socket)
       throw cause
     }
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { reset } from '../../src/base/reset.ts'
 
 export type Ending = 'FIN' | 'RST'
 
@@ -107,7 +108,7 @@ export class Wire {
   }
 
   reset(): void {
-    this.socket.resetAndDestroy()
+    reset(this.socket)
   }
 
   /** Gives the bytes up to and with the marker. */

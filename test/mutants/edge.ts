@@ -205,8 +205,8 @@ export const edge: readonly Mutated[] = [
         tests: ['edge/serve'],
       },
       {
-        text: 'if (gently) this.#close()\n    else this.#socket.resetAndDestroy()',
-        becomes: 'this.#socket.resetAndDestroy()',
+        text: 'if (gently) this.#close()\n    else reset(this.#socket)',
+        becomes: 'reset(this.#socket)',
         breaks: 'the last event of a stream that fails is lost to a reset',
         tests: ['wire/event-streams'],
       },
@@ -229,7 +229,7 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/slow-uploads'],
       },
       {
-        text: 'if (this.exchange !== null) this.abandon(this.exchange)\n    else this.#socket.resetAndDestroy()',
+        text: 'if (this.exchange !== null) this.abandon(this.exchange)\n    else reset(this.#socket)',
         becomes: '',
         breaks: 'a client that reads nothing keeps what it was sent in memory for ever',
         tests: ['wire/slow-readers'],

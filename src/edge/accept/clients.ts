@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { clientKey } from '../../base/address/client-key.ts'
+import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { ClientConnection } from '../client/connection.ts'
 import type { LogThrottle } from '../log-throttle.ts'
@@ -102,7 +103,7 @@ export class Clients {
   /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
   #turnAway(socket: Socket, limit: ConnectionFault): void {
     socket.on('error', () => {})
-    socket.resetAndDestroy()
+    reset(socket)
     this.#plane.metrics.refusedConnections[limit].inc()
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }

@@ -1,6 +1,7 @@
 // One connection of a client: requests in, one exchange at a time, responses out, and how both end.
 
 import type { Socket } from 'node:net'
+import { reset } from '../../base/reset.ts'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
@@ -93,14 +94,14 @@ export class ClientConnection implements Client {
   cutOff(x: Exchange, gently: boolean): void {
     this.#conclude(x)
     if (gently) this.#close()
-    else this.#socket.resetAndDestroy()
+    else reset(this.#socket)
   }
 
   abandon(x: Exchange): void {
     x.aborted = true
     x.upstream?.abort()
     this.#conclude(x)
-    this.#socket.resetAndDestroy()
+    reset(this.#socket)
   }
 
   // ── what time and shutdown ask of it ──
@@ -149,7 +150,7 @@ export class ClientConnection implements Client {
     x.upstream?.abort()
     this.#conclude(x)
     if (isWhole) this.#socket.destroy()
-    else this.#socket.resetAndDestroy()
+    else reset(this.#socket)
   }
 
   // ── what the reader has found ──
@@ -247,7 +248,7 @@ export class ClientConnection implements Client {
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()
     if (this.exchange !== null) this.abandon(this.exchange)
-    else this.#socket.resetAndDestroy()
+    else reset(this.#socket)
   }
 
   #expire(): void {
@@ -256,7 +257,7 @@ export class ClientConnection implements Client {
     if (this.#lifetime.isOpen && pending !== null) {
       this.#plane.metrics.slowClients.head.inc()
       this.refuse('request_timeout', pending)
-    } else if (this.#socket.writableLength > 0) this.#socket.resetAndDestroy()
+    } else if (this.#socket.writableLength > 0) reset(this.#socket)
     else this.#socket.destroy()
   }
 

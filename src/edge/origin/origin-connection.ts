@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { reset } from '../../base/reset.ts'
 import { misuse } from '../../base/misuse.ts'
 import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
 import { writeTo } from '../forward/body-writer.ts'
@@ -116,7 +117,7 @@ export class OriginConnection {
 
   /** Closes at once and, but for TLS, leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
   reset(): void {
-    if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) this.#socket.resetAndDestroy()
+    if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) reset(this.#socket)
     this.close()
   }
 

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
+import { reset } from '../../base/reset.ts'
 
 interface Misdeed {
   /** The path; one that ends in a slash includes everything below it. */
@@ -32,7 +33,7 @@ export const misdeeds: readonly Misdeed[] = [
     path: '/reset',
     example: '/reset',
     expect: 'The origin resets the connection before it responds: error 520.',
-    commit: (_, { socket }) => socket.resetAndDestroy(),
+    commit: (_, { socket }) => reset(socket),
   },
   {
     path: '/truncate',

@@ -1,0 +1,13 @@
+// Resets TCP connections, those whose end is just being sent as well.
+
+import type { Socket } from 'node:net'
+
+/**
+ * Closes a connection with a reset, which leaves nothing behind in the system (RFC 9293 section 3.5.3). One that is sending its FIN at this moment is closed without:
+ * libuv cannot reset it (EINVAL), and Node would leak its descriptor, and spin when the process exits.
+ */
+export function reset(socket: Socket): void {
+  const isEnding = socket.writableEnded && socket.writableLength === 0 && !socket.writableFinished
+  if (isEnding) socket.destroy()
+  else socket.resetAndDestroy()
+}
