@@ -5,6 +5,7 @@ import { told } from '../../pages/components.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { type Zone, zoneNamed, zonesOf } from './asked.ts'
@@ -102,7 +103,7 @@ function columnsOf({ account, may }: Ask) {
         html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(one.occurrences)}</div>`,
     },
     { title: 'Where', cell: placeInWords },
-    { title: 'Times', isNumber: true, cell: ({ count }: Happened) => count.toLocaleString('en') },
+    { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
     { title: 'Last', cell: ({ last_at }: Happened) => time(last_at) },
   ]
 }

@@ -8,6 +8,7 @@ import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { badge, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { errorCrumbs, type ErrorPage, findZone, type RankedRule, type Rule, type Zone } from './asked.ts'
@@ -85,7 +86,7 @@ function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
       title: 'Used today',
       isNumber: true,
       cell: ({ hits, last_hit_at }: RankedRule) =>
-        html`${hits.toLocaleString('en')}${last_hit_at !== null && html` <span class="hint">${time(last_hit_at)}</span>`}`,
+        html`${grouped(hits)}${last_hit_at !== null && html` <span class="hint">${time(last_hit_at)}</span>`}`,
     },
   ]
   if (!isMovable) return columns

@@ -6,9 +6,9 @@ import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation, isTyped, notTyped } from '../parts/forms.ts'
+import { grouped } from '../parts/numbers.ts'
 import { paths } from '../paths.ts'
 import { crumbsOf, findGateway, gatewayOf, pageOf } from './asked.ts'
-import { grouped } from './gateway.ts'
 
 export const confirmDeletion: Handler = ask => deletion(ask, new Draft())
 

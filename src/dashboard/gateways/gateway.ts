@@ -1,5 +1,7 @@
 // An AI gateway as the management API shows it, and what its settings mean in words.
 
+import { grouped } from '../parts/numbers.ts'
+
 /** What the pages set and show of it; the API takes it back whole. */
 export interface Gateway {
   readonly id: string
@@ -30,11 +32,6 @@ export function logsInWords(gateway: Gateway): string {
   if (most === 0) return 'None'
   const which = strategy === 'DELETE_OLDEST' ? 'The latest' : 'The first'
   return `${which} ${grouped(most)} calls, ${hasBodies ? 'with' : 'without'} bodies`
-}
-
-/** Writes a number with commas between its thousands. */
-export function grouped(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
 function spanInWords(seconds: number): string {

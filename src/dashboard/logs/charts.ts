@@ -8,11 +8,11 @@ import { chart, mostSeries } from '../parts/chart.ts'
 import { Draft } from '../parts/draft.ts'
 import { selectField, textField } from '../parts/fields.ts'
 import { emptyState } from '../parts/lists.ts'
+import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { paths } from '../paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
-import { grouped } from '../gateways/gateway.ts'
 import { filtersOf } from './filters.ts'
-import { dollars, span } from './log.ts'
+import { span } from './log.ts'
 
 interface Sums {
   readonly count: number
@@ -177,11 +177,4 @@ function startsOf(since: number, now: number, width: number): readonly number[] 
 function nameOf({ model, token_id, token_name }: Group, by: 'model' | 'token'): string {
   if (by === 'model') return model ?? 'Unknown model'
   return token_name ?? token_id ?? 'Without a token'
-}
-
-/** Writes a count, with a letter where it is large. */
-function compact(value: number): string {
-  return value < 10_000
-    ? value.toLocaleString('en-US', { maximumFractionDigits: 1 })
-    : value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 }

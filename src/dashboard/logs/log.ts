@@ -39,14 +39,6 @@ export function callerOf({ token_name, token_id, client_name, user_email, authen
   return token_name ?? token_id ?? (authentication ? 'a token' : 'anyone')
 }
 
-/** Writes US dollars with the digits that count, as `$1.20` or `$0.000015`. */
-export function dollars(cost: number): string {
-  if (cost === 0) return '$0'
-  if (cost >= 1)
-    return `$${cost.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
-  return `$${cost.toLocaleString('en-US', { maximumSignificantDigits: 3 })}`
-}
-
 /** Writes a time in ms, as `12 ms` or `3.2 s`. */
 export function span(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`

@@ -4,10 +4,10 @@ import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
 import { badge, table } from '../parts/lists.ts'
+import { dollars, grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
-import { grouped } from '../gateways/gateway.ts'
-import { callerOf, dollars, type Log, span } from './log.ts'
+import { callerOf, type Log, span } from './log.ts'
 
 /** Makes the table of entries of the gateway of a page, in the order that they have. */
 export function logTable({ account, params }: Ask, logs: readonly Log[]): Html {

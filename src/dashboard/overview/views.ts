@@ -5,6 +5,7 @@ import { facts, told } from '../../pages/components.ts'
 import type { Ask, View } from '../ask.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import {
@@ -32,7 +33,7 @@ export function overviewView({ ask, overview, attention, errors }: Shown): View 
     content: html`<div id="overview" data-live="15">
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
-${requests !== undefined && requests.hours.some(({ zones }) => zones.length > 0) && hourChart(requests)}
+${requests?.hours.some(({ zones }) => zones.length > 0) === true && hourChart(requests)}
 ${errors !== null && errorPart(ask.account.id, errors)}
 ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
@@ -101,12 +102,12 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
     {
       title: 'Last hour',
       isNumber: true,
-      cell: ({ zone }: (typeof day)[number]) => number(lately.get(zone)?.requests ?? 0),
+      cell: ({ zone }: (typeof day)[number]) => grouped(lately.get(zone)?.requests ?? 0),
     },
     {
       title: 'Last 24 hours',
       isNumber: true,
-      cell: ({ requests }: (typeof day)[number]) => number(requests),
+      cell: ({ requests }: (typeof day)[number]) => grouped(requests),
     },
     {
       title: '4xx',
@@ -143,7 +144,7 @@ function hourChart({ hours }: NonNullable<Overview['requests']>): Html {
       { name: '4xx', values: sums.map(({ clientErrors }) => clientErrors) },
       { name: '5xx', values: sums.map(({ serverErrors }) => serverErrors) },
     ],
-    write: number,
+    write: grouped,
   })
 }
 
@@ -157,7 +158,7 @@ function errorPart(account: string, errors: readonly FrequentError[]): Html {
     },
     { title: 'Error', cell: ({ title }: FrequentError) => title ?? 'Unknown to this version' },
     { title: 'Where', cell: ({ zone, gateway_id: gateway }: FrequentError) => whereOf(zone, gateway) },
-    { title: 'Times', isNumber: true, cell: ({ count }: FrequentError) => number(count) },
+    { title: 'Times', isNumber: true, cell: ({ count }: FrequentError) => grouped(count) },
     { title: 'Last', cell: ({ last_at }: FrequentError) => time(last_at) },
   ]
   return section(
@@ -182,8 +183,8 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
       isName: true,
       cell: ({ zone }: Row) => html`<a href="${paths.zoneOrigins(account, zone)}">${told(zone)}</a>`,
     },
-    { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => number(healthy) },
-    { title: 'On trial', isNumber: true, cell: ({ trial }: Row) => number(trial) },
+    { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => grouped(healthy) },
+    { title: 'On trial', isNumber: true, cell: ({ trial }: Row) => grouped(trial) },
     { title: 'Ejected', isNumber: true, cell: ({ ejected }: Row) => bad(ejected) },
     { title: 'Down', isNumber: true, cell: ({ down }: Row) => bad(down) },
   ]
@@ -218,8 +219,8 @@ function gatewayPart(
         'Durable',
         is_durable ? 'yes' : html`${badge('may lose writes', 'bad')} ${losses.map(loss => html`${loss} `)}`,
       ],
-      ['Size', size === null ? 'unknown' : `${number(Math.ceil(size / 1024))} KiB`],
-      ['Log queue', queued === 0 ? 'empty' : `${number(queued)} entries wait for the store`],
+      ['Size', size === null ? 'unknown' : `${grouped(Math.ceil(size / 1024))} KiB`],
+      ['Log queue', queued === 0 ? 'empty' : `${grouped(queued)} entries wait for the store`],
     ]),
   )
 }
@@ -229,16 +230,12 @@ function section(id: string, title: string, content: Html): Html {
 }
 
 function bad(count: number): HtmlValue {
-  return count === 0 ? number(count) : badge(number(count), 'bad')
-}
-
-function number(count: number): string {
-  return count.toLocaleString('en')
+  return count === 0 ? grouped(count) : badge(grouped(count), 'bad')
 }
 
 /** Writes a count with its share. */
 function share(count: number, all: number): string {
   if (count === 0) return '0'
   const percent = (count / all) * 100
-  return `${number(count)} (${percent < 0.1 ? 'under 0.1' : percent.toFixed(1)} %)`
+  return `${grouped(count)} (${percent < 0.1 ? 'under 0.1' : percent.toFixed(1)} %)`
 }

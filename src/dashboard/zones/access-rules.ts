@@ -7,11 +7,12 @@ import type { Ask, View } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { badge, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { type AccessRule, actionBadge, conditionInWords, type Decider } from './access-rule.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
-import { figure, type Zone } from './zone.ts'
+import type { Zone } from './zone.ts'
 
 export const showRules = inZone((ask, zone) => rulesPage(ask, zone))
 
@@ -140,5 +141,5 @@ function sourceOf({ decides, source, number }: Decider): Html | string {
 }
 
 function hitsOf({ decides, id, hits, last_hit_at: last }: Decider): Html {
-  return html`<div id="hits-${id ?? decides}" data-live="10">${figure(hits)} ${hits === 1 ? 'time' : 'times'}${last !== null && html`<p class="hint">last ${time(last)}</p>`}</div>`
+  return html`<div id="hits-${id ?? decides}" data-live="10">${grouped(hits)} ${hits === 1 ? 'time' : 'times'}${last !== null && html`<p class="hint">last ${time(last)}</p>`}</div>`
 }

@@ -5,8 +5,9 @@ import { facts, notice, told } from '../../pages/components.ts'
 import type { DecidingRule, ExplainedStep, Explanation, LimitState } from '../../zones/explanation.ts'
 import type { Ask } from '../ask.ts'
 import { badge, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { paths } from '../paths.ts'
-import { figure, timeoutsInWords, type Zone } from './zone.ts'
+import { timeoutsInWords, type Zone } from './zone.ts'
 
 /** Makes the outcome, the steps with the rules that decided, and what the client and the origin would get. */
 export function explanationView(ask: Ask, zone: Zone, explanation: Explanation): Html {
@@ -109,9 +110,9 @@ const limitColumns = [
   },
   {
     title: 'Used',
-    cell: ({ used, limit, period }: LimitState) => `${figure(used)} of ${figure(limit)} in ${period}`,
+    cell: ({ used, limit, period }: LimitState) => `${grouped(used)} of ${grouped(limit)} in ${period}`,
   },
-  { title: 'Resets in', isNumber: true, cell: ({ resets_in }: LimitState) => `${figure(resets_in)} s` },
+  { title: 'Resets in', isNumber: true, cell: ({ resets_in }: LimitState) => `${grouped(resets_in)} s` },
 ]
 
 function responseCard({ response }: Explanation): Html | null {
@@ -121,7 +122,7 @@ function responseCard({ response }: Explanation): Html | null {
     [
       ['Status', status],
       ['Type', content_type],
-      ['Retry after', retry_after === null ? null : `${figure(retry_after)} s`],
+      ['Retry after', retry_after === null ? null : `${grouped(retry_after)} s`],
       ['Content', content === null ? 'that of the gateway' : contentOf(content)],
     ],
   )}</section>`

@@ -4,8 +4,8 @@ import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration } from '../../base/text/quantity.ts'
 import { facts, told } from '../../pages/components.ts'
 import { badge, emptyState, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
-import { figure } from './zone.ts'
 
 interface Limit {
   readonly kind: 'rate_limit' | 'quota'
@@ -77,8 +77,8 @@ function limitCard(limit: Limit): Html {
 
 function allowedBy({ limit, window, period }: Limit): string {
   return window === 'sliding'
-    ? `${figure(limit)} in ${formatDuration(Math.round(period! * 1000))}`
-    : `${figure(limit)} a ${window} (UTC)`
+    ? `${grouped(limit)} in ${formatDuration(Math.round(period! * 1000))}`
+    : `${grouped(limit)} a ${window} (UTC)`
 }
 
 function nearestOf({ name, limit, nearest }: Limit): Html {
@@ -90,12 +90,12 @@ function nearestOf({ name, limit, nearest }: Limit): Html {
     {
       title: 'Used',
       cell: ({ used }: NearKey) =>
-        html`<div><meter min="0" max="${limit}" high="${limit * 0.8}" value="${used}">${used}</meter> ${figure(used)} of ${figure(limit)}</div>`,
+        html`<div><meter min="0" max="${limit}" high="${limit * 0.8}" value="${used}">${used}</meter> ${grouped(used)} of ${grouped(limit)}</div>`,
     },
     {
       title: 'Left',
       isNumber: true,
-      cell: ({ remaining }: NearKey) => (remaining === 0 ? badge('none', 'bad') : figure(remaining)),
+      cell: ({ remaining }: NearKey) => (remaining === 0 ? badge('none', 'bad') : grouped(remaining)),
     },
     { title: 'Resets in', isNumber: true, cell: ({ reset }: NearKey) => `${reset} s` },
   ]

@@ -5,6 +5,7 @@ import { formatDuration, formatSize } from '../../base/text/quantity.ts'
 import { facts, told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
 import { table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
 import { paths } from '../paths.ts'
 import { crumbsOf, inZone, tabsOf } from './asked.ts'
 import { badgesOf } from './list.ts'
@@ -13,7 +14,6 @@ import {
   checkInWords,
   count,
   ejectionInWords,
-  figure,
   timeoutsInWords,
   type Zone,
   type ZonePool,
@@ -57,7 +57,7 @@ function accessCard({ account, may }: Ask, { name, access, rate_limits, quota, e
       ['Rate limits', rate_limits.length === 0 ? 'none for all of its routes' : names(rate_limits)],
       [
         'Quota',
-        [day !== null && `${figure(day)} a day`, month !== null && `${figure(month)} a month`]
+        [day !== null && `${grouped(day)} a day`, month !== null && `${grouped(month)} a month`]
           .filter(Boolean)
           .join(', ') || 'none',
       ],

@@ -1,6 +1,7 @@
 // A zone as the management API shows it, and what it says in words.
 
 import { formatDuration } from '../../base/text/quantity.ts'
+import { grouped } from '../parts/numbers.ts'
 
 export interface Zone {
   readonly name: string
@@ -91,10 +92,5 @@ export function timeoutsInWords({ timeouts }: Pick<ZoneRoute, 'timeouts'>): stri
 
 /** Writes how many there are of something. */
 export function count(n: number, one: string, many = `${one}s`): string {
-  return `${figure(n)} ${n === 1 ? one : many}`
-}
-
-/** Writes a number as people read it: 20,000. */
-export function figure(n: number): string {
-  return n.toLocaleString('en')
+  return `${grouped(n)} ${n === 1 ? one : many}`
 }

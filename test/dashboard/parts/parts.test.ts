@@ -18,6 +18,7 @@ import {
 } from '../../../src/dashboard/parts/fields.ts'
 import { confirmation, dangerZone, draftForm, isTyped, notTyped } from '../../../src/dashboard/parts/forms.ts'
 import { badge, emptyState, pager, table } from '../../../src/dashboard/parts/lists.ts'
+import { compact, dollars, grouped } from '../../../src/dashboard/parts/numbers.ts'
 import { codeBlock, copyable, shownOnce, time } from '../../../src/dashboard/parts/values.ts'
 import { searchForm } from '../../../src/dashboard/parts/search.ts'
 
@@ -295,4 +296,11 @@ test('a chart has its bars on top of each other, and its figures in a table', ()
 
 test('the top of a chart is a round number, not below its highest bar', () => {
   assert.deepEqual([1, 3, 5, 7, 10, 11, 0.003].map(ceilingOf), [1, 5, 5, 10, 10, 20, 0.005])
+})
+
+test('numbers are written as people read them', () => {
+  assert.deepEqual([0, 999, 1_000, 1_234_567].map(grouped), ['0', '999', '1,000', '1,234,567'])
+  assert.deepEqual([0, 9_999, 0.25, 12_345, 2e6].map(compact), ['0', '9,999', '0.3', '12.3K', '2M'])
+  const costs = [0, 0.0000154, 0.123456, 1, 1234.567]
+  assert.deepEqual(costs.map(dollars), ['$0', '$0.0000154', '$0.123', '$1.00', '$1,234.57'])
 })
