@@ -8,15 +8,19 @@ for (const kind of ['pointerdown', 'keydown', 'visibilitychange'])
     seen = Date.now()
   })
 
-const seconds = [...document.querySelectorAll('[data-live]')].map(part =>
-  Number(part.getAttribute('data-live')),
-)
-if (seconds.length > 0) setTimeout(refresh, Math.min(...seconds) * 1000)
+wait()
+
+/** Waits as long as the part that changes most often, and no more once none is left. */
+function wait() {
+  const parts = [...document.querySelectorAll('[data-live]')]
+  const seconds = Math.min(...parts.map(part => Number(part.getAttribute('data-live'))))
+  if (parts.length > 0) setTimeout(refresh, seconds * 1000)
+}
 
 async function refresh() {
   const isWatched = !document.hidden && Date.now() - seen < patience
   const goesOn = isWatched ? await swapAll() : true
-  if (goesOn) setTimeout(refresh, Math.min(...seconds) * 1000)
+  if (goesOn) wait()
 }
 
 /** Returns whether to go on: not once the page is another one, as when the session has ended. */

@@ -14,7 +14,7 @@ import { codeFor } from './created.ts'
 import { type AuthorizationEvent, eventTable } from './events.ts'
 import { badgesOf } from './list.ts'
 import { secretsCard } from './secrets.ts'
-import { verificationCard } from './verification-card.ts'
+import { isBeingVerified, verificationCard } from './verification-card.ts'
 
 const shownEvents = 5
 
@@ -35,7 +35,7 @@ export const showClient: Handler = async ask => {
     title: client.client_name,
     crumbs: crumbsOf(ask),
     hasPictures: client.logo_uri !== undefined,
-    content: html`<p class="tags">${badgesOf(client)}</p>
+    content: html`<p class="tags" id="badges"${isBeingVerified(client) && html` data-live="3"`}>${badgesOf(client)}</p>
 ${identityCard(ask, client, mayWrite)}${scopesCard(ask, client, scopes.result, mayWrite)}${secretsCard(ask, client, mayWrite)}${verificationCard(ask, client, mayWrite)}${visibilityCard(ask, client, scopes.result, mayWrite)}${usersCard(ask, grants.info!)}${eventsCard(ask, events.result, events.info!)}${codeFor(ask, client)}${dangerZone(
   mayWrite
     ? [
@@ -91,7 +91,8 @@ function visibilityCard(ask: Ask, client: Client, scopes: readonly ListedScope[]
   const conditions = preconditionsOf(client, scopes)
   const isReady = conditions.every(({ isMet }) => isMet)
   const publish = paths.publishClient(ask.account.id, client.client_id)
-  return html`<section class="card" aria-labelledby="visibility"><h2 id="visibility">Visibility</h2>
+  const isLive = isBeingVerified(client)
+  return html`<section class="card" aria-labelledby="visibility" id="visibility-card"${isLive && html` data-live="3"`}><h2 id="visibility">Visibility</h2>
 <p>Only members of this account may allow this app. To publish it, it needs:</p>
 <ul class="checklist">${conditions.map(
     ({ isMet, text }) => html`<li>${badge(isMet ? 'done' : 'missing', isMet ? 'good' : '')} ${text}</li>`,

@@ -12,8 +12,7 @@ export function verificationCard(ask: Ask, client: Client, mayWrite: boolean): H
   const { client_uri_verification: verification } = client
   if (verification === undefined) return null
   const { status } = verification
-  const isOpen = status === 'pending' || status === 'in_progress'
-  return html`<section class="card" aria-labelledby="verification" id="verification-card"${isOpen && html` data-live="5"`}><h2 id="verification">Verification</h2>
+  return html`<section class="card" aria-labelledby="verification" id="verification-card"${isBeingVerified(client) && html` data-live="3"`}><h2 id="verification">Verification</h2>
 <p>${badge(statesInWords[status], status === 'verified' ? 'good' : status === 'failed' ? 'bad' : '')} ${told(verification.host)}</p>
 ${status === 'verified' ? verified(verification) : record(verification)}${
   mayWrite &&
@@ -23,6 +22,11 @@ ${status === 'verified' ? verified(verification) : record(verification)}${
     button('Restart verification', 'plain small'),
   )
 }</section>`
+}
+
+/** Whether DNS is still asked. */
+export function isBeingVerified({ client_uri_verification: verification }: Client): boolean {
+  return verification?.status === 'pending' || verification?.status === 'in_progress'
 }
 
 function verified({ verified_at }: Verification): Html {
