@@ -32,10 +32,20 @@ export function readByHttpSys(target: string): readonly string[] {
   return resolvedPath(decoded(wide).replaceAll('\\', '/'))
 }
 
-/** Reads as two servers do of which the first hands on what it has decoded. */
+/** Reads as two servers do of which the first hands on what it has decoded, so that the second sees a query or fragment of its own. */
 export function readTwice(target: string): readonly string[] {
   const [path = ''] = target.split('?', 1)
-  return resolvedPath(decoded(decoded(path)))
+  const [handedOn = ''] = decoded(path).split(/[?#]/, 1)
+  return [decoded(decoded(path)), decoded(handedOn)].flatMap(resolvedPath)
+}
+
+/** Reads as applications do that parse or trim what they have decoded: a URL parser drops tabs and line breaks, a router of Spring trims segments. */
+export function readTrimmed(target: string): readonly string[] {
+  const [path = ''] = target.split('?', 1)
+  const segments = decoded(path).split('/')
+  const url = URL.parse(decoded(path), 'http://origin.test')
+  const trimmed = segments.map(segment => segment.replace(/^[\0-\x20]+|[\0-\x20]+$/g, ''))
+  return [...resolvedPath(trimmed.join('/')), ...(url === null ? [] : [decoded(url.pathname)])]
 }
 
 function resolvedPath(path: string): readonly string[] {

@@ -14,12 +14,13 @@ import {
   readByNginx,
   readByTomcat,
   readByUrl,
+  readTrimmed,
   readTwice,
 } from '../help/path-readers.ts'
 import type { Message } from '../help/raw.ts'
 
 /** Those that take the target as it is have routes too: Express leads all that begins with `/admin/` to what is mounted there. */
-const readers = [readByUrl, readByNginx, readByTomcat, readByHttpSys, readTwice, readAsSent]
+const readers = [readByUrl, readByNginx, readByTomcat, readByHttpSys, readTwice, readTrimmed, readAsSent]
 
 test('the readers read paths as documented', () => {
   assert.deepEqual(readByNginx('/a//b/%2e%2e/%41?x/../y'), ['/a/A', '/a//A'])
@@ -82,6 +83,13 @@ const proven = [
   '/public/%u002e%u002e/admin',
   '/%2561dmin',
   '/public/%252e%252e/admin',
+  '/admin%3fx',
+  '/admin%23x',
+  '/admin%0a',
+  '/%20admin%20/x',
+  '/ad%0dmin',
+  '/public/..%20/admin',
+  '/public/../admin%253f/../../public',
 ]
 
 const targets = fc
@@ -113,6 +121,12 @@ const targets = fc
         ';x=1',
         '%3b',
         '%3f',
+        '%23',
+        '%253f',
+        '%20',
+        '%09',
+        '%0A',
+        '%01',
         '%2f',
         '%2F',
         '\\',

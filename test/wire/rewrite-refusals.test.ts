@@ -46,6 +46,8 @@ for (const path of [
   '/a\\..',
   '/..%00x',
   '/..%3bx',
+  '/..%3fx',
+  '/..%20/secret',
 ])
   test(`1035: ${path} does not escape the prefix of a rule`, async t => {
     const { edge, origin } = await startRewriting(t, { path: '"/public" + request.path' })
@@ -60,6 +62,8 @@ for (const path of [
   '/private%2fx',
   '/%70rivate',
   '/\\x/private',
+  '/private%3fx',
+  '/private%0a',
   '/a//b;c\\d%2fe',
 ])
   test(`400: ${path} does not bypass the condition of a rule`, async t => {
@@ -71,6 +75,14 @@ for (const path of [
     assert.equal((await edge.ask(request('GET /a//b;c'))).status, 200)
     assert.equal(origin.requests[0]!.target, '/a//b;c')
   })
+
+test('400: a rule that sets a query for one reading alone is not evaded by another', async t => {
+  const rule = 'request.path.matches("^/private(/|$)") ? "/x" : "/x?level=low"'
+  const { edge, origin } = await startRewriting(t, { path: rule })
+  for (const path of ['/private%3fx', '/private;x', '//x/private'])
+    assert.equal(codeOf(await edge.ask(request(`GET ${path}`, json))), 400, path)
+  assert.equal(origin.wires.length, 0)
+})
 
 for (const place of ['request', 'response'] as const)
   test(`400: nothing bypasses the condition of a ${place} header`, async t => {

@@ -6,8 +6,8 @@ import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPl
 /**
  * Returns the path of a target as origins may read it, the normal form first; that of a plain path has the query behind it that it came with. Origins keep dot
  * segments or resolve them before or after decoding, keep empty segments or join them, take what follows two slashes for a host, encoded slashes and backslashes
- * for slashes, `;` for the start of parameters, `%00` for the end, decode what is encoded more than once, or as `%u0061`, in all combinations. All are decoded as
- * in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that depends on a path may let it pass.
+ * for slashes, `;` for the start of parameters, `%00`, `%3F` and `%23` for the end, leave out encoded blanks around segments and line breaks, decode what is encoded
+ * more than once, or as `%u0061`, in all combinations. All are decoded as in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that depends on a path may let it pass.
  */
 export function pathReadings(target: string): readonly string[] | null {
   if (target === '*') return root
@@ -34,7 +34,7 @@ const most = 8
 /** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
 const longest = 4096
 const ambiguous =
-  /\/(?:\/|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:00|2F|3B|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
+  /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
 
 type Habit = (path: string) => string
 
@@ -51,10 +51,13 @@ const lateHabits: readonly Habit[] = [
   withoutHost,
   path => path.replace(/(?:;|%3B)[^/]*/g, ''),
   withoutRest,
+  withoutHiddenQuery,
+  withoutBlanks,
   withoutEmpty,
   withoutDots,
   withoutEmpty,
   withoutRest,
+  withoutHiddenQuery,
 ]
 
 function readingsOf(path: string, normal: string): readonly string[] | null {
@@ -85,6 +88,24 @@ function withoutHost(path: string): string {
 function withoutRest(path: string): string {
   const end = path.indexOf('%00')
   return end === -1 ? path : path.slice(0, end)
+}
+
+/** Ends where a second server sees a query or fragment that the first has decoded, as with `proxy_pass http://app$uri` of nginx and rewrites of Apache. */
+function withoutHiddenQuery(path: string): string {
+  const end = path.search(/%3F|%23/)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+const lineBreaks = /%0[9AD]/g
+/** A run has one place where it can begin, so that a long one takes no longer than others. */
+const blanks = /(?<=\/)(?:%(?:[01][\dA-F]|20))+|(?<!%(?:[01][\dA-F]|20))(?:%(?:[01][\dA-F]|20))+(?=\/|$)/g
+
+/**
+ * Reads as URL parsers do that are given what is decoded, which drop tabs and line breaks; as routers do that trim segments (Spring, CVE-2016-5007); and as patterns
+ * do whose `$` also stands before a last line break (Django).
+ */
+function withoutBlanks(path: string): string {
+  return /%[012]/.test(path) ? path.replace(lineBreaks, '').replace(blanks, '') : path
 }
 
 const encodedAgain = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g

@@ -122,7 +122,7 @@ export const routePath: Rule<string> = text => {
   }
   if (!isReadAlike(text))
     return {
-      flaw: 'must not contain ;, a backslash, %00, %2F, %3B, %5C, a double-encoded % or %u: origins disagree on their meaning',
+      flaw: 'must not contain ;, a backslash, %23, %2F, %3B, %3F, %5C, an encoded control character, %20 at either end of a segment, a double-encoded % or %u: origins disagree on their meaning',
     }
   const isPreview = `${text}/`.startsWith(`${previews}/`)
   return accept(

@@ -59,7 +59,7 @@ function readingsOf(value: string, work: Work): readonly string[] {
   return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
 }
 
-/** Reads a query as part of the path: a rule may put a path there. */
+/** Reads a query as part of the path, since a rule may put a path there: behind a character that no request has. */
 function asPath(value: string): string {
-  return value.replaceAll('?', '%3F')
+  return value.replaceAll('?', '\x01')
 }
