@@ -10,6 +10,7 @@ import { sourceFiles } from '../../help/source.ts'
 import {
   account,
   auditEntry,
+  auditQuery,
   authorizationEvent,
   credential,
   firstStart,
@@ -38,6 +39,14 @@ const logged = gateway()
 const entries = logEntries(logged, 4)
 const append = (store: Store, some = entries, most = 3) =>
   store.logs.append(logged.account, logged.id, batchOf(some), { most, strategy: 'DELETE_OLDEST' })
+const arrangeLogs = async (store: Store) => {
+  await store.gateways.insert(logged)
+  await append(store)
+}
+const home = [logged.account, logged.id] as const
+const forward = { descending: false, after: null }
+const windows = { since: 0, width: Date.now(), count: 2 }
+const page = { offset: 0, limit: 10 }
 const beside = {
   audit: auditEntry({ account: due.account }),
   response: keptResponse({ account: due.account }),
@@ -124,6 +133,10 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.credentials.put(opening),
     act: store => store.credentials.list({ user: opening.user! }, opening.kind, 9),
   },
+  'oauthGrants.ofUser': {
+    arrange: store => store.oauthGrants.insert(granted),
+    act: store => store.oauthGrants.ofUser(granted.user, page),
+  },
   'oauthGrants.remove': {
     arrange: store => store.oauthGrants.insert(granted),
     act: store => store.oauthGrants.remove(granted.account, granted.id, beside),
@@ -148,6 +161,18 @@ const cases: Readonly<Record<string, Case>> = {
   'tokens.remove': {
     arrange: store => store.tokens.insert(known),
     act: store => store.tokens.remove(known.account, known.id),
+  },
+  'tokens.findByDigest': {
+    arrange: store => store.tokens.insert(known),
+    act: store => store.tokens.findByDigest(known.digest),
+  },
+  'tokens.noteUses': {
+    arrange: store => store.tokens.insert(known),
+    act: store => store.tokens.noteUses([{ account: known.account, id: known.id, at: 1 }]),
+  },
+  'gateways.list': {
+    arrange: store => store.gateways.insert(logged),
+    act: store => store.gateways.list(logged.account, page),
   },
   'gateways.remove': {
     arrange: store => store.gateways.insert(logged),
@@ -181,6 +206,10 @@ const cases: Readonly<Record<string, Case>> = {
     act: store => store.oauthClients.renewLeases([due], 60_000),
   },
   'audit.append': { act: store => store.audit.append(beside.audit) },
+  'audit.list': {
+    arrange: store => store.audit.append(beside.audit),
+    act: store => store.audit.list(due.account, auditQuery()),
+  },
   'audit.trim': {
     arrange: store => store.audit.append(beside.audit),
     act: store =>
@@ -194,12 +223,13 @@ const cases: Readonly<Record<string, Case>> = {
     act: store => append(store, entries.slice(2)),
   },
   'logs.remove': {
-    arrange: async store => {
-      await store.gateways.insert(logged)
-      await append(store)
-    },
-    act: store => store.logs.remove(logged.account, logged.id, logQuery()),
+    arrange: arrangeLogs,
+    act: store => store.logs.remove(...home, logQuery()),
   },
+  'logs.walk': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.walk(...home, forward)) },
+  'logs.marks': { arrange: arrangeLogs, act: store => store.logs.marks(...home, windows) },
+  'logs.tail': { arrange: arrangeLogs, act: store => store.logs.tail(...home, null, 9) },
+  'logs.entries': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.entries(...home)) },
   'tallies.add': { act: store => store.tallies.add([tally]) },
   'tallies.list': {
     arrange: store => store.tallies.add([tally]),
@@ -209,12 +239,14 @@ const cases: Readonly<Record<string, Case>> = {
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },
 }
 
+const sources = sourceFiles().filter(({ path }) => path.startsWith('store/redis/'))
+const occurrences = (what: RegExp) => sources.flatMap(({ text }) => [...text.matchAll(what)])
+
 /** Every command that scripts run. */
-const commands = new Set(
-  sourceFiles()
-    .filter(({ path }) => path.startsWith('store/redis/'))
-    .flatMap(({ text }) => [...text.matchAll(/redis\.p?call\('([A-Z]+)'/g)].map(([, name]) => name!)),
-)
+const commands = new Set(occurrences(/redis\.p?call\('([A-Z]+)'/g).map(([, name]) => name!))
+
+/** How many scripts there are: those that insert, replace and remove stand once for two sets of kinds. */
+const scriptCount = occurrences(/\blua`/g).length + 3
 
 test('whichever command is denied, a script does all of what it is for, or nothing', async t => {
   const server = await startRedis(t, { aof: false })
@@ -251,6 +283,8 @@ test('whichever command is denied, a script does all of what it is for, or nothi
       }
     }
   }
+  const memory = String(await server.ask('INFO', 'memory'))
+  assert.match(memory, new RegExp(`number_of_cached_scripts:${scriptCount}\\r`), 'every script has its case')
   const never = [...commands].filter(command => !refusedBy.has(command))
   assert.deepEqual(never, ['PUBLISH'], 'only a notice may be left out')
 })
