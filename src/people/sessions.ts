@@ -1,7 +1,7 @@
 // Sessions of people in browsers: 12 hours since they were last used, 7 days at most. The value is in a cookie, its digest in the store.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Credential } from '../store/credential.ts'
+import type { Credential, CredentialKind } from '../store/credential.ts'
 import { everybody, type User } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { hasSecondFactor } from './second-factor.ts'
@@ -136,15 +136,24 @@ export class Sessions {
 
   /** Ends all of a user's, and sign-ins that wait for a code; returns how many sessions that were. */
   async endAll(user: string): Promise<number> {
-    await this.#store.credentials.removeOf({ user }, ['sign_in'])
-    return this.#store.credentials.removeOf({ user }, ['session'])
+    return this.#end(user, [])
   }
 
   /** Ends all of a user's, and what apps got while they lasted: codes, access tokens and refresh tokens. What the user allowed is remembered. Returns how many sessions that were. */
   async endEverything(user: string): Promise<number> {
-    const count = await this.endAll(user)
-    await this.#store.credentials.removeOf({ user }, openedBySessions)
-    return count
+    return this.#end(user, openedBySessions)
+  }
+
+  /** Removes first what becomes a session, and last what sessions open. What the store cannot confirm is reported once all of it is removed. */
+  async #end(user: string, opened: readonly CredentialKind[]): Promise<number> {
+    const { credentials } = this.#store
+    const counts: Promise<number>[] = []
+    for (const kinds of [['sign_in'], ['session'], opened] as const) {
+      if (kinds.length > 0) counts.push(credentials.removeOf({ user }, kinds))
+      await Promise.allSettled(counts)
+    }
+    const [, sessions] = await Promise.all(counts)
+    return sessions!
   }
 
   /** Ends those of a user that would have ended first, beyond the most that there may be. */

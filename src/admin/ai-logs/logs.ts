@@ -86,6 +86,7 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<ApiRe
     // First, since what is gone without a word can't be told any more.
     await store.audit.append(audit)
     const deleted = await store.logs.remove(account, gateway.id, read)
+    await store.confirm()
     tellAudit(log, audit)
     return success({ deleted })
   } catch (failure) {

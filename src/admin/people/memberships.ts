@@ -87,12 +87,16 @@ async function accept(call: UserCall, { member, account }: Membership, api: Api)
   const { store, log } = api
   const user = await store.users.get(everybody, member.user)
   if (member.status === 'pending' && !(user && hasProvenAddress(user.record))) return failure('needs_link')
+  let isUnchanged = false
   const change = (kept: Member) => {
-    if (kept.status === 'accepted') return success(viewMembership({ member: kept, account }))
+    isUnchanged = kept.status === 'accepted'
+    if (isUnchanged) return success(viewMembership({ member: kept, account }))
     const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept.id), ['status'])
     return { record: { ...kept, status: 'accepted' as const, modifiedAt: call.now }, audit }
   }
   const revised = (await revise(store.members, account.id, member.id, change, log)) ?? noMembership
+  // It may be so by the same request before, whose write could not be confirmed.
+  if (isUnchanged) await store.confirm()
   return 'record' in revised ? success(viewMembership({ member: revised.record, account })) : revised
 }
 

@@ -231,9 +231,12 @@ export class RedisCredentials implements Credentials {
     // What was put for one that the last pass had not removed yet is found by the next.
     for (;;) {
       const count = await this.#removePass(owner, kinds)
-      if (count === 0) return removed
       removed += count
+      if (count === 0) break
     }
+    // A call before may have removed them, and not have been confirmed.
+    if (removed === 0) await this.#writes.confirm()
+    return removed
   }
 
   async #removePass(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number> {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { logCursorOf } from '../../../src/ai-logs/query.ts'
 import type { LogEntry } from '../../../src/store/records.ts'
+import { type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { entryWith, keepEntries } from './log-entries.ts'
@@ -151,6 +152,24 @@ test('entries are deleted as filters and limit say, and all of them go with thei
   await ask('DELETE', '/ai-gateway/gateways/default')
   await ask('POST', '/ai-gateway/gateways', { body: { id: 'default' } })
   assert.equal(await left(), '')
+})
+
+test('entries are called deleted once that is confirmed', async t => {
+  const proof = { isHad: false }
+  const { ask, kept } = await startApi(t, store => {
+    const confirm = async () => {
+      if (!proof.isHad) throw new StoreUnreachable()
+    }
+    return new Proxy(store, {
+      get: (target, name) => (name === 'confirm' ? confirm : target[name as keyof Store]),
+    })
+  })
+  await keepEntries(kept, [entryWith(1)])
+  assert.equal((await ask('DELETE', path)).status, 503)
+  assert.equal(await kept.logs.count(account, 'default'), 0)
+  assert.equal((await ask('DELETE', path)).status, 503)
+  proof.isHad = true
+  assert.equal((await ask('DELETE', path)).status, 200)
 })
 
 test('a read-only token deletes nothing, a run-only token reads nothing', async t => {

@@ -4,6 +4,12 @@ import { type TestContext, test } from 'node:test'
 import { replicates, startRedis } from '../../help/redis.ts'
 import { account } from '../../tokens/token-with.ts'
 import { gatewayOf, startApi } from '../api.ts'
+import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
+import { zoneRows } from '../../../src/admin/zones/zone-routes.ts'
+import { Sessions } from '../../../src/people/sessions.ts'
+import { everybody, type User } from '../../../src/store/people.ts'
+import { keepAccess } from '../oauth-grants/access.ts'
+import { keepMember, memberWith, role } from '../people/people.ts'
 import { bodyOfClient } from '../oauth-clients/client-bodies.ts'
 import { entryWith, keepEntries } from '../ai-logs/log-entries.ts'
 
@@ -18,8 +24,15 @@ async function start(t: TestContext) {
   return { ...(await startApi(t, undefined, primary.url, commandTimeout)), primary, replica }
 }
 
-test('a record whose deletion is unconfirmed is 503 until that is confirmed, and only then 404', async t => {
-  const { ask, kept, keepToken, lines, primary, replica } = await start(t)
+/** A DELETE, who asks for it, and what its repetition gets once the deletion is confirmed. */
+interface Deletion {
+  readonly path: string
+  readonly token?: string
+  readonly end: 200 | 401 | 404
+}
+
+test('whatever is deleted and unconfirmed is 503 until that is confirmed', async t => {
+  const { ask, kept, keepToken, clock, lines, primary, replica } = await start(t)
   const created = async (path: string, body: object) => {
     const { status, json } = await ask('POST', path, { body })
     assert.equal(status, 200, path)
@@ -36,30 +49,74 @@ test('a record whose deletion is unconfirmed is 503 until that is confirmed, and
   const page = `${zone}/error_pages/waf_block`
   const headers = { 'content-type': 'text/html; charset=utf-8' }
   assert.equal((await ask('PUT', page, { body: '<p>', headers })).status, 200)
-  await keepEntries(kept, [entryWith(1)])
   await kept.gateways.insert(gatewayOf('going'))
-  const paths = [
-    `/tokens/${token.id}`,
-    `/oauth_clients/${client}`,
-    `/oauth_clients/${rotated}/rotate_secret`,
-    `${zone}/access_rules/${rule}`,
-    `${zone}/error_rules/${errorRule}`,
-    page,
-    '/ai-gateway/gateways/going',
+  const access = () => keepAccess(kept, { now: clock.now() })
+  const [inAccount, ofClient, ofOne] = [await access(), await access(), await access()]
+  const [leaving, withOne, withAll, granting] = [
+    await access(),
+    await access(),
+    await access(),
+    await access(),
   ]
-  const logs = '/ai-gateway/gateways/default/logs?limit=10'
-  const deleteAll = () => Promise.all([...paths, logs].map(async path => (await ask('DELETE', path)).status))
+  const [removed, signedOut] = [await keepMember(kept, []), await keepMember(kept, [])]
+  const elsewhere = memberWith(leaving.user, [], { account: '2'.repeat(32) })
+  await kept.accounts.insert({ id: elsewhere.account, name: 'Second', createdAt: 1 })
+  await kept.members.insert(elsewhere)
+  const sessions = new Sessions(kept, clock)
+  const signIn = async (user: User) => {
+    const proof = { method: 'password', secondFactor: false, at: clock.now() } as const
+    return (await sessions.begin(user, proof, { address: '192.0.2.7', userAgent: null, ray: '0' })).session.id
+  }
+  for (const { user } of [signedOut, withAll]) await signIn(user)
+  const session = await signIn(withOne.user)
+  const grants = `/oauth_clients/${ofOne.client.id}/grants`
+  const deletions: readonly Deletion[] = [
+    { path: `/tokens/${token.id}`, end: 404 },
+    { path: `/oauth_clients/${client}`, end: 404 },
+    { path: `/oauth_clients/${rotated}/rotate_secret`, end: 404 },
+    { path: `${zone}/access_rules/${rule}`, end: 404 },
+    { path: `${zone}/error_rules/${errorRule}`, end: 404 },
+    { path: page, end: 404 },
+    { path: '/ai-gateway/gateways/going', end: 404 },
+    { path: `/members/${removed.member.id}`, end: 404 },
+    { path: `/members/${signedOut.member.id}/sessions`, end: 200 },
+    { path: `/oauth_clients/${ofClient.client.id}/grants`, end: 200 },
+    { path: `${grants}/${ofOne.grant.id}`, end: 404 },
+    { path: `/oauth_grants/${inAccount.grant.id}`, end: 404 },
+    { path: `/client/v4/memberships/${elsewhere.id}`, token: leaving.value, end: 404 },
+    { path: `/client/v4/user/sessions/${session}`, token: withOne.value, end: 404 },
+    // These end the token that asks, too.
+    { path: '/client/v4/user/sessions', token: withAll.value, end: 401 },
+    { path: `/client/v4/user/oauth_grants/${granting.grant.id}`, token: granting.value, end: 401 },
+    { path: '/ai-gateway/gateways/default/logs?limit=10', end: 200 },
+  ]
+  const rows = [...apiRows, ...zoneRows, ...plainRows, ...userRows].filter(
+    ({ method }) => method === 'DELETE',
+  )
+  const shapes = rows.map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
+  const isAsked = (shape: RegExp) => deletions.some(({ path }) => shape.test(fullPath(path)))
+  assert.ok(shapes.every(isAsked), 'every DELETE is among them')
+  const deleteAll = () =>
+    Promise.all(
+      deletions.map(async ({ path, token }) => {
+        const { status } = await ask('DELETE', path, token === undefined ? {} : { token })
+        return `${path} ${status}`
+      }),
+    )
+  await keepEntries(kept, [entryWith(1)])
   const told = lines.length
   replica.stop()
-  const unproved = [...paths, logs].map(() => 503)
+  const unproved = deletions.map(({ path }) => `${path} 503`)
   assert.deepEqual(await deleteAll(), unproved)
   assert.equal(await primary.ask('HEXISTS', '{gatehouse}:gateways', `${account}/going`), 0, 'it was removed')
-  const [doubt, ...others] = new Set(lines.slice(told).map(({ msg }) => msg))
-  assert.deepEqual([doubt, others, lines.length - told], ['audit: write not confirmed', [], unproved.length])
+  assert.deepEqual([...new Set(lines.slice(told).map(({ msg }) => msg))], ['audit: write not confirmed'])
   assert.equal(await kept.logs.count(account, 'default'), 1, 'nothing is removed that is not told of')
   assert.deepEqual(await deleteAll(), unproved)
   replica.cont()
-  assert.deepEqual(await deleteAll(), [...paths.map(() => 404), 200])
+  assert.deepEqual(
+    await deleteAll(),
+    deletions.map(({ path, end }) => `${path} ${end}`),
+  )
 })
 
 test('a request that conflicts with an unconfirmed write is 503 until that is confirmed, and only then 409 or 412', async t => {
@@ -78,3 +135,35 @@ test('a request that conflicts with an unconfirmed write is 503 until that is co
   replica.cont()
   assert.deepEqual([await rotate(), await rename()], [409, 412])
 })
+
+test('a change that an unconfirmed write has made already is 503 until that is confirmed', async t => {
+  const { ask, kept, clock, replica } = await start(t)
+  const client = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result.client_id
+  const { member } = await keepMember(kept, [])
+  const { user, value: token } = await keepAccess(kept, { now: clock.now() })
+  const { version } = (await kept.users.get(everybody, user.id))!
+  const identity = { issuer: 'https://id.example', subject: '1' }
+  assert.equal(await kept.users.replace({ ...user, identity }, version), true)
+  const invitation = memberWith(user, [role.reader], { account: '2'.repeat(32), status: 'pending' })
+  await kept.accounts.insert({ id: invitation.account, name: 'Second', createdAt: 1 })
+  await kept.members.insert(invitation)
+  const changeAll = async () => {
+    const replies = await Promise.all([
+      ask('PATCH', `/oauth_clients/${client}`, { body: { client_name: 'Renamed' } }),
+      ask('PUT', `/members/${member.id}`, { body: { roles: [{ id: role.reader }] } }),
+      ask('PUT', `/client/v4/memberships/${invitation.id}`, { token, body: { status: 'accepted' } }),
+    ])
+    return replies.map(({ status }) => status)
+  }
+  replica.stop()
+  assert.deepEqual(await changeAll(), [503, 503, 503])
+  assert.equal((await kept.members.get(invitation.account, invitation.id))!.record.status, 'accepted')
+  assert.deepEqual(await changeAll(), [503, 503, 503])
+  replica.cont()
+  assert.deepEqual(await changeAll(), [200, 200, 200])
+})
+
+function fullPath(path: string): string {
+  const [plain] = path.split('?')
+  return plain!.startsWith('/client/') ? plain! : `/client/v4/accounts/${account}${plain}`
+}

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keys } from '../../../src/store/redis/keys.ts'
-import { startRedis } from '../../help/redis.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
+import { replicates, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
 import { credential, hex } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
@@ -101,4 +102,24 @@ test('what is put for something that a removal has not come to yet goes with it'
     await credentials.removeOf({ user })
   }
   assert.equal(late, 0)
+})
+
+test('credentials of an owner that were removed and not confirmed are not called removed before they are', async t => {
+  const primary = await startRedis(t, { aof: false })
+  const replica = await startRedis(t, { aof: false, args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const { credentials } = await openRedis(t, primary.url, 1_000)
+  const user = hex(16)
+  await credentials.put(credential('session', { user, client: null, grant: null }))
+  replica.stop()
+  await assert.rejects(credentials.removeOf({ user }), StoreUnreachable)
+  assert.deepEqual(await primary.ask('KEYS', '*of_*'), [], 'they are removed')
+  await assert.rejects(credentials.removeOf({ user }), StoreUnreachable)
+  replica.cont()
+  await until(() =>
+    credentials.removeOf({ user }).then(
+      removed => removed === 0,
+      () => false,
+    ),
+  )
 })
