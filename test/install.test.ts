@@ -32,8 +32,8 @@ test('what is missing and cannot be installed is named, with its package and the
   })
 })
 
-/** Writes an apt-get, and a sudo that runs it, into a folder; it keeps what it was asked for, fails as often as it shall, and then installs. */
-function fakeApt(t: TestContext, failures: number) {
+/** Writes an apt-get, and a sudo that runs it, into a folder; it keeps what it was asked for, fails as often as it shall, and then installs, unless a package is absent. */
+function fakeApt(t: TestContext, failures: number, absent = 'none') {
   const folder = quickFolder(t, 'apt')
   const at = (name: string) => join(folder, name)
   const script = (name: string, text: string) =>
@@ -43,16 +43,38 @@ function fakeApt(t: TestContext, failures: number) {
     'apt-get',
     `[ "$1" = --version ] && exit
 while [ "$1" = -o ]; do shift 2; done
-echo "$1" >> ${at('asked')}
+echo "$*" >> ${at('asked')}
 [ "$(/usr/bin/wc -l < ${at('asked')})" -gt ${failures} ] || exit 100
-[ "$1" = update ] || for name in chromium curl openssl redis-server; do /bin/cp ${at('sudo')} ${folder}/$name; done`,
+[ "$1" = update ] && exit
+shift 4
+for name in "$@"; do case $name in ${absent}) exit 100;; esac; done
+for name in "$@"; do /bin/cp ${at('sudo')} ${folder}/$name; done`,
   )
   return { folder, asked: () => readFileSync(at('asked'), 'utf8') }
 }
+
+const update = 'update -qq\n'
+const installing = (...packages: string[]) => `install -y -qq --no-install-recommends ${packages.join(' ')}\n`
+const others = ['curl', 'openssl', 'redis-server']
+
+test('what is missing is installed, of Chromium what costs least', t => {
+  const { folder, asked } = fakeApt(t, 0)
+  assert.deepEqual(install({ PATH: folder }), { status: 0, stdout: '', stderr: '' })
+  assert.equal(asked(), update + installing('chromium-headless-shell', ...others))
+})
 
 test('a mirror that fails for a moment is asked again', t => {
   const { folder, asked } = fakeApt(t, 1)
   const { status, stderr } = install({ PATH: folder })
   assert.deepEqual([status, stderr], [0, 'apt-get failed; retrying in 1 seconds.\n'])
-  assert.equal(asked(), 'update\nupdate\ninstall\n')
+  assert.equal(asked(), update + update + installing('chromium', ...others))
+})
+
+test('where the small Chromium cannot be had, the whole one does, without a wait if it is there', t => {
+  const { folder, asked } = fakeApt(t, 0, 'chromium-headless-shell')
+  const first = install({ PATH: folder })
+  assert.deepEqual([first.status, first.stderr], [0, 'apt-get failed; retrying in 1 seconds.\n'])
+  const whole = update + installing('chromium', ...others)
+  assert.equal(asked(), update + installing('chromium-headless-shell', ...others) + whole)
+  assert.deepEqual(install({ PATH: folder }), { status: 0, stdout: '', stderr: '' })
 })

@@ -68,12 +68,17 @@ async function serve(t: TestContext, { headers, body }: Served): Promise<string>
   return `http://${HOST}:${(server.address() as AddressInfo).port}/`
 }
 
+/** Returns the program that CHROMIUM names, or else the same engine without windows, which opens pages at a fifth of the cost, or else the whole Chromium. */
 function chromiumPath(): string {
   const folders = (process.env.PATH ?? '').split(delimiter)
-  const candidates = [process.env.CHROMIUM, ...folders.map(folder => join(folder, 'chromium'))]
+  const names = ['chromium-headless-shell', 'chromium']
+  const candidates = [
+    process.env.CHROMIUM,
+    ...names.flatMap(name => folders.map(folder => join(folder, name))),
+  ]
   const found = candidates.find(path => path && existsSync(path))
   if (found) return found
   throw new Error(
-    'Chromium is missing: install the package chromium (apt-get install chromium), or name its path in CHROMIUM.',
+    'Chromium is missing: install the package chromium-headless-shell or chromium, or name its path in CHROMIUM.',
   )
 }

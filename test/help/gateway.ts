@@ -143,7 +143,8 @@ function firstStartIn(child: ChildProcess): RunningGateway['firstStart'] {
   return promise
 }
 
-const facts = /"account":"([0-9a-f]{32})".*"token":"(svct_[^"]+)"(?:,"set_up":"([^"]+)")?/
+/** All of the line: its end may come later. */
+const facts = /"account":"([0-9a-f]{32})".*"token":"(svct_[^"]+)"(?:,"set_up":"([^"]+)")?.*\n/
 
 interface FirstStart {
   readonly account: string
