@@ -90,6 +90,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'store/log-batch/batch': ['store/log-batch/'],
   'store/redis/contract': ['store/redis/', 'store/'],
   'store/sqlite/sqlite-store': ['store/sqlite/'],
+  'tokens/token-uses': ['tallies/hourly-uses'],
   'wire/access': ['edge/admit'],
   'wire/ai-native': ['edge/ai/'],
   'wire/guards': ['edge/', 'http1/going-away', 'base/clock', 'base/turns/slices'],

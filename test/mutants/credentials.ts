@@ -280,44 +280,39 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'oauth-clients/secret-uses.ts',
-    tests: ['oauth-clients/secret-uses'],
+    file: 'tallies/hourly-uses.ts',
+    tests: ['oauth-clients/secret-uses', 'tokens/token-uses'],
     changes: [
       {
-        text: 'if (isKnown || this.#isClosed || this.#waiting.size >= most) return',
-        becomes: 'if (isKnown || this.#isClosed) return',
+        text: ' && this.#waiting.size < most',
+        becomes: '',
         breaks: 'uses that wait for the store fill the memory',
       },
       {
         text: 'return !(failure instanceof StoreUnreachable)',
         becomes: 'return true',
-        breaks: 'uses of secrets are lost while the store is away',
+        breaks: 'uses are lost while the store is away',
       },
       {
-        text: 'used.lastUsedAt !== null && used.lastUsedAt >= hour',
-        becomes: 'false',
-        breaks: 'every request writes the client anew',
+        text: '!this.#noted.has(key) && ',
+        becomes: '',
+        breaks: 'what is looked up again is written again',
+      },
+      {
+        text: 'if (this.#waiting.get(key) === use) this',
+        becomes: 'this',
+        breaks: 'a use in the hour that began during a write is lost',
       },
     ],
   },
   {
-    file: 'tokens/token-uses.ts',
-    tests: ['tokens/token-uses'],
+    file: 'oauth-clients/secret-uses.ts',
+    tests: ['oauth-clients/secret-uses'],
     changes: [
       {
-        text: '!this.#noted.has(id) && !this.#isClosed && this.#waiting.size < most',
-        becomes: '!this.#noted.has(id) && !this.#isClosed',
-        breaks: 'uses that wait for the store fill the memory',
-      },
-      {
-        text: 'if (failure instanceof StoreUnreachable) this.#waiting',
-        becomes: 'if (false) this.#waiting',
-        breaks: 'uses of tokens are lost while the store is away',
-      },
-      {
-        text: '!this.#noted.has(id) && ',
-        becomes: '',
-        breaks: 'a token that is looked up again is written again',
+        text: 'used.lastUsedAt !== null && used.lastUsedAt >= hour',
+        becomes: 'false',
+        breaks: 'every request writes the client anew',
       },
     ],
   },

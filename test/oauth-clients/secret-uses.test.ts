@@ -74,7 +74,7 @@ class Ground {
   }
 
   get told(): readonly string[] {
-    return this.lines.map(line => JSON.parse(line).msg)
+    return this.lines.map(line => JSON.parse(line)).map(({ msg, of }) => `${msg}: ${of}`)
   }
 
   #get: OAuthClients['get'] = async (account, id) => {
@@ -249,8 +249,8 @@ describe('SecretUses', () => {
     await uses.close()
     deepEqual(await ground.usesOf(client), [start, start])
     deepEqual(ground.told, [
-      'writing last-used times of client secrets failed',
-      'last-used times of client secrets written again',
+      'writing last-used times failed: client secrets',
+      'last-used times written again: client secrets',
     ])
   })
 

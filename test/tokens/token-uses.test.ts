@@ -37,7 +37,7 @@ class Ground {
   }
 
   get told(): readonly string[] {
-    return this.lines.map(line => JSON.parse(line).msg)
+    return this.lines.map(line => JSON.parse(line)).map(({ msg, of }) => `${msg}: ${of}`)
   }
 }
 
@@ -85,8 +85,8 @@ describe('TokenUses', () => {
     await uses.close()
     deepEqual(writes, [[useOf(one)], [useOf(one)], [useOf(one), useOf(other)]])
     deepEqual(ground.told, [
-      'writing last-used times of API tokens failed',
-      'last-used times of API tokens written again',
+      'writing last-used times failed: API tokens',
+      'last-used times written again: API tokens',
     ])
   })
 
@@ -98,7 +98,7 @@ describe('TokenUses', () => {
     uses.note(one)
     await isWritten
     await uses.close()
-    deepEqual([writes.length, ground.told], [1, ['writing last-used times of API tokens failed']])
+    deepEqual([writes.length, ground.told], [1, ['writing last-used times failed: API tokens']])
   })
 
   test('says how many are lost where the store is still unreachable at the end, and then takes none', async () => {
