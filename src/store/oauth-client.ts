@@ -33,6 +33,13 @@ export interface OAuthClient {
   readonly promotedAt: number | null
 }
 
+export interface ClientSearch {
+  /** A part of the name, in any case; an empty one is in every name. */
+  readonly name: string
+  /** Null for both. */
+  readonly visibility: OAuthClient['visibility'] | null
+}
+
 export type GrantType = 'authorization_code' | 'refresh_token'
 export type TokenEndpointAuthMethod = 'client_secret_basic' | 'client_secret_post' | 'none'
 

@@ -10,7 +10,7 @@ import type {
   Exchanged,
 } from './credential.ts'
 import type { LogBatch } from './log-batch/batch.ts'
-import type { OAuthClient } from './oauth-client.ts'
+import type { ClientSearch, OAuthClient } from './oauth-client.ts'
 import type { OAuthGrant } from './oauth-grant.ts'
 import type { Identity, Member, User } from './people.ts'
 import type {
@@ -204,6 +204,8 @@ export interface AuthorizationEvents {
 export interface OAuthClients extends Records<OAuthClient> {
   /** Finds a client by its id, whatever account owns it. */
   find(id: string): Promise<OAuthClient | null>
+  /** Returns a page, in the order of `list`, of those of an account that a search finds; `total` counts all of these. Names are looked through without reading records. */
+  search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>>
   /**
    * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the longest due first, each to only one caller, however many
    * processes ask: a client is returned again when its `nextCheckAt` was changed and has passed, or after `lease` ms.

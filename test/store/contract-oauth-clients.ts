@@ -1,6 +1,7 @@
 // The promises of a store about OAuth clients: all that holds for records; contract-due.ts has what they promise beside.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import type { Place } from './contract.ts'
 import { hex, oauthClient } from './contract-specimens.ts'
@@ -75,5 +76,111 @@ export function oauthClientsContract(name: string, place: Place): void {
     await Promise.all(Array.from({ length: 20 }, (_, i) => add(i)))
     const { record } = (await stores[0]!.oauthClients.get(kept.account, kept.id))!
     assert.equal(new Set(record.redirectUris).size, 20)
+  })
+
+  test(`${name}: a search finds the clients that have a text in their names, in any case`, async t => {
+    const { oauthClients } = await (await place(t))()
+    const owner = hex(16)
+    const names = [
+      ...['Shop', 'shop', 'Work"shop', 'SHOP\\', 'shop",', '"', '\\', 'a\\"b', '","visibility":"public"'],
+      ...[
+        'Straße',
+        'STRASSE',
+        'Ωmega',
+        'ωMEGA',
+        'İstanbul',
+        'istanbul',
+        '\u212aelvin',
+        'kelvin',
+        '日本',
+        '😀 shop',
+      ],
+    ]
+    const ordered = names.map((name, i) =>
+      oauthClient({
+        account: owner,
+        name,
+        createdAt: 1_000 + (i >> 1),
+        visibility: i % 3 === 0 ? 'public' : 'private',
+        clientUri: `https://${i}.example/?"name":"shop"`,
+      }),
+    )
+    ordered.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    for (const client of [...ordered, oauthClient({ name: 'shop' })]) await oauthClients.insert(client)
+    const text = fc.oneof(
+      fc.constantFrom(
+        '',
+        'shop',
+        'SHOP',
+        '"',
+        '\\',
+        '\\"',
+        ',',
+        'ss',
+        'ß',
+        'ω',
+        'Ω',
+        'i',
+        'İ',
+        'k',
+        '本',
+        '😀',
+        '%',
+        '*',
+      ),
+      fc.string({ maxLength: 2 }),
+    )
+    const visibility = fc.constantFrom(null, 'private' as const, 'public' as const)
+    const limit = fc.integer({ min: 0, max: 20 })
+    const after = fc.option(fc.nat(names.length - 1))
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        visibility,
+        fc.nat(5),
+        limit,
+        after,
+        async (text, visibility, offset, limit, after) => {
+          const wanted = (client: OAuthClient) =>
+            client.name.toLowerCase().includes(text.toLowerCase()) &&
+            (visibility === null || client.visibility === visibility)
+          const last = after === null ? null : ordered[after]!
+          const place = last && { at: last.createdAt, id: last.id }
+          const behind = last === null ? ordered : ordered.slice(ordered.indexOf(last) + 1)
+          const found = await oauthClients.search(
+            owner,
+            { name: text, visibility },
+            { offset, limit, after: place },
+          )
+          const page = behind.filter(wanted).slice(offset, offset + limit)
+          assert.deepEqual(found, { items: page, total: ordered.filter(wanted).length })
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+
+  test(`${name}: a search goes through more clients than one step has, and knows what has changed`, async t => {
+    const open = await place(t)
+    const [one, other] = await Promise.all([open(), open()])
+    const account = hex(16)
+    const clients = Array.from({ length: 1_203 }, (_, i) =>
+      oauthClient({ account, name: `Client ${i}`, createdAt: 1_000 + (i >> 3) }),
+    )
+    for (let from = 0; from < clients.length; from += 200)
+      await Promise.all(clients.slice(from, from + 200).map(client => one.oauthClients.insert(client)))
+    const search = (name: string, limit = 50, offset = 0) =>
+      other.oauthClients.search(account, { name, visibility: null }, { offset, limit })
+    const named = async (name: string) => (await search(name)).items.map(client => client.name)
+    assert.equal((await search('CLIENT', 1_000)).total, 1_203)
+    assert.equal((await search('client', 1, 1_202)).items.length, 1)
+    assert.deepEqual(await named('client 1202'), ['Client 1202'])
+    const [client] = (await search('client 1202')).items
+    const { version } = (await one.oauthClients.get(account, client!.id))!
+    await one.oauthClients.replace({ ...client!, name: 'Ünlike' }, version)
+    assert.deepEqual([await named('client 1202'), await named('ÜNLIKE')], [[], ['Ünlike']])
+    assert.equal((await search('client', 10)).total, 1_202)
+    await one.oauthClients.remove(account, client!.id)
+    assert.deepEqual(await search('ünlike'), { items: [], total: 0 })
   })
 }

@@ -13,7 +13,7 @@ import { viewClient } from './view.ts'
 import { type ApiResponse, failures, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { once } from '../request/idempotency.ts'
-import { add, drop, pageOf } from '../records/kept.ts'
+import { add, cutOf, drop, pageOf, responseOf } from '../records/kept.ts'
 import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
 import { mostOfSinglePage, pageParameters, Parameters } from '../request/query.ts'
@@ -43,14 +43,12 @@ export async function listClients({ account, query }: Call, { store, secrets }: 
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const name = query.get('client_name')?.toLowerCase() ?? ''
-  const isWanted = (client: OAuthClient) =>
-    (visibility === null || client.visibility === visibility) && client.name.toLowerCase().includes(name)
-  return pageOf(store.oauthClients, account, page, {
-    createdAt: ({ createdAt }) => createdAt,
-    view: client => viewClient(client, secrets),
-    holds: name === '' && visibility === null ? null : isWanted,
-  })
+  const name = query.get('client_name') ?? ''
+  const view = (client: OAuthClient) => viewClient(client, secrets)
+  if (name === '' && visibility === null)
+    return pageOf(store.oauthClients, account, page, { createdAt: ({ createdAt }) => createdAt, view })
+  const { items, total } = await store.oauthClients.search(account, { name, visibility }, cutOf(page))
+  return responseOf(items, page, total, { view, placeOf: ({ createdAt, id }) => ({ at: createdAt, id }) })
 }
 
 export async function getClient(call: Call, api: Api): Promise<ApiResponse> {

@@ -1,13 +1,15 @@
 // OAuth clients in Redis: records, and how one of several processes gets those that are due.
 
 import type { Clock } from '../../base/clock.ts'
-import type { OAuthClient } from '../oauth-client.ts'
-import type { OAuthClients, Versioned } from '../store.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { FoundClients, isFound, type NamedClient } from '../client-search.ts'
+import type { ClientSearch, OAuthClient } from '../oauth-client.ts'
+import type { Listing, OAuthClients, Page, Position, Versioned } from '../store.ts'
 import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 import { parse, RedisRecords, type Traits } from './records.ts'
-import { lua } from './server/script.ts'
+import { lua, rankLua } from './server/script.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 
 const kind = 'oauth_client'
@@ -26,6 +28,55 @@ for _, account in ipairs(redis.call('HKEYS', KEYS[1])) do
   if found then return found end
 end
 return false`
+
+/** Names that are looked through in one step, how many characters of records end it before, and records that are read in one. */
+const searchStep = 500
+const searchSize = 1024 * 1024
+const readStep = 100
+
+/**
+ * Names and words are read from the JSON of records where they stand, which costs a tenth of reading all of it: a quote within a text has a backslash before it, so no
+ * text can look like a member. What is not all ASCII, or has an escape, is for others to compare.
+ *
+ * KEYS: records, order. ARGV: account, the text in lower case, visibility or nothing, whether the sure ones are only counted, and then time and id of the record before,
+ * if any. Gives time and id of the last record, or nothing at the end; how many were counted; and of each other one time, id and name as JSON without its quotes.
+ */
+const searchNames = lua`${rankLua}
+local account, text, visibility, counts, time, id = unpack(ARGV)
+
+local function nameIn(record)
+  local _, from = string.find(record, '"name":"', 1, true)
+  local to = from
+  repeat
+    to = string.find(record, '["\\\\]', to + 1)
+    local isEscape = string.sub(record, to, to) == '\\\\'
+    if isEscape then to = to + 1 end
+  until not isEscape
+  return string.sub(record, from + 1, to - 1)
+end
+
+local first = time and behind(KEYS[2], 'Z', time, id) or 0
+local places = redis.call('ZRANGE', KEYS[2], first, first + ${String(searchStep - 1)}, 'WITHSCORES')
+local found, count, size = {}, 0, 0
+for at = 1, #places, 2 do
+  local record = redis.call('HGET', KEYS[1], account .. '/' .. places[at])
+  if visibility == '' or string.find(record, '"visibility":"' .. visibility .. '"', 1, true) then
+    local name = nameIn(record)
+    local isSure = not string.find(name, '[\\128-\\255\\\\]')
+    if not isSure or string.find(string.lower(name), text, 1, true) then
+      if isSure and counts == '1' then count = count + 1
+      else
+        found[#found + 1] = places[at + 1]
+        found[#found + 1] = places[at]
+        found[#found + 1] = name
+      end
+    end
+  end
+  size = size + #record
+  if size >= ${String(searchSize)} then return {places[at + 1], places[at], count, found} end
+end
+if #places < ${String(2 * searchStep)} then return {'', '', count, found} end
+return {places[#places], places[#places - 1], count, found}`
 
 /** KEYS: due, records. ARGV: limit, lease, shift of the clock. */
 const claim = lua`${serverClockLua}
@@ -62,6 +113,17 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
     return parse<OAuthClient>(found as string | null)?.record ?? null
   }
 
+  async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
+    const found = new FoundClients(search, page)
+    for (let from: Position | null | undefined = null; from !== undefined; ) {
+      from = await this.#look(account, from, search, found)
+      await nextTurn()
+    }
+    const records = await this.#readAll(account, found.ids)
+    // Others may have changed or removed some of them meanwhile.
+    return { items: records.filter(client => isFound(client, search)), total: found.total }
+  }
+
   /** Doesn't wait for the disk: a lease that is lost means one more look. */
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     const args = [limit, lease, shiftOf(this.#clock)]
@@ -80,4 +142,32 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
       [lease, shiftOf(this.#clock), ...due],
     )
   }
+
+  /** Looks through one step of names behind a place; gives where the next one begins, if there is one. */
+  async #look(account: string, from: Position | null, { visibility }: ClientSearch, found: FoundClients) {
+    const homes = [keys.records(kind), keys.order(kind, account)]
+    const place = from === null ? [] : [from.at, from.id]
+    const args = [account, found.text, visibility ?? '', found.isFull ? 1 : 0, ...place]
+    const reply = await this.#connection.script(searchNames, homes, args)
+    const [at, id, count, parts] = reply as [string, string, number, string[]]
+    found.count(count)
+    found.add(Array.from({ length: parts.length / 3 }, (_, i) => namedBy(parts.slice(3 * i, 3 * i + 3))))
+    return id === '' ? undefined : { at: Number(at), id }
+  }
+
+  async #readAll(account: string, ids: readonly string[]): Promise<readonly OAuthClient[]> {
+    const records: OAuthClient[] = []
+    for (let from = 0; from < ids.length; from += readStep) {
+      const fields = ids.slice(from, from + readStep).map(id => `${account}/${id}`)
+      const texts = await this.#connection.run(['HMGET', keys.records(kind), ...fields])
+      for (const text of texts as (string | null)[])
+        if (text !== null) records.push(parse<OAuthClient>(text)!.record)
+      await nextTurn()
+    }
+    return records
+  }
+}
+
+function namedBy([at, id, name]: readonly string[]): NamedClient {
+  return { at: Number(at), id: id!, name: name!.includes('\\') ? JSON.parse(`"${name}"`) : name! }
 }

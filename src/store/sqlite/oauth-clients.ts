@@ -1,17 +1,27 @@
 // OAuth clients: records of which some are due to be checked.
 
 import type { Clock } from '../../base/clock.ts'
-import type { OAuthClient } from '../oauth-client.ts'
-import type { OAuthClients, Versioned } from '../store.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { FoundClients, isFound, type NamedClient } from '../client-search.ts'
+import type { ClientSearch, OAuthClient } from '../oauth-client.ts'
+import type { Listing, OAuthClients, Page, Position, Versioned } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
-import { fromRow } from './database/ordered-rows.ts'
+import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteRecords, versionedOf } from './records.ts'
+
+/** Names that are looked through in one step, and records that are read in one. */
+const searchStep = 1_000
+const readStep = 100
 
 export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OAuthClients {
   readonly #db: Database
   readonly #clock: Clock
+  readonly #rows: OrderedRows
   readonly #find: Statement
+  readonly #found: Statement
+  readonly #counted: Statement
+  readonly #one: Statement
   readonly #due: Statement
   readonly #lease: Command
   readonly #renew: Command
@@ -33,6 +43,19 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     this.#find = db.prepare(
       'SELECT record FROM oauth_clients WHERE account IN (SELECT id FROM accounts) AND id = ?',
     )
+    this.#one = db.prepare('SELECT record FROM oauth_clients WHERE account = ? AND id = ?')
+    this.#rows = new OrderedRows(db, 'oauth_clients', 'created_at')
+    // What is not all ASCII has letters whose cases SQLite does not know.
+    const found = `FROM (
+        SELECT created_at AS at, id, record ->> 'name' AS name, record ->> 'visibility' AS visibility
+        FROM oauth_clients WHERE account = ? AND (created_at, id) > (?, ?)
+        ORDER BY created_at, id LIMIT ${searchStep}
+      ) WHERE visibility = coalesce(?, visibility)
+      AND (octet_length(name) > length(name) OR instr(lower(name), ?))`
+    this.#found = db.prepare(`SELECT at, id, name ${found}`)
+    this.#counted = db.prepare(
+      `SELECT count(*) AS count, count(*) FILTER (WHERE octet_length(name) > length(name)) AS unsure ${found}`,
+    )
     this.#due = db.prepare(
       'SELECT key, version, record FROM oauth_clients WHERE ask_at <= ? ORDER BY ask_at LIMIT ?',
     )
@@ -49,6 +72,20 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
   }
 
+  async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
+    const found = new FoundClients(search, page)
+    const all = stretchOf(account)
+    for (let from: Position | null = all.from; from !== null; ) {
+      const place: Position = from
+      await this.#db.read(() => this.#look(account, place, search, found))
+      from = await this.#rows.skip({ ...all, from: place }, searchStep)
+      await nextTurn()
+    }
+    const records = await this.#readAll(account, found.ids)
+    // Others may have changed or removed some of them meanwhile.
+    return { items: records.filter(client => isFound(client, search)), total: found.total }
+  }
+
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     // Most of the time nothing is due, and a look needs no lock.
     const isAny = await this.#db.read(() => this.#due.get(this.#clock.now(), limit) !== undefined)
@@ -61,6 +98,27 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
       for (const { account, id, verification } of clients)
         this.#renew(until, account, id, verification?.nextCheckAt ?? null)
     })
+  }
+
+  /** Looks through one step of names behind a place. */
+  #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: FoundClients): void {
+    const values = [account, at, id, visibility, found.text] as const
+    if (found.isFull) {
+      const { count, unsure } = this.#counted.get(...values) as { count: number; unsure: number }
+      if (unsure === 0) return found.count(count)
+    }
+    found.add(this.#found.all(...values) as unknown as NamedClient[])
+  }
+
+  async #readAll(account: string, ids: readonly string[]): Promise<readonly OAuthClient[]> {
+    const records: OAuthClient[] = []
+    for (let from = 0; from < ids.length; from += readStep) {
+      if (from > 0) await nextTurn()
+      const some = ids.slice(from, from + readStep)
+      const rows = await this.#db.read(() => some.map(id => this.#one.get(account, id)))
+      for (const row of rows) if (row !== undefined) records.push(fromRow(row))
+    }
+    return records
   }
 
   #claim(limit: number, lease: number): readonly Versioned<OAuthClient>[] {

@@ -197,6 +197,11 @@ const cases: Readonly<Record<string, Case>> = {
     },
     act: store => store.oauthClients.find(due.id),
   },
+  'oauthClients.search': {
+    arrange: store => store.oauthClients.insert(due),
+    act: store =>
+      store.oauthClients.search(due.account, { name: '', visibility: null }, { offset: 0, limit: 1 }),
+  },
   'oauthClients.claimDue': {
     arrange: store => store.oauthClients.insert(due),
     act: store => store.oauthClients.claimDue(10, 60_000),

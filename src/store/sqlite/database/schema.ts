@@ -236,6 +236,11 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE tokens ADD COLUMN last_used_at REAL;
   `,
+  // A search reads no record but those that it shows.
+  `
+  CREATE INDEX oauth_clients_by_name ON oauth_clients
+    (account, created_at, id, record ->> 'name', record ->> 'visibility');
+  `,
 ]
 
 /*

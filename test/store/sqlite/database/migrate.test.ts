@@ -106,6 +106,24 @@ test('a file of the first schema is brought to the newest, and keeps what it has
   assert.equal(await store.errorPages.insert(errorPage()), true)
 })
 
+test('clients of a file from before there was an index of names are found by theirs', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  await migrate(db, migrations.slice(0, 7))
+  const kept = oauthClient({ name: 'An old ßhop' })
+  db.exec(`INSERT INTO oauth_clients (account, id, created_at, version, record)
+    VALUES ('${kept.account}', '${kept.id}', ${kept.createdAt}, 1, '${JSON.stringify(kept)}')`)
+  db.close()
+  const { oauthClients } = await open(t, file)
+  const found = await oauthClients.search(
+    kept.account,
+    { name: 'OLD ß', visibility: kept.visibility },
+    { offset: 0, limit: 10 },
+  )
+  assert.deepEqual(found, { items: [kept], total: 1 })
+})
+
 test('a file from before there were people takes them in, and its accounts keep what they were', async t => {
   const file = temporaryFile(t)
   makeFile(file, '')
