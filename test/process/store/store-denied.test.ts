@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { aclLine } from '../../help/acl.ts'
 import { startGateway } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -29,6 +30,19 @@ test('a right that is taken from a running gateway is named in the log', async t
   // Whoever looks once a second sees it while writes go on being refused.
   await gateway.logged('store refuses writes', ({ reason }) => reason === 'Redis refuses them: NOPERM')
   clearInterval(asking)
+  const { length } = gateway.lines
+  // Proofs succeed all the while.
+  for (let i = 0; i < 30; i++) {
+    const ready = await fetch(`${gateway.admin}/readyz`).then(response => response.json())
+    const reason = 'store refuses writes: Redis refuses them: NOPERM'
+    assert.deepEqual(ready, { status: 'degraded', reason })
+    await sleep(100)
+  }
+  const told = gateway.lines.slice(length).map(({ msg }) => msg)
+  assert.deepEqual(
+    told.filter(msg => msg.startsWith('store')),
+    [],
+  )
   await redis.ask('ACL', 'SETUSER', 'limited', '+xadd')
   await gateway.logged('store accepts writes again')
   assert.equal(await create(), 200)

@@ -7,6 +7,7 @@ import { slotOf } from '../../../src/store/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { sourceFiles } from '../../help/source.ts'
+import { until } from '../../help/until.ts'
 import {
   account,
   auditEntry,
@@ -260,27 +261,32 @@ test('whichever command is denied, a script does all of what it is for, or nothi
   await grant()
   const full = await openRedis(t, server.url, 5_000)
   const limited = await openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 5_000)
+  const prepare = async ({ arrange }: Case) => {
+    await server.ask('FLUSHALL')
+    await arrange?.(full)
+  }
+  const wholes = new Map<string, unknown>()
+  for (const [name, one] of Object.entries(cases)) {
+    await prepare(one)
+    await one.act(full)
+    wholes.set(name, shapeOf(await contentOf(server)))
+  }
+  const memory = String(await server.ask('INFO', 'memory'))
+  assert.match(memory, new RegExp(`number_of_cached_scripts:${scriptCount}\\r`), 'every script has its case')
   const refusedBy = new Map<string, string[]>()
-  for (const [name, { arrange, act }] of Object.entries(cases)) {
-    const prepare = async () => {
-      await server.ask('FLUSHALL')
-      await arrange?.(full)
-    }
-    await prepare()
-    await act(full)
-    const whole = shapeOf(await contentOf(server))
+  for (const [name, one] of Object.entries(cases)) {
     for (const command of commands) {
       await grant()
-      await prepare()
+      await prepare(one)
       const before = await contentOf(server)
       await grant(`-${command}`)
-      const failure = await act(limited).then(
+      const failure = await one.act(limited).then(
         () => null,
         error => error,
       )
       const after = await contentOf(server)
       const what = `${name} without ${command}`
-      if (failure === null) assert.deepEqual(shapeOf(after), whole, what)
+      if (failure === null) assert.deepEqual(shapeOf(after), wholes.get(name), what)
       else {
         assert.ok(failure instanceof StoreUnreachable, `${what}: ${failure}`)
         assert.deepEqual(after, before, what)
@@ -288,11 +294,30 @@ test('whichever command is denied, a script does all of what it is for, or nothi
       }
     }
   }
-  const memory = String(await server.ask('INFO', 'memory'))
-  assert.match(memory, new RegExp(`number_of_cached_scripts:${scriptCount}\\r`), 'every script has its case')
   const never = [...commands].filter(command => !refusedBy.has(command))
   assert.deepEqual(never, ['PUBLISH'], 'only a notice may be left out')
 })
+
+for (const rule of ['-hset', '-evalsha', `resetkeys ~${keys.proof} ~${keys.format}`]) {
+  test(`writes that are refused for ${rule} count as refused until that is granted, whatever else is confirmed`, async t => {
+    const server = await startRedis(t, { aof: false })
+    const grant = (...rules: string[]) =>
+      server.ask('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*', '&*', ...rules)
+    await grant()
+    const store = await openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`)
+    assert.equal(await store.tokens.insert(token()), true)
+    await grant(...rule.split(' '))
+    await assert.rejects(store.tokens.insert(token()), StoreUnreachable)
+    for (let look = 0; look < 3; look++) {
+      await store.durability()
+      await store.confirm()
+      assert.equal(store.refusal, 'Redis refuses them: NOPERM')
+    }
+    await grant()
+    await until(() => store.refusal === null)
+    assert.equal(await store.tokens.insert(token()), true)
+  })
+}
 
 test('a user without channels writes all the same, and others hear of it a little later', async t => {
   const server = await startRedis(t)

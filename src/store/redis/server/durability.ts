@@ -6,7 +6,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { StoreUnreachable, StoreUntouched } from '../../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
-import { isDemoted, isMoved, NotPrimary, reasonOf } from './failure.ts'
+import { isDemoted, isDenied, isMoved, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from '../keys.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
@@ -79,6 +79,9 @@ interface DurableOptions {
   readonly isCluster: boolean
 }
 
+/** Why writes are refused where the user of the server lacks a right. */
+const denial = 'Redis refuses them: NOPERM'
+
 const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
 
 export class DurableWrites {
@@ -89,6 +92,8 @@ export class DurableWrites {
   readonly #asks: Ask[] = []
   /** The scripts that the server knows. */
   readonly #known = new Set<Script>()
+  /** Scripts that the user of the server may not run, with the keys of one run. */
+  readonly #denied = new Map<Script, readonly string[]>()
   readonly #looks: Look[] = []
   #isWorking = false
   #work: Promise<void> = Promise.resolve()
@@ -114,6 +119,7 @@ export class DurableWrites {
     this.#options = options
     connection.onArrival(() => {
       this.#known.clear()
+      this.#denied.clear()
       this.#settings = null
       this.#lookSoon()
     })
@@ -225,6 +231,7 @@ export class DurableWrites {
       ...(isOld ? settingsCommands : []),
     ]
     const [, source, hello, shard, ...told] = await this.#connection.runTogether(commands, timeout)
+    await this.#rehearse()
     if (source instanceof Error && this.#factCommands === fewFacts) {
       this.#factCommands = roleFacts
       return this.#inspect()
@@ -242,6 +249,15 @@ export class DurableWrites {
     if (followers < needed) this.#refusal = lackOf(followers, needed)
     else if (isOld || this.#refusal !== null) this.#join({ ...onlyProof, isForDisk: false }).catch(ignore)
     return this.#settings!
+  }
+
+  /** Sees which of the scripts that were denied still are: until then writes count as refused, though a proof succeeds. */
+  async #rehearse(): Promise<void> {
+    for (const [script, names] of this.#denied) {
+      const runs = [whole(script.rehearsal, names, []), byName(script.rehearsal, names, [])]
+      const answers = await this.#connection.runTogether(runs, this.#options.timeout)
+      if (!answers.some(isDenied)) this.#denied.delete(script)
+    }
   }
 
   /** Has the replicas of a server that tells nothing of them answer for themselves, within `patience` ms. */
@@ -273,6 +289,7 @@ export class DurableWrites {
     }
     const reason = reasonOf(answer)
     if (isDemoted(answer)) this.#connection.leave(reason)
+    if (isDenied(answer) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
     // Whether others are refused, too, is tried at the next look.
     ask.reject(this.#refuse(refusalOf(reason), reason))
   }
@@ -314,7 +331,7 @@ export class DurableWrites {
     }
     // Another history: the server was a replica in between, and may have lost what it was told before.
     if (before !== null && before.history !== facts.history) throw new StoreUnreachable(unconfirmed())
-    this.#refusal = null
+    this.#refusal = this.#denied.size > 0 ? denial : null
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
 

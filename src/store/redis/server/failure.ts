@@ -25,6 +25,11 @@ export function isDemoted(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('READONLY')
 }
 
+/** Whether the user lacks a right. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM')
+}
+
 /** Whether the keys have moved to another node of the cluster: then nothing was done. */
 export function isMoved(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('MOVED')

@@ -3,7 +3,7 @@
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable } from '../../store.ts'
 import { type Argument, type Client, connect, type Dialling } from './connect.ts'
-import { reasonOf, tooLate } from './failure.ts'
+import { isDenied, reasonOf, tooLate } from './failure.ts'
 import { changeChannel } from '../keys.ts'
 
 /** All keys begin so, in a cluster too. */
@@ -194,7 +194,7 @@ async function deniedOf({ send }: Client, all: readonly Need[]): Promise<Readonl
 
 /** A user who may not even ask lacks that command, and perhaps others. */
 function withoutEval(error: unknown, all: readonly Need[]): readonly number[] {
-  if (!(error instanceof Error && error.message.startsWith('NOPERM'))) throw error
+  if (!isDenied(error)) throw error
   return [all.findIndex(({ rule }) => rule === 'eval')]
 }
 

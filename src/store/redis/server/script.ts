@@ -3,17 +3,22 @@
 import { createHash } from 'node:crypto'
 import type { Argument, Command } from './connect.ts'
 
-export interface Script {
+/** Lua, and what Redis calls it. */
+interface Text {
   readonly text: string
-  /** What Redis calls it. */
   readonly sha: string
+}
+
+export interface Script extends Text {
+  /** Does nothing, and is refused where the script would be for want of rights. */
+  readonly rehearsal: Text
 }
 
 /** Keeps Lua as a script; the tag lets editors colour it. It refuses with NOPERM before it begins where the user may not run all of its commands. */
 export function lua(parts: TemplateStringsArray, ...values: readonly string[]): Script {
   const body = String.raw({ raw: parts }, ...values)
-  const text = guardOf(body) + body
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+  const guard = guardOf(body)
+  return { ...textOf(guard + body), rehearsal: textOf(guard) }
 }
 
 /**
@@ -44,13 +49,17 @@ end
 `
 
 /** Returns the command that runs a script by its name. */
-export function byName(script: Script, keys: readonly string[], args: readonly Argument[]): Command {
+export function byName(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVALSHA', script.sha, keys.length, ...keys, ...args]
 }
 
 /** Returns the command that runs a script and makes it known. */
-export function whole(script: Script, keys: readonly string[], args: readonly Argument[]): Command {
+export function whole(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVAL', script.text, keys.length, ...keys, ...args]
+}
+
+function textOf(text: string): Text {
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
 /** Whether a server refused a script by its name since it doesn't know it. */
