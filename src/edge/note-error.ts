@@ -5,10 +5,11 @@ import { ownText } from '../base/text/own-text.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import { negotiate, negotiateForPrograms } from '../errors/negotiate.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
+import type { Gateway } from '../store/records.ts'
 import type { Occurrence } from '../store/tally.ts'
 import { holdsOurs } from '../tokens/misplaced.ts'
 import { gatewayError, gatewaysScope, noGateway, noZone } from '../tallies/scopes.ts'
-import type { TallyCounter, TallyScope } from '../tallies/tally-book.ts'
+import type { TallyBook, TallyCounter, TallyScope } from '../tallies/tally-book.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The most characters that are kept of what a client wrote. */
@@ -29,10 +30,23 @@ export function talliesOf({ zone, aiCaller, plane }: Exchange): TallyScope {
 function counterOf(x: Exchange, code: number): TallyCounter {
   const gateway = x.ai?.found ?? null
   if (gateway === null) return talliesOf(x).error(code)
-  return x.plane.tallies
-    .scope(gatewaysScope(gateway.account))
-    .counter('error', gatewayError(code, gateway.id))
+  if (last?.gateway !== gateway || last.code !== code || last.book !== x.plane.tallies) {
+    const book = x.plane.tallies
+    const counter = book
+      .scope(gatewaysScope(gateway.account))
+      .counter('error', gatewayError(code, gateway.id))
+    last = { book, gateway, code, counter }
+  }
+  return last.counter
 }
+
+/** What was counted last at a gateway: in a flood of refused calls the next one is the same. */
+let last: {
+  readonly book: TallyBook
+  readonly gateway: Gateway
+  readonly code: number
+  readonly counter: TallyCounter
+} | null = null
 
 function occurrenceOf(x: Exchange, now: number): Occurrence {
   const { head, plane, ray, status } = x

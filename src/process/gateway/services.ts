@@ -50,6 +50,8 @@ export class Services implements AiServices {
   readonly #sidePort: () => Endpoint
   #prices: PriceTable
   #config: Pick<Config, 'ai' | 'oauth'>
+  /** The last URL, and what it was made of: each call that is refused asks for it. */
+  #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
 
   private constructor(store: Store, config: Config, options: ServicesOptions) {
     const { metrics, log, writesCopy = false, tellFound, borrow } = options
@@ -110,8 +112,12 @@ export class Services implements AiServices {
     this.#prices = new PriceTable(config.ai.prices)
   }
 
+  /** The URL of the authorization server; null where there is none. */
   get issuer(): string | null {
-    return issuerOf(this.#config, this.#sidePort())
+    const sidePort = this.#sidePort()
+    if (this.#issuer?.config !== this.#config || this.#issuer.sidePort !== sidePort)
+      this.#issuer = { config: this.#config, sidePort, url: issuerOf(this.#config, sidePort) }
+    return this.#issuer.url
   }
 
   get #places(): Places {
