@@ -7,7 +7,7 @@ import type { OAuthGrant } from '../store/oauth-grant.ts'
 import { everybody, type Member, type User } from '../store/people.ts'
 import type { Account, Api, Token } from '../store/records.ts'
 import type { RecordChange } from '../store/read-through.ts'
-import type { Store } from '../store/store.ts'
+import type { MaybeAtOnce, Store } from '../store/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
 import { endDigestOf, familyOf } from './family.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
@@ -40,10 +40,9 @@ export class AccessTokens {
   }
 
   /** Returns what stands for the access token of a digest; null where there is none, or any of what it is made of is gone. Rejects with `StoreUnreachable`. */
-  async find(digest: string): Promise<Token | null> {
-    const credential = await this.#store.credentials.get('access_token', digest)
-    const parts = credential && (await this.#partsOf(credential))
-    return parts && tokenOf(parts, this.#apiOf)
+  find(digest: string): MaybeAtOnce<Token | null> {
+    const credential = this.#store.credentials.get('access_token', digest)
+    return credential === null ? null : this.#read(credential)
   }
 
   /** Whether a token may be another since a change. */
@@ -61,6 +60,12 @@ export class AccessTokens {
   /** Returns what ends a token together with others. */
   groupOf({ actor }: Token): string | null {
     return actor?.end ?? null
+  }
+
+  async #read(found: MaybeAtOnce<Credential | null>): Promise<Token | null> {
+    const credential = await found
+    const parts = credential && (await this.#partsOf(credential))
+    return parts && tokenOf(parts, this.#apiOf)
   }
 
   async #partsOf(credential: Credential): Promise<Parts | null> {

@@ -2,10 +2,10 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Lent } from './lending.ts'
-import { type Change, type Changes, StoreUnreachable } from './store.ts'
+import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from './store.ts'
 
 export interface ReadThroughOptions<T> {
-  readonly load: (key: string) => Promise<T | null>
+  readonly load: (key: string) => MaybeAtOnce<T | null>
   readonly changes: Changes
   /** What the values are made of: changes of other records leave the cache as it is. */
   readonly kinds: readonly RecordChange['kind'][]
@@ -78,14 +78,23 @@ export class ReadThrough<T extends object> {
     this.#unheardUntil = options.changes.knownUntil
   }
 
-  /** Returns at once from the cache if possible, or else queries the store once however many callers wait for the same key; rejects with `StoreUnreachable`. */
-  get(key: string): T | null | Promise<T | null> {
+  /** Returns at once what is cached, or else does as `query`. */
+  get(key: string): MaybeAtOnce<T | null> {
+    const held = this.held(key)
+    return held === undefined ? this.query(key) : held
+  }
+
+  /** Returns what is cached, or null for what is known to be missing; undefined where the store has to be asked. */
+  held(key: string): T | null | undefined {
     const now = this.#now()
     const remembered = this.#values.get(key)
-    if (remembered) {
-      if (this.#holds(remembered, now)) return remembered.value
-    } else if (now < (this.#misses.get(key) ?? 0)) return null
-    return this.#loads.get(key) ?? this.#ask(key, now)
+    if (remembered) return this.#holds(remembered, now) ? remembered.value : undefined
+    return now < (this.#misses.get(key) ?? 0) ? null : undefined
+  }
+
+  /** Asks the store, once however many callers wait for the same key; rejects with `StoreUnreachable`. */
+  query(key: string): MaybeAtOnce<T | null> {
+    return this.#loads.get(key) ?? this.#ask(key, this.#now())
   }
 
   /** Queries the store for what another process has found there, unless it is cached; rejects with `StoreUnreachable`. */
@@ -117,9 +126,12 @@ export class ReadThrough<T extends object> {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }
 
-  #ask(key: string, now: number, isRecalled = false): Promise<T | null> {
+  #ask(key: string, now: number, isRecalled = false): MaybeAtOnce<T | null> {
     if (this.#loading >= mostLoads) return Promise.reject(new StoreUnreachable('too many lookups at once'))
-    const load = this.#load(key, now, isRecalled)
+    const heard = this.#unkept + this.#heard.length
+    const answer = this.#options.load(key)
+    if (!(answer instanceof Promise)) return this.#take(key, answer, now, isRecalled)
+    const load = this.#load(key, answer, heard, now, isRecalled)
     this.#loads.set(key, load)
     const done = () => {
       if (this.#loads.get(key) === load) this.#loads.delete(key)
@@ -128,21 +140,31 @@ export class ReadThrough<T extends object> {
     return load
   }
 
-  async #load(key: string, askedAt: number, isRecalled: boolean): Promise<T | null> {
-    const heard = this.#unkept + this.#heard.length
+  async #load(
+    key: string,
+    answer: Promise<T | null>,
+    heard: number,
+    askedAt: number,
+    isRecalled: boolean,
+  ): Promise<T | null> {
     this.#loading++
     try {
-      const value = await this.#options.load(key)
-      this.#triesAt = null
+      const value = await answer
       // A change was reported meanwhile: the value may be older, which is fine for callers from before, and for none after.
-      if (!this.#isOvertaken(key, value, heard)) this.#remember(key, { value, askedAt })
-      if (value !== null && !isRecalled) this.#options.found?.(key)
-      return value
+      return this.#take(key, value, this.#isOvertaken(key, value, heard) ? null : askedAt, isRecalled)
     } catch (error) {
       return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))
     } finally {
       if (--this.#loading === 0) this.#dropHeard()
     }
+  }
+
+  /** Takes what the store has answered; `askedAt` is null where that is not to be cached. */
+  #take(key: string, value: T | null, askedAt: number | null, isRecalled: boolean): T | null {
+    this.#triesAt = null
+    if (askedAt !== null) this.#remember(key, value, askedAt)
+    if (value !== null && !isRecalled) this.#options.found?.(key)
+    return value
   }
 
   /** Whether a change that was reported after so many others may concern what was found. */
@@ -187,7 +209,7 @@ export class ReadThrough<T extends object> {
     return change.kind === 'everything' ? null : (this.#options.endedBy?.(change) ?? null)
   }
 
-  #remember(key: string, { value, askedAt }: Remembered<T | null>): void {
+  #remember(key: string, value: T | null, askedAt: number): void {
     if (value) return this.#keep(key, { value, askedAt })
     this.#values.delete(key)
     this.#misses.set(key, askedAt + this.#options.missLife)

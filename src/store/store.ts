@@ -99,6 +99,9 @@ export interface Accounts {
 /** The members of an account that can be changed. */
 export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
 
+/** What a backend within this process has without waiting: requests with unknown tokens are refused for less that way. Never throws: what fails is a promise that rejects. */
+export type MaybeAtOnce<T> = T | Promise<T>
+
 /** Records of one kind, each owned by an account. */
 export interface Records<T> {
   get(account: string, id: string): Promise<Versioned<T> | null>
@@ -147,7 +150,7 @@ export interface Members extends Records<Member> {
  */
 export interface Credentials {
   /** Takes one lookup. */
-  get(kind: CredentialKind, digest: string): Promise<Credential | null>
+  get(kind: CredentialKind, digest: string): MaybeAtOnce<Credential | null>
   /**
    * Stores a credential, in place of the one with the same kind and digest if there is one, whose `consumedAt` stays unless it is null. With `present` it only replaces
    * one that exists and is not consumed, so that what others have ended stays ended; otherwise false, and nothing written. Takes one durable write.
@@ -252,7 +255,7 @@ export interface AuditQuery extends Page {
 }
 
 export interface Tokens extends Records<Token> {
-  findByDigest(digest: string): Promise<Token | null>
+  findByDigest(digest: string): MaybeAtOnce<Token | null>
   /**
    * Keeps when tokens were last used, unless a later use is kept; tokens that do not exist are passed over. Their records and versions stay as they are, no change is
    * reported, and what was kept in the last second may be lost in a power cut. A token keeps its last use until it is removed.

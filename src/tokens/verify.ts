@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lent } from '../store/lending.ts'
 import { ReadThrough, type RecordChange } from '../store/read-through.ts'
 import type { Api, Token } from '../store/records.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
+import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/store.ts'
 import { digestOf, isWellFormed } from './token.ts'
 
 export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
@@ -34,7 +34,7 @@ interface VerifierOptions {
 /** Finds tokens by their digests, and knows what ends them. */
 interface TokenSource {
   /** Rejects with `StoreUnreachable`. */
-  find(digest: string): Promise<Token | null>
+  find(digest: string): MaybeAtOnce<Token | null>
   readonly kinds: readonly RecordChange['kind'][]
   concerns(change: RecordChange, token: Token): boolean
   /** Returns the digest of the token that a change has ended, or the group of those; null where it may concern any. */
@@ -102,7 +102,7 @@ export class TokenVerifier {
     address: string | null,
     api: Api,
     shown: Shown | null = null,
-  ): Token | TokenFault | Promise<Token | TokenFault> {
+  ): MaybeAtOnce<Token | TokenFault> {
     if (value === null) return 'missing'
     if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
@@ -135,22 +135,35 @@ export class TokenVerifier {
     address: string | null,
     api: Api,
     shown: Shown | null = null,
-  ): Token | TokenFault | Promise<Token | TokenFault> {
-    const known = this.#known[form]?.get(digest) ?? null
-    if (known instanceof Promise) return this.#afterLookup(known, digest, address, api)
+  ): MaybeAtOnce<Token | TokenFault> {
+    const cache = this.#known[form]
+    const held = cache === null ? null : cache.held(digest)
+    if (held === undefined) return this.#lookUp(cache!, digest, address, api)
     this.#lookups.remembered.inc()
-    return this.#judge(known, digest, address, api, shown)
+    return this.#judge(held, digest, address, api, shown)
   }
 
-  async #afterLookup(
-    lookup: Promise<Known | null>,
+  #lookUp(
+    cache: ReadThrough<Known>,
+    digest: string,
+    address: string | null,
+    api: Api,
+  ): MaybeAtOnce<Token | TokenFault> {
+    this.#lookups.asked.inc()
+    const found = cache.query(digest)
+    return found instanceof Promise
+      ? this.#judgeLater(found, digest, address, api)
+      : this.#judge(found, digest, address, api)
+  }
+
+  async #judgeLater(
+    found: Promise<Known | null>,
     digest: string,
     address: string | null,
     api: Api,
   ): Promise<Token | TokenFault> {
-    this.#lookups.asked.inc()
     try {
-      return this.#judge(await lookup, digest, address, api)
+      return this.#judge(await found, digest, address, api)
     } catch (error) {
       if (error instanceof StoreUnreachable) return 'store_away'
       throw error
@@ -197,7 +210,10 @@ function rememberedOf(
   source: TokenSource,
 ): ReadThrough<Known> {
   return new ReadThrough<Known>({
-    load: async digest => compile(await source.find(digest)),
+    load: digest => {
+      const token = source.find(digest)
+      return token instanceof Promise ? token.then(compile) : compile(token)
+    },
     changes: store.changes,
     kinds: source.kinds,
     concerns: (change, { token }) => source.concerns(change, token),

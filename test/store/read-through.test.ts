@@ -41,6 +41,33 @@ test('a cached value is returned at once', async () => {
   assert.equal(steered.asked, 1)
 })
 
+test('what the store has at once is returned at once, and cached as everything is', () => {
+  const { things, steered, change } = setUp()
+  let asked = 0
+  const found: string[] = []
+  const { memory, clock } = setUp({
+    load: key => {
+      asked++
+      return things.get(key) ?? null
+    },
+    changes: steered.changes,
+    found: key => found.push(key),
+  })
+  assert.equal(memory.held('1'), undefined)
+  for (let i = 0; i < 2; i++) {
+    assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
+    assert.equal(memory.get('none'), null)
+  }
+  assert.deepEqual([asked, found, memory.held('none')], [2, ['1'], null])
+  things.set('1', { id: '1', shade: 'green' })
+  things.set('none', { id: 'none', shade: 'blue' })
+  change('1')
+  assert.deepEqual([memory.get('1'), memory.get('none')], [...things.values()])
+  things.delete('1')
+  clock.advance(6_000)
+  assert.equal(memory.get('1'), null)
+})
+
 test('however many wait for a key, the store is asked once', async () => {
   const { memory, steered } = setUp()
   const waiting = Array.from({ length: 100 }, () => memory.get('1'))

@@ -57,6 +57,15 @@ async function seesChanges({ verifier, there, value, token }: Awaited<ReturnType
   await until(async () => (await verifier.verify(rolled.value, here, 'ai')) === 'unknown')
 }
 
+test('SQLite: an unknown token is refused without waiting, and counted as one that was asked for', async t => {
+  const { there, value, token } = await openTwo(t, `sqlite:${temporaryFile(t)}`)
+  const metrics = new AiMetrics()
+  const verifier = new TokenVerifier({ store: there, grace: 600_000, metrics })
+  assert.equal(verifier.verify(mintToken().value, here, 'ai'), 'unknown')
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
+  assert.deepEqual([metrics.lookups.asked.value, metrics.lookups.remembered.value], [2, 0])
+})
+
 test('SQLite: what another process disables, rolls or deletes is refused within a second', async t => {
   await seesChanges(await openTwo(t, `sqlite:${temporaryFile(t)}`))
 })

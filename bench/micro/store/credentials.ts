@@ -110,8 +110,12 @@ async function measureAll({ credentials }: Store, server: number | null): Promis
     },
     server,
   )
-  await measure('get', () => credentials.get('authorization_code', codes[at++ % mostCodes]!.digest), server)
-  await measure('get of what is not there', () => credentials.get('access_token', hex(32)), server)
+  await measure(
+    'get',
+    async () => credentials.get('authorization_code', codes[at++ % mostCodes]!.digest),
+    server,
+  )
+  await measure('get of what is not there', async () => credentials.get('access_token', hex(32)), server)
   kept +=
     3 *
     (await measure(

@@ -13,7 +13,7 @@ import {
   jsonOf,
   narrowest,
 } from '../credential.ts'
-import type { Credentials } from '../store.ts'
+import type { Credentials, MaybeAtOnce } from '../store.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
@@ -72,9 +72,8 @@ export class SqliteCredentials implements Credentials {
     )
   }
 
-  async get(kind: CredentialKind, digest: string): Promise<Credential | null> {
-    if (!isDigest(digest)) return null
-    return this.#db.read(() => this.#read(kind, digest))
+  get(kind: CredentialKind, digest: string): MaybeAtOnce<Credential | null> {
+    return isDigest(digest) ? this.#db.glance(() => this.#read(kind, digest)) : null
   }
 
   async put(credential: Credential, when: 'always' | 'present' = 'always'): Promise<boolean> {

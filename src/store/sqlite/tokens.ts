@@ -1,7 +1,7 @@
 // API tokens: records that are also found by the digest of their value, and beside each when it was last used.
 
 import type { Token, TokenUse } from '../records.ts'
-import type { Tokens } from '../store.ts'
+import type { MaybeAtOnce, Tokens } from '../store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
@@ -28,8 +28,8 @@ export class SqliteTokens extends SqliteRecords<Token> implements Tokens {
     )
   }
 
-  findByDigest(digest: string): Promise<Token | null> {
-    return this.#db.read(() => {
+  findByDigest(digest: string): MaybeAtOnce<Token | null> {
+    return this.#db.glance(() => {
       const row = this.#find.get(digest)
       return row ? fromRow<Token>(row) : null
     })

@@ -41,6 +41,36 @@ function lock(t: TestContext, file: string): () => void {
   return () => db.close()
 }
 
+test('a glance has its result at once, and never throws: what fails once is tried again as any read', async t => {
+  const { db, insert } = await openNumbers(t)
+  await db.write(() => insert(7))
+  const all = db.prepare('SELECT number FROM numbers')
+  assert.deepEqual(
+    db.glance(() => all.all().length),
+    1,
+  )
+  const busy = Object.assign(new Error('database is locked'), { errcode: 5 })
+  let tries = 0
+  const second = db.glance(() => {
+    if (++tries < 3) throw busy
+    return all.all().length
+  })
+  assert.ok(second instanceof Promise)
+  assert.deepEqual([await second, tries, db.isUnreadable], [1, 3, false])
+  const always = () => {
+    throw busy
+  }
+  await assert.rejects(async () => db.glance(always), StoreBusy)
+  assert.equal(db.isUnreadable, true)
+  assert.equal(
+    db.glance(() => all.all().length),
+    1,
+  )
+  assert.equal(db.isUnreadable, false)
+  db.close()
+  await assert.rejects(async () => db.glance(() => all.all()), StoreUnreachable)
+})
+
 test('a write waits for the lock of another process, while this one goes on', async t => {
   const { file, store } = await openStore(t)
   const release = lock(t, file)
