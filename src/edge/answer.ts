@@ -4,10 +4,11 @@
 import type { Operator } from '../config/custom-errors-config.ts'
 import { ruleIdOf } from '../config/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
-import { composeEventForAi, composeForAi } from '../errors/compose-ai.ts'
+import { composeEventForAi, composeForAi, composeShared } from '../errors/compose-ai.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import { headLinesOf } from '../errors/response-head.ts'
 import { chunkText } from '../http1/chunk.ts'
 import { discardBody } from './client/discard-body.ts'
 import type { Exchange } from './exchange.ts'
@@ -52,14 +53,22 @@ function respond(x: Exchange, refusal: Refusal): void {
     discardBody(x, () => respond(x, refusal))
   )
     return
+  if (x.aiCaller !== null && refusal.faults.length > 0) {
+    const { status, beforeRay, afterRay, body } = composeShared(refusal, x.ai?.challenge ?? null, x.aiCaller)
+    return send(x, status, `${beforeRay}${x.ray}${afterRay}`, body)
+  }
   const composed = composeFor(x, refusal)
-  x.status = composed.status
+  send(x, composed.status, headLinesOf(composed), composed.body)
+}
+
+function send(x: Exchange, status: number, lines: string, whole: string): void {
+  x.status = status
   // The rest of the body would be read as the next request.
   if (!x.requestBody.done) x.keepAlive = false
-  const body = x.head.method === 'HEAD' ? '' : composed.body
+  const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnAnswer(body)
-  x.client.write(`${headOf(x, composed)}${body}`)
+  x.client.write(`${lines}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n${body}`)
   x.client.finish(x)
 }
 
@@ -99,12 +108,6 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
     metrics.customErrorFailures.inc()
     return null
   }
-}
-
-function headOf(x: Exchange, { status, reason, headers }: ErrorResponse): string {
-  let lines = `HTTP/1.1 ${status} ${reason}\r\n`
-  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
-  return `${lines}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
 }
 
 function writeLastEvent(x: Exchange, refusal: Refusal): void {

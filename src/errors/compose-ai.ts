@@ -3,7 +3,7 @@
 import { errorRows } from './catalogue.ts'
 import { type ErrorResponse, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './render/form.ts'
-import { type Content, headersOf, reasonOf } from './response-head.ts'
+import { type Content, headersOf, headLinesOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from './problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
@@ -24,7 +24,7 @@ export function composeForAi(
   caller: AiCaller,
 ): ErrorResponse {
   const content =
-    refusal.faults.length > 0 ? envelopeFor(refusal, caller) : recordOf(refusal, occasion, options, caller)
+    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
@@ -33,6 +33,47 @@ export function composeForAi(
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
+
+/** The response to calls that have the same fault: it differs by the ray alone. */
+interface SharedResponse {
+  readonly status: number
+  /** The status line and the fields, up to the ray and behind it. */
+  readonly beforeRay: string
+  readonly afterRay: string
+  readonly body: string
+}
+
+/** What a shared response was last composed of. */
+interface Shared extends AiCaller {
+  readonly refusal: Refusal
+  readonly challenge: string | null
+  readonly response: SharedResponse
+}
+
+let shared: Shared | null = null
+
+/** Composes the response to a call with faults as `composeForAi` does, but once for a flood of them. */
+export function composeShared(
+  refusal: Refusal,
+  challenge: string | null,
+  { api, dialect }: AiCaller,
+): SharedResponse {
+  if (
+    shared?.refusal === refusal &&
+    shared.challenge === challenge &&
+    shared.api === api &&
+    shared.dialect === dialect
+  )
+    return shared.response
+  const caller = { api, dialect }
+  const composed = composeForAi(refusal, sampleOccasion, { documentation: '', challenge }, caller)
+  const [beforeRay, afterRay] = headLinesOf(composed).split(sampleOccasion.ray) as [string, string]
+  const response = { status: composed.status, beforeRay, afterRay, body: composed.body }
+  shared = { refusal, challenge, api, dialect, response }
+  return response
+}
+
+const sampleOccasion: Occasion = { ray: '\0', zone: '', accept: null, time: 0 }
 
 /** Composes the last event of a stream whose head has already been sent, starting at the beginning of a line, in the dialect of the caller. */
 export function composeEventForAi(
@@ -93,22 +134,6 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
 
 function errorOf({ detail, error_name, error_code }: Problem): unknown {
   return { message: detail, type: error_name, code: error_code }
-}
-
-/** The last envelope and what it is of: in a flood of refused calls it is the same for most, and nothing in it is about one call. */
-interface Envelope extends AiCaller {
-  readonly refusal: Refusal
-  readonly content: Content
-}
-
-let last: Envelope | null = null
-
-function envelopeFor(refusal: Refusal, caller: AiCaller): Content {
-  const { api, dialect } = caller
-  if (last?.refusal === refusal && last.api === api && last.dialect === dialect) return last.content
-  const content = envelopeOf(refusal, caller)
-  last = { refusal, api, dialect, content }
-  return content
 }
 
 function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {

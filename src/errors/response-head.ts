@@ -13,6 +13,13 @@ export interface Content {
   readonly body: string
 }
 
+/** The head of a response: name, value, name, value … */
+interface Head {
+  readonly status: number
+  readonly reason: string
+  readonly headers: readonly string[]
+}
+
 /** Returns the reason phrase: the title of the error from 520 on, and the phrase of RFC 9110 below. */
 export function reasonOf({ error }: Refusal): string {
   const { status, title } = errorRows[error]
@@ -45,6 +52,13 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
   if (allow !== null) headers.push('Allow', allow)
   if (content.policy !== null) headers.push('Content-Security-Policy', content.policy)
   return headers
+}
+
+/** Writes the status line and the fields of a response, without the empty line behind them. */
+export function headLinesOf({ status, reason, headers }: Head): string {
+  let lines = `HTTP/1.1 ${status} ${reason}\r\n`
+  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
+  return lines
 }
 
 /** Returns the methods that a 405 must list (RFC 9110 section 15.5.6); null for any other status. */

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Lent } from './lending.ts'
+import { KeySketch, RecentMisses } from './recent-misses.ts'
 import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from './store.ts'
 
 export interface ReadThroughOptions<T> {
@@ -15,7 +16,7 @@ export interface ReadThroughOptions<T> {
   readonly endedBy?: ((change: RecordChange) => string | null) | undefined
   /** Returns the group that a value is of, which is no key; null for none. */
   readonly groupOf?: ((value: T) => string | null) | undefined
-  /** The most values that are cached; misses are bounded by the same number, separately. */
+  /** The most values that are cached, 65,535 at most; misses are bounded separately, to 8,192. */
   readonly size: number
   /** How long a miss is cached, in ms. */
   readonly missLife: number
@@ -54,8 +55,9 @@ export class ReadThrough<T extends object> {
   readonly #values: LRUCache<string, Remembered<T>>
   /** The keys of the values of each group. */
   readonly #groups = new Map<string, Set<string>>()
+  readonly #cached = new KeySketch(1 << 14)
   /** Until when each miss is valid. */
-  readonly #misses: LRUCache<string, number>
+  readonly #misses = new RecentMisses(1 << 13)
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
   /** The last changes that were reported while lookups ran, and how many were reported before the first of them. */
@@ -71,9 +73,11 @@ export class ReadThrough<T extends object> {
   constructor(options: ReadThroughOptions<T>) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
-    const dispose = ({ value }: Remembered<T>, key: string) => this.#leaveGroup(key, value)
-    this.#values = new LRUCache({ max: options.size, ...(options.groupOf && { dispose }) })
-    this.#misses = new LRUCache({ max: options.size })
+    const dispose = ({ value }: Remembered<T>, key: string) => {
+      this.#cached.remove(key)
+      this.#leaveGroup(key, value)
+    }
+    this.#values = new LRUCache({ max: options.size, dispose })
     options.changes.follow(change => this.#forget(change))
     this.#unheardUntil = options.changes.knownUntil
   }
@@ -87,14 +91,15 @@ export class ReadThrough<T extends object> {
   /** Returns what is cached, or null for what is known to be missing; undefined where the store has to be asked. */
   held(key: string): T | null | undefined {
     const now = this.#now()
-    const remembered = this.#values.get(key)
+    const remembered = this.#cached.mayHave(key) ? this.#values.get(key) : undefined
     if (remembered) return this.#holds(remembered, now) ? remembered.value : undefined
-    return now < (this.#misses.get(key) ?? 0) ? null : undefined
+    return now < this.#misses.until(key) ? null : undefined
   }
 
   /** Asks the store, once however many callers wait for the same key; rejects with `StoreUnreachable`. */
   query(key: string): MaybeAtOnce<T | null> {
-    return this.#loads.get(key) ?? this.#ask(key, this.#now())
+    const load = this.#loads.size === 0 ? undefined : this.#loads.get(key)
+    return load ?? this.#ask(key, this.#now())
   }
 
   /** Queries the store for what another process has found there, unless it is cached; rejects with `StoreUnreachable`. */
@@ -187,6 +192,7 @@ export class ReadThrough<T extends object> {
   }
 
   #keep(key: string, remembered: Remembered<T>): void {
+    this.#cached.add(key)
     this.#values.set(key, remembered)
     const group = this.#groupOf(remembered.value)
     if (group === null) return
@@ -211,8 +217,8 @@ export class ReadThrough<T extends object> {
 
   #remember(key: string, value: T | null, askedAt: number): void {
     if (value) return this.#keep(key, { value, askedAt })
-    this.#values.delete(key)
-    this.#misses.set(key, askedAt + this.#options.missLife)
+    if (this.#cached.mayHave(key)) this.#values.delete(key)
+    this.#misses.note(key, askedAt + this.#options.missLife)
   }
 
   #oldValue(key: string, error: unknown): T | null {
@@ -229,7 +235,7 @@ export class ReadThrough<T extends object> {
     const lent = await borrow?.(key)
     if (!lent) throw error
     const knownAt = askedAt - lent.age
-    const missedAt = (this.#misses.peek(key) ?? Number.NEGATIVE_INFINITY) - missLife
+    const missedAt = this.#misses.until(key) - missLife
     // Any change since may concern it, and no change may ever be reported for what was removed before.
     if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) throw error
     if (this.#now() - knownAt > grace) throw error

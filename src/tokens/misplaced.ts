@@ -10,17 +10,27 @@ const whole = /svc[tors]_[\w-]{43}/
 /** The percent sign of a text that is encoded more than once. */
 const encodedAgain = /%(?:25)+/g
 const basicCredentials = /^basic[ \t]+(.*)$/i
-/** What every spelling of them has, and hardly any other text; and the length of the shortest. */
-const suspicious = /%|svc/
+/** The length of the shortest that is found. */
 const shortest = 5
 /** A token in its place, as nearly all of them are. */
 const wellBorne = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
 /** Whether a text contains a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
-  if (text.length < shortest || !suspicious.test(text)) return false
+  if (text.length < shortest || !isSuspicious(text)) return false
   if (!text.includes('%')) return ours.test(text) || whole.test(text)
   return ours.test(text.includes('%25') ? text.replace(encodedAgain, '%') : text) || whole.test(text)
+}
+
+/** Whether a text has what every spelling of them has, and hardly any other text: a percent sign or `svc`. */
+function isSuspicious(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x25) return true
+    if (code === 0x63 && i > 1 && text.charCodeAt(i - 1) === 0x76 && text.charCodeAt(i - 2) === 0x73)
+      return true
+  }
+  return false
 }
 
 /** Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic (RFC 7617). */

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type ErrorResponse, compose } from '../../src/errors/compose.ts'
-import { type AiCaller, composeEventForAi, composeForAi } from '../../src/errors/compose-ai.ts'
+import { type AiCaller, composeEventForAi, composeForAi, composeShared } from '../../src/errors/compose-ai.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, type Fault, type Refusal, refuse } from '../../src/errors/refusal.ts'
+import { headLinesOf } from '../../src/errors/response-head.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
@@ -282,6 +283,29 @@ test('an envelope is that of its refusal and its caller, whichever came before i
         assert.equal(type, caller.api === 'rest' && caller.dialect === 'anthropic' ? 'error' : undefined)
         assert.deepEqual(result, caller.api === 'rest' ? null : [])
         assert.match(body, new RegExp(refusal.faults[0]!.message))
+      }
+    }),
+  )
+})
+
+test('what is composed once for a flood of calls is what each would have got, whatever came before', () => {
+  const refusals = [
+    refuse('unauthorized', { faults: [noToken] }),
+    refuse('rate_limited', { faults: [noToken], retryAfter: 7 }),
+  ]
+  const call = fc.record({
+    refusal: fc.constantFrom(...refusals),
+    challenge: fc.constantFrom(null, 'Bearer', 'Bearer error="invalid_token"'),
+    caller: fc.constantFrom(...callers),
+    ray: fc.stringMatching(/^[0-9a-f]{16}$/),
+  })
+  fc.assert(
+    fc.property(fc.array(call), calls => {
+      for (const { refusal, challenge, caller, ray } of calls) {
+        const composed = composeForAi(refusal, occasionOf({ ray }), { ...options, challenge }, { ...caller })
+        const { status, beforeRay, afterRay, body } = composeShared(refusal, challenge, caller)
+        assert.deepEqual([status, body], [composed.status, composed.body])
+        assert.equal(`${beforeRay}${ray}${afterRay}`, headLinesOf(composed))
       }
     }),
   )

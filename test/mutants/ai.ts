@@ -84,8 +84,8 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-misplaced', 'wire/ai-authentication'],
     changes: [
       {
-        text: 'const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)',
-        becomes: 'const isMisplaced = !mayBear && valueHoldsOurs(value)',
+        text: "const isMisplaced = kind === 'bearer' ? isMisborne(value) : valueHoldsOurs(value)",
+        becomes: "const isMisplaced = kind !== 'bearer' && valueHoldsOurs(value)",
         breaks: 'a token as the password of Basic is sent on',
         tests: ['wire/ai-misplaced'],
       },

@@ -467,8 +467,8 @@ export const edge: readonly Mutated[] = [
         breaks: 'what is left of a refused body is read as the next request',
       },
       {
-        text: "const body = x.head.method === 'HEAD' ? '' : composed.body",
-        becomes: 'const body = composed.body',
+        text: "const body = x.head.method === 'HEAD' ? '' : whole",
+        becomes: 'const body = whole',
         breaks: 'the body of an answer to HEAD is taken for the next answer',
       },
       {

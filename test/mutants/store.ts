@@ -404,8 +404,8 @@ export const store: readonly Mutated[] = [
     tests: ['store/read-through'],
     changes: [
       {
-        text: 'if (!this.#isOvertaken(key, value, heard)) this.#remember(key, { value, askedAt })',
-        becomes: 'this.#remember(key, { value, askedAt })',
+        text: 'this.#isOvertaken(key, value, heard) ? null : askedAt',
+        becomes: 'askedAt',
         breaks: 'a revoked token is remembered as good',
       },
       {

@@ -8,6 +8,9 @@ import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
 
+/** What a field may contain: a credential of this gateway as Bearer, or none. The names of all but `any` are known in whole. */
+type Kind = 'bearer' | 'known' | 'any'
+
 /** The settings that a caller sends to an AI gateway. */
 export class AiFields {
   authorization: Once = null
@@ -27,27 +30,28 @@ export class AiFields {
     this.misplaced = holdsOurs(target) ? placeIn(target) : holdsOurs(method) ? 'the method' : null
     for (let i = 0; i < ids.length; i++) {
       const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
-      const mayBear = this.#take(id, name, value)
-      this.misplaced ??= misplacedIn(id, name, value, mayBear)
+      const kind = this.#take(id, name, value)
+      this.misplaced ??= misplacedIn(id, name, value, kind)
     }
   }
 
-  /** Takes one field; returns whether it may contain a credential of this gateway, as Bearer only. */
-  #take(id: FieldId, name: string, value: string): boolean {
+  /** Takes one field; returns of which kind it is. */
+  #take(id: FieldId, name: string, value: string): Kind {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
-    if (id !== field.other) return false
+    if (id !== field.other) return 'any'
     if (isForGateway(name)) return this.#takeOurs(name.toLowerCase(), value)
     const isAuthorization = equalsIgnoreCase(name, 'authorization')
-    if (isAuthorization) this.authorization = once(this.authorization, value)
-    return isAuthorization
+    if (!isAuthorization) return 'any'
+    this.authorization = once(this.authorization, value)
+    return 'bearer'
   }
 
-  #takeOurs(name: string, value: string): boolean {
+  #takeOurs(name: string, value: string): Kind {
     switch (name) {
       case 'svc-aig-authorization':
         this.gatewayAuthorization = once(this.gatewayAuthorization, value)
-        return true
+        return 'bearer'
       case 'svc-aig-gateway-id':
         this.gatewayId = once(this.gatewayId, value)
         break
@@ -62,8 +66,9 @@ export class AiFields {
         break
       default:
         this.unknown ??= name.slice(0, longestName)
+        return 'any'
     }
-    return false
+    return 'known'
   }
 }
 
@@ -72,11 +77,11 @@ function placeIn(target: string): string {
 }
 
 /** Returns the name of the field if it contains a credential of this gateway where it must not. */
-function misplacedIn(id: FieldId, name: string, value: string, mayBear: boolean): string | null {
+function misplacedIn(id: FieldId, name: string, value: string, kind: Kind): string | null {
   // Other names are known in whole.
-  const isFree = id === field.other || id === field.xForwarded || id === field.twin
+  const isFree = kind === 'any' && (id === field.other || id === field.xForwarded || id === field.twin)
   if (isFree && holdsOurs(name)) return 'the name of a header'
-  const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
+  const isMisplaced = kind === 'bearer' ? isMisborne(value) : valueHoldsOurs(value)
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
 
