@@ -165,7 +165,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'tokens.findByDigest': {
     arrange: store => store.tokens.insert(known),
-    act: store => store.tokens.findByDigest(known.digest),
+    act: async store => store.tokens.findByDigest(known.digest),
   },
   'tokens.noteUses': {
     arrange: store => store.tokens.insert(known),
