@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { freeDescriptors } from '../base/descriptors.ts'
 import { reset } from '../base/reset.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
@@ -35,6 +36,9 @@ const strictHeaders = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
+
+/** The share of the free file descriptors that connections of one listener may take, or nobody else would get any. */
+const shareOfDescriptors = 1 / 3
 
 /** Parts of a response of which one turn takes the length. */
 const partsInATurn = 16
@@ -76,15 +80,16 @@ export class AdminServer {
   /** Where `/` leads browsers; null for nowhere. */
   front: string | null = null
 
+  /** Hears of each connection that was closed since there were too many. */
+  refused: () => void = () => {}
+
   /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
   constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
     this.#facts = facts
     this.#bug = bug
     this.vouch = vouch
-    this.#server = createServer(limits, (request, response) => void this.#serve(request, response))
-    this.#server.on('clientError', refuseBytes)
-    this.#facesServer = createServer(limits, (request, response) => void this.#serveFaces(request, response))
-    this.#facesServer.on('clientError', refuseBytes)
+    this.#server = this.#serverFor((request, response) => this.#serve(request, response))
+    this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
   }
 
   /** Listens on loopback for the edge of this gateway alone, and serves the published faces there and nothing else; returns where. */
@@ -145,6 +150,25 @@ export class AdminServer {
       },
       this.#facts,
     )
+  }
+
+  /** Makes a server whose bugs cost one request each. */
+  #serverFor(serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Server {
+    const server = createServer(limits, (request, response) => {
+      serve(request, response).catch((bug: unknown) => this.#crashed(bug, response))
+    })
+    server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
+    server.on('drop', () => this.refused())
+    server.on('clientError', refuseBytes)
+    // One that cannot listen says so to who asked for it.
+    server.on('error', error => server.listening && this.#bug(error))
+    return server
+  }
+
+  /** Cuts a request off: nothing of its response is known to be right. */
+  #crashed(bug: unknown, response: ServerResponse): void {
+    this.#bug(bug)
+    response.destroy()
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -46,6 +46,8 @@ export class Counts {
   readonly people = new PeopleMetrics()
   readonly domainChecks = tallies(checkOutcomes)
   readonly managementRefusals = tallies(managementRefusals)
+  /** Connections to the side port that were closed since there were too many. */
+  readonly refusedOperators = new Tally()
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
   /** Returns how the store is; null in a process that is not asked for it. */

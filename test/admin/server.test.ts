@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Unready } from '../../src/admin/health.ts'
 import type { Face } from '../../src/admin/face.ts'
@@ -152,6 +152,37 @@ test('an exception in a face is reported to the process; a response that has beg
   assert.equal((await response.text()).includes('secret'), false)
   await assert.rejects(fetch(`${url}/own/late`).then(response => response.text()))
   assert.deepEqual(bugs, [bug, bug])
+})
+
+test('a bug on the way to a handler, or behind it, costs the one request', async t => {
+  const { server, url, bugs } = await startAdmin(t)
+  const vouch = new Vouch(new Uint8Array(32))
+  server.vouch = vouch
+  const broken: Face = { takes: () => assert.fail('planted'), serve: () => Promise.resolve() }
+  server.faces = [broken]
+  server.published = [broken]
+  await assert.rejects(fetch(url))
+  const published = await server.listenForEdge()
+  const hop = vouch.write({ address: '192.0.2.1', ray: '0'.repeat(16) })
+  const answer = await send(
+    published.port,
+    `GET / HTTP/1.1\r\nHost: a\r\nVia: 1.1 a\r\nsvc-hop: ${hop}\r\n\r\n`,
+  )
+  assert.equal(answer, '')
+  server.faces = []
+  server.front = 'http://a/\r\n'
+  await assert.rejects(fetch(url, { headers: { accept: 'text/html' } }))
+  assert.equal(bugs.length, 3)
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+})
+
+test('a listener that fails to accept a connection goes on', async t => {
+  const listening = t.mock.method(Server.prototype, 'listen')
+  const { url, bugs } = await startAdmin(t)
+  const failure = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+  ;(listening.mock.calls[0]!.this as Server).emit('error', failure)
+  assert.deepEqual(bugs, [failure])
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
 })
 
 test('the listener for the edge serves what is published to whom the edge vouches for, and nothing else', async t => {

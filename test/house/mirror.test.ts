@@ -59,6 +59,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/overview/overview': ['dashboard/overview/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
   'dashboard/zones/zones': ['dashboard/zones/'],
+  'edge/accept/connection-limits': ['base/descriptors'],
   'edge/explain/rehearsal': ['edge/explain/'],
   'edge/note-error': ['tallies/scopes'],
   'edge/origin/origin': ['edge/origin/', 'base/misuse'],

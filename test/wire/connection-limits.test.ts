@@ -149,6 +149,17 @@ test('a process that runs out of descriptors logs and counts it, keeps some free
   )
 })
 
+test('a flood of the side port leaves the edge its descriptors, and is logged and counted', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const { gateway, port, counted } = await startWithFew(t, origin)
+  const sidePort = Number(new URL(gateway.admin).port)
+  const flood = await Promise.all(Array.from({ length: 150 }, () => connectTo(t, sidePort).catch(() => null)))
+  await gateway.logged('admin listener connections refused: too many for the file descriptors')
+  for (let i = 0; i < 10; i++) assert.ok(await isServed(await connectTo(t, port)))
+  for (const wire of flood) wire?.leave()
+  await until(async () => (await counted('gatehouse_side_port_connections_refused_total')) > 100)
+})
+
 test('connections to origins leave descriptors for the side port, and a request without one gets an error', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
   const { gateway, port, counted } = await startWithFew(t, origin)

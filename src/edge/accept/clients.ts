@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { clientKey } from '../../base/address/client-key.ts'
+import { descriptorOf } from '../../base/descriptors.ts'
 import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { ClientConnection } from '../client/connection.ts'
@@ -29,8 +30,8 @@ export class Clients {
   accept(socket: Socket): void {
     try {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-      let limit = this.#take(peer)
-      if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer)
+      let limit = this.#take(peer, descriptorOf(socket))
+      if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer, -1)
       if (limit !== null) return this.#turnAway(socket, limit)
       const connection = this.#connect(socket, peer)
       this.#plane.metrics.clientConnections.inc()
@@ -67,10 +68,10 @@ export class Clients {
     for (const connection of this.#connections) connection.destroy()
   }
 
-  #take(peer: string): ConnectionFault | null {
-    const { metrics, snapshot } = this.#plane
-    const { client, trusted } = snapshot
-    return this.limits.take(peer, trusted.has(peer), metrics.originConnections.value, client)
+  /** Takes a connection, or names its limit; -1 for the descriptor where another one was just released for it. */
+  #take(peer: string, descriptor: number): ConnectionFault | null {
+    const { client, trusted } = this.#plane.snapshot
+    return this.limits.take(peer, trusted.has(peer), descriptor, client)
   }
 
   /** Closes an idle connection that makes room for one from `peer`, one of the oldest; false where none was found soon. */

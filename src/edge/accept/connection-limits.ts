@@ -1,7 +1,7 @@
 // How many connections clients may have: in all, from one address, and as long as there are file descriptors.
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { clientKey } from '../../base/address/client-key.ts'
+import { freeDescriptors, mostDescriptors } from '../../base/descriptors.ts'
 import type { Config } from '../../config/config.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
@@ -18,22 +18,24 @@ export class ConnectionLimits {
   #total = 0
   /** Most sockets that the process can have besides what it has open already. */
   #descriptors = Number.POSITIVE_INFINITY
+  /** The first descriptor that is not for clients. */
+  #end = Number.POSITIVE_INFINITY
 
   /** Measures how many descriptors are left; to be called once everything else is open. */
   measure(): void {
-    const soft = openFilesLimit()
-    if (soft !== null) this.#descriptors = soft - readdirSync('/proc/self/fd').length - spare
+    this.#descriptors = freeDescriptors() - spare
+    this.#end = mostDescriptors() - spare
   }
 
-  /** Takes a connection from `peer`, or names the limit that it meets; `others` counts the other sockets, and who is trusted may have any number. */
+  /** Takes a connection from `peer` with this descriptor, or names the limit that it meets; who is trusted may have any number. */
   take(
     peer: string,
     isTrusted: boolean,
-    others: number,
+    descriptor: number,
     { connections, connectionsPerAddress }: Config['client'],
   ): ConnectionFault | null {
     if (connections !== 0 && this.#total >= connections) return 'connections'
-    if (this.#total + others >= this.#descriptors) return 'descriptors'
+    if (descriptor >= this.#end) return 'descriptors'
     const key = clientKey(peer)
     const count = this.#byAddress.get(key) ?? 0
     if (!isTrusted && connectionsPerAddress !== 0 && count >= connectionsPerAddress)
@@ -55,19 +57,5 @@ export class ConnectionLimits {
     this.#total--
     if (count === 1) this.#byAddress.delete(key)
     else this.#byAddress.set(key, count - 1)
-  }
-}
-
-/** Returns the soft limit of open files; null where none is known, as on other systems than Linux. */
-function openFilesLimit(): number | null {
-  const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
-  return limit === undefined ? null : Number(limit)
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
   }
 }

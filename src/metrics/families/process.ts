@@ -17,6 +17,12 @@ export const processFamilies: readonly Family[] = [
     read: ({ managementRefusals }) => byName(managementRefusals, reason => ({ reason })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_side_port_connections_refused_total',
+    help: 'Connections to the side port refused because they would take too many file descriptors.',
+    read: ({ refusedOperators }) => [sample(refusedOperators)],
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store is reachable: 1 or 0.',

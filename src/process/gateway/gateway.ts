@@ -18,6 +18,7 @@ import type { Unready } from '../../admin/health.ts'
 import type { Facts } from '../../admin/routes.ts'
 import { AdminServer } from '../../admin/server.ts'
 import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.ts'
+import { LogThrottle } from '../../edge/log-throttle.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
@@ -152,6 +153,11 @@ export class Gateway {
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
     this.#server = new AdminServer(facts, failed, new Vouch(this.#secret))
+    const warnings = new LogThrottle(log, systemClock)
+    this.#server.refused = () => {
+      metrics.refusedOperators.inc()
+      warnings.warn('refused', {}, 'admin listener connections refused: too many for the file descriptors')
+    }
     this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
       log.error({ part, err: cause }, 'shutdown of a part failed'),
     )

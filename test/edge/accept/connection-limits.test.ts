@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mostDescriptors } from '../../../src/base/descriptors.ts'
 import { ConnectionLimits } from '../../../src/edge/accept/connection-limits.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
@@ -33,4 +34,16 @@ test('without limits any address may have any number', () => {
   const limits = new ConnectionLimits()
   for (let i = 0; i < 1_000; i++) assert.equal(limits.take('192.0.2.1', false, 0, any), null)
   assert.equal(limits.mayDial(1_000_000), true)
+})
+
+test('a connection that got one of the last descriptors is refused, whoever has the others', () => {
+  const limits = new ConnectionLimits()
+  const take = (descriptor: number) => limits.take('192.0.2.1', false, descriptor, any)
+  const last = mostDescriptors() - 1
+  assert.equal(take(last), null)
+  limits.measure()
+  assert.deepEqual(
+    [take(last), take(last - 31), take(last - 32), take(-1)],
+    ['descriptors', 'descriptors', null, null],
+  )
 })

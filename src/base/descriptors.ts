@@ -1,0 +1,30 @@
+// How many file descriptors a process may have, and which one a socket got.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
+/** Returns the soft limit of open files; infinity where none is known, as on other systems than Linux. */
+export function mostDescriptors(): number {
+  const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
+}
+
+/** Returns how many descriptors may still be opened. */
+export function freeDescriptors(): number {
+  const most = mostDescriptors()
+  return most === Number.POSITIVE_INFINITY ? most : most - readdirSync('/proc/self/fd').length
+}
+
+/** Returns the descriptor of a socket, -1 where it has none that is known. It is the lowest that was free (POSIX.1-2024 XSH 2.6): all below it are in use. */
+export function descriptorOf(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: { readonly fd?: number } | null }
+  return handle?.fd ?? -1
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
