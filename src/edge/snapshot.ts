@@ -19,7 +19,7 @@ import type { Origin } from './origin/origin.ts'
 import type { Origins } from './origin/origins.ts'
 import { type EdgePool, Pools } from './origin/pools.ts'
 import { Rewrite } from './rewrite/rewrite.ts'
-import { compileZoneSettings, type ZoneDirectory, type ZoneSettings } from './zone-settings.ts'
+import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
   /** All that apply: those of the file, of the zone and of the route. */
@@ -55,6 +55,8 @@ export interface EdgeAi {
 export interface Snapshot {
   readonly name: string
   readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
+  /** What was compiled for each zone, which a later snapshot takes over where it would be the same. */
+  readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
   /** The names of zones whose API-managed settings failed to compile, and why. */
   readonly broken: ReadonlyMap<string, string>
   /** Null where no host has AI routes. */
@@ -118,16 +120,19 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     failed,
   }
   const broken = new Map<string, string>()
+  const settingsOf = new Map<ZoneConfig, ZoneSettings>()
   return {
     name: config.name,
     zones: compileZones(config.zones, buildRoute, zone => {
-      const settings = compileZoneSettings(zone.config, settingsParts)
+      const settings = zoneSettings(zone.config, settingsParts, parts.before?.settings.get(zone.config))
+      settingsOf.set(zone.config, settings)
       if (settings.flaw !== null) broken.set(zone.config.name, settings.flaw)
       const limits = ofZones.get(zone.config)!
       const { name } = zone.config
       const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
       return { ...zone, ...counts, limits, ...settings }
     }),
+    settings: settingsOf,
     broken,
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,

@@ -29,12 +29,28 @@ export interface ZoneSettings {
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
   /** Why the settings of the API failed to compile; null where they did not. */
   readonly flaw: string | null
+  /** What they were compiled from. */
+  readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly known: KnownZone | null }
 }
 
-/** Compiles the settings of a zone; throws where those of the file alone fail to. */
-export function compileZoneSettings(zone: ZoneConfig, parts: ZoneSettingsParts): ZoneSettings {
-  const { account, directory, failed, sources } = parts
+/** Returns the settings of a zone: those that were compiled `before` where they would be the same, so that a change in one zone costs nothing in others. Throws where those of the file alone fail to compile. */
+export function zoneSettings(
+  zone: ZoneConfig,
+  parts: ZoneSettingsParts,
+  before: ZoneSettings | undefined,
+): ZoneSettings {
+  const { account, directory, sources } = parts
   const known = directory === null ? nothingSet : directory.of(zone.name)
+  const from = before?.from
+  if (from?.known === known && from.account === account && from.sources === sources) return before!
+  return { ...compile(zone, known, parts), from: { known, account, sources } }
+}
+
+function compile(
+  zone: ZoneConfig,
+  known: KnownZone | null,
+  { account, failed, sources }: ZoneSettingsParts,
+): Omit<ZoneSettings, 'from'> {
   const file = {
     access: new AccessPolicy(zone.access, zone.name, sources),
     errors: zoneErrors(zone, null, account, failed),

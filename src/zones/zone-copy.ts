@@ -1,12 +1,12 @@
 // The copy of what is set for zones, in a file: a process that starts while the store is unreachable serves with the rules of last time instead of none.
 
-import { hash } from 'node:crypto'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { createHash, hash } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { writeNew } from '../base/whole-file.ts'
+import { nextTurn } from '../base/turns/turns.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { ZoneRecordLists } from './known-zones.ts'
+import { type ZoneRecordLists, zoneRecordKinds } from './known-zones.ts'
 
 interface ZoneCopyOptions {
   readonly path: string
@@ -85,7 +85,7 @@ export class ZoneCopy {
     if (lists === null) return
     this.#due = null
     try {
-      await writeWhole(path, fileOf({ location, writtenAt: clock.now(), ...lists() }))
+      await writeWhole(path, { location, writtenAt: clock.now(), ...lists() })
       if (this.#isFailing) log.info({ path }, 'local copy of API-managed rules written again')
       this.#isFailing = false
     } catch (failure) {
@@ -98,9 +98,15 @@ export class ZoneCopy {
   }
 }
 
-function fileOf(copy: CopiedZones): string {
-  const text = JSON.stringify(copy)
-  return `${mark} ${digestOf(text)}\n${text}\n`
+/** Writes the JSON of a copy in pieces, none of which is much larger than one record. */
+function* jsonOf({ location, writtenAt, ...lists }: CopiedZones): Generator<string> {
+  yield JSON.stringify({ location, writtenAt }).slice(0, -1)
+  for (const kind of zoneRecordKinds) {
+    yield `,"${kind}":[`
+    for (const [at, record] of lists[kind].entries()) yield `${at > 0 ? ',' : ''}${JSON.stringify(record)}`
+    yield ']'
+  }
+  yield '}'
 }
 
 /** Throws a sentence for a file that is not as it was written. */
@@ -109,19 +115,40 @@ function contentOf(file: Buffer): CopiedZones {
   const text = file.subarray(end).toString().trimEnd()
   const head = file.toString('latin1', 0, end)
   if (!head.startsWith(`${mark} `)) throw new Error('unknown format')
-  if (head !== `${mark} ${digestOf(text)}\n`) throw new Error('damaged: its digest does not match')
+  if (head !== headOf(hash('sha256', text))) throw new Error('damaged: its digest does not match')
   return JSON.parse(text)
 }
 
-function digestOf(text: string): string {
-  return hash('sha256', text)
+/** Returns the first line, which is as long for any digest. */
+function headOf(digest: string): string {
+  return `${mark} ${digest}\n`
 }
 
 /** Writes under another name first, so that a reader finds the old file or the new one, also after a power cut. */
-async function writeWhole(path: string, text: string): Promise<void> {
+async function writeWhole(path: string, copy: CopiedZones): Promise<void> {
   const draft = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await rm(draft, { force: true })
-  await writeNew(draft, text)
+  await writeDraft(draft, copy)
   await rename(draft, path)
+}
+
+/** Writes a new file that only its owner may read, onto the disk. All of it may be large, so that requests have their turns between. */
+async function writeDraft(path: string, copy: CopiedZones): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    const digest = createHash('sha256')
+    await file.writeFile(headOf('0'.repeat(64)))
+    for (const piece of jsonOf(copy)) {
+      await nextTurn()
+      const bytes = Buffer.from(piece)
+      digest.update(bytes)
+      await file.writeFile(bytes)
+    }
+    await file.writeFile('\n')
+    await file.write(headOf(digest.digest('hex')), 0)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
 }

@@ -124,3 +124,25 @@ test('what the API sets is in effect after a refresh, and an exchange keeps what
   edge.plane.refresh()
   assert.equal(codeOf(await edge.ask(get)), 1006)
 })
+
+test('a change in one zone compiles no other zone', async t => {
+  const origin = await startResponder(t, ok())
+  const nothing: KnownZone = { errorRules: [], accessRules: [], errorPages: {} }
+  const known = new Map<string, KnownZone>([
+    ['site', { ...nothing, accessRules: [{ ...allowed, id }] }],
+    ['other', { ...nothing, accessRules: [{ ...allowed, id }] }],
+  ])
+  const zones: ZoneDirectory = { of: name => known.get(name) ?? nothing }
+  const config = edgeConfig([origin.url])
+  const other = { ...config.zones[0]!, name: 'other', hosts: ['other.test'] }
+  const edge = await listenAt(t, new Edge(t, { ...config, zones: [...config.zones, other] }, { zones }))
+  const policyOf = (host: string) => edge.plane.snapshot.zones.find(host)!.access
+  const before = [policyOf('site.test'), policyOf('other.test')]
+  known.set('site', { ...nothing, accessRules: [{ ...denied, id }] })
+  edge.plane.refresh()
+  assert.equal(policyOf('other.test'), before[1])
+  assert.notEqual(policyOf('site.test'), before[0])
+  assert.equal(codeOf(await edge.ask(get)), 1006)
+  edge.plane.reload(edgeConfig([origin.url], { errors: { rules: [rule('account')] } }))
+  assert.notEqual(policyOf('site.test'), before[0])
+})

@@ -8,6 +8,7 @@ import type { ZoneRecordLists } from '../../src/zones/known-zones.ts'
 import { ZoneCopy } from '../../src/zones/zone-copy.ts'
 import { ManualClock, secondsUntil } from '../help/clock.ts'
 import { accessRuleList, errorPage, errorRuleList } from '../store/contract-specimens.ts'
+import { longestStall, slowness } from '../help/stall.ts'
 import { cachePath } from './opened-zones.ts'
 
 const location = 'redis://127.0.0.1:6379'
@@ -121,4 +122,18 @@ test('a write that fails is logged once, and tried again until it succeeds', asy
   await secondsUntil(t, () => lines.length > 1)
   assert.partialDeepStrictEqual(lines[1], { level: 30, msg: 'local copy of API-managed rules written again' })
   assert.deepEqual((await copy.read())?.error_page, lists.error_page)
+})
+
+test('many large lists are written with turns for others between', async t => {
+  const [list] = lists.error_rule_list
+  const rules = Array.from({ length: 100 }, () => ({ ...list!.rules[0]!, content: 'x'.repeat(10_000) }))
+  const error_rule_list = Array.from({ length: 50 }, (_, i) => ({ ...list!, id: `zone-${i}`, rules }))
+  let least = Infinity
+  for (let i = 0; i < 20 && least > 10; i++) {
+    const { copy } = copyAt(t, `${cachePath(t)}-${i}`)
+    copy.write(() => ({ ...lists, error_rule_list }))
+    const { longest } = await longestStall(() => copy.close())
+    least = Math.min(least, longest / slowness())
+  }
+  assert.ok(least <= 10, `held for ${least} ms`)
 })
