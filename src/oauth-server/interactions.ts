@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { mapInTurns } from '../base/turns/map-in-turns.ts'
 import { scopesBeyond } from '../permissions/roles.ts'
 import type { Asking, AskedScope, Decision, Finished, Refused } from '../oauth-grants/asking.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
@@ -190,7 +191,7 @@ export class Interactions {
     const able = members.filter(
       ({ status, roles }) => status === 'accepted' && scopesBeyond(roles, scopes).length === 0,
     )
-    const accounts = await Promise.all(able.map(({ account }) => this.#store.accounts.get(account)))
+    const accounts = await mapInTurns(able, ({ account }) => this.#store.accounts.get(account))
     return accounts.filter(account => account !== null)
   }
 

@@ -1,6 +1,7 @@
 // What a person who is signed in may ask of the management API: a token that is made of their memberships at each request, and stands nowhere.
 
 import { type Clock, systemClock } from '../base/clock.ts'
+import { mapInTurns } from '../base/turns/map-in-turns.ts'
 import { groupsOfRoles } from '../permissions/roles.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { everybody, type Member } from '../store/people.ts'
@@ -43,7 +44,7 @@ export class PersonTokens {
     const members = (await this.#store.members.ofUser(actor.user.id)).filter(
       ({ status }) => status === 'accepted',
     )
-    const found = await Promise.all(members.map(member => this.#placeOf(member)))
+    const found = await mapInTurns(members, member => this.#placeOf(member))
     const places = found.filter(place => place !== null)
     return {
       token: tokenOf(actor, places, this.#clock.now()),

@@ -130,6 +130,8 @@ export interface Together {
 export interface Users extends Records<User> {
   findByEmail(email: string): Promise<Versioned<User> | null>
   findByIdentity(identity: Identity): Promise<Versioned<User> | null>
+  /** Returns the users with these ids, with turns for others between; ids that nobody has are left out. */
+  withIds(ids: readonly string[]): Promise<readonly User[]>
 }
 
 /**

@@ -8,6 +8,7 @@ import { longestStall, slowness } from '../help/stall.ts'
 import {
   accessRuleList,
   auditEntry,
+  errorPage,
   errorRuleList,
   gateway,
   hex,
@@ -17,6 +18,9 @@ import {
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
+import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
+import { keepAccess } from './oauth-grants/access.ts'
+import { memberWith, role, userWith } from './people/people.ts'
 import { entryWith } from './ai-logs/log-entries.ts'
 
 const many = 10_000
@@ -144,4 +148,88 @@ test('nor does one of log entries with as much metadata as they may have', t =>
 test('no search of 100,000 log entries in Redis holds the process for more than 5 ms', async t => {
   const { url } = await startRedis(t, { aof: false })
   await searchesShort(t, url, 102_400, () => ({}))
+})
+
+/** Times an answer to a request with a body, in this thread, where the little that asking takes is nothing beside it. */
+async function assertShortWrite(origin: string, path: string, request: RequestInit, status: number) {
+  let least = Infinity
+  for (let i = 0; i < 20 && least > longestTurn; i++) {
+    const { result, longest } = await longestStall(() => fetch(`${origin}${path}`, request))
+    assert.equal(result.status, status, path)
+    await result.arrayBuffer()
+    least = Math.min(least, longest > longestTurn ? longest / slowness() : longest)
+  }
+  assert.ok(least <= longestTurn, `${request.method} ${path} holds the process for ${least} ms`)
+}
+
+const peopleLists = [
+  '?per_page=100&page=99',
+  '?status=pending&page=20',
+  '?direction=desc&page=99&per_page=100',
+  ...['user.first_name', 'user.last_name', 'user.email', 'status'].map(
+    order => `?order=${order}&direction=desc&page=50&per_page=100`,
+  ),
+].map(query => `/client/v4/accounts/${account}/members${query}`)
+
+const ownLists = ['?per_page=100', '?name=account%2099', '?order=account.name', '?status=pending']
+
+async function peopleShort(t: TestContext, url: string) {
+  const { kept, origin, owner, clock } = await startApi(t, store => store, url)
+  const { user, value } = await keepAccess(kept, { now: clock.now() })
+  const each = async (count: number, insert: (i: number) => Promise<unknown>) => {
+    for (let at = 0; at < count; at += 500)
+      await Promise.all(Array.from({ length: 500 }, (_, i) => insert(at + i)))
+  }
+  await each(many, async i => {
+    const user = userWith({ email: `${hex(8)}@example.com`, firstName: hex(4), lastName: hex(4) })
+    const member = memberWith(user, [role.gateways], {
+      createdAt: i,
+      status: i % 5 === 0 ? 'pending' : 'accepted',
+    })
+    await kept.users.insert(user)
+    await kept.members.insert(member)
+  })
+  await each(1_000, async i => {
+    const id = hex(16)
+    await kept.accounts.insert({ id, name: `Account ${i}`, createdAt: i })
+    await kept.members.insert(memberWith(user, [role.reader], { account: id, createdAt: i }))
+  })
+  const ask = startAsker(t, { authorization: `Bearer ${owner.value}` })
+  for (const path of peopleLists) await assertShort(ask, origin, path)
+  const askSelf = startAsker(t, { authorization: `Bearer ${value}` })
+  await assertShort(askSelf, origin, '/client/v4/user')
+  for (const query of ownLists) await assertShort(askSelf, origin, `/client/v4/memberships${query}`)
+}
+
+test('with 10,000 members, and 1,000 memberships of one of them, in SQLite no list of people holds the process', t =>
+  peopleShort(t, 'sqlite::memory:'))
+
+test('nor does one in Redis', async t => {
+  const { url } = await startRedis(t, { aof: false })
+  await peopleShort(t, url)
+})
+
+test('no error page, however large, and no body, whatever is in it, holds the process', async t => {
+  const { kept, origin, owner } = await startApi(t)
+  const html = '<p>"café"</p>\n'.repeat(100_000)
+  for (const type of errorPageTypes) await kept.errorPages.insert(errorPage({ zone: 'main', type, html }))
+  const ask = startAsker(t, { authorization: `Bearer ${owner.value}` })
+  const pages = '/client/v4/zones/main/error_pages'
+  for (const path of [pages, `${pages}/500_errors`]) await assertShort(ask, origin, path)
+  const method = 'POST'
+  const headers = { authorization: `Bearer ${owner.value}`, 'content-type': 'application/json' }
+  const members = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`m${i}`, i]))
+  const bodies = [
+    '['.repeat(500_000) + ']'.repeat(500_000),
+    `[${'[],'.repeat(340_000)}[]]`,
+    JSON.stringify(members),
+    JSON.stringify({ client_name: 'é'.repeat(500_000) }),
+  ]
+  for (const body of bodies)
+    await assertShortWrite(
+      origin,
+      `/client/v4/accounts/${account}/oauth_clients`,
+      { method, headers, body },
+      400,
+    )
 })

@@ -38,6 +38,11 @@ export function peopleContract(name: string, place: Place): void {
     assert.equal(await users.findByEmail(`${full.email}.`), null)
     assert.equal(await users.findByEmail(''), null)
     assert.deepEqual(await users.list(everybody, all), { items: [full, bare], total: 2 })
+    const asked = [bare.id, 'f'.repeat(32), ...Array.from({ length: 300 }, () => full.id)]
+    const found = await users.withIds(asked)
+    assert.deepEqual([found.length, new Set(found.map(({ id }) => id))], [301, new Set([bare.id, full.id])])
+    assert.deepEqual(found[0], bare)
+    assert.deepEqual(await users.withIds([]), [])
   })
 
   test(`${name}: what found a user finds nobody once that is changed, or the user gone`, async t => {

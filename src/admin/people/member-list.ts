@@ -2,8 +2,8 @@
 
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import type { Member, User } from '../../store/people.ts'
-import { type ApiResponse, failures } from '../envelope.ts'
-import { pageOf, pageOfAll } from '../records/kept.ts'
+import { type ApiResponse, failures, listInTurns } from '../envelope.ts'
+import { pageOf } from '../records/kept.ts'
 import { type PageQuery, pageParameters, Parameters } from '../request/query.ts'
 import type { Api, Call } from '../row.ts'
 import { viewMember } from './member-view.ts'
@@ -39,14 +39,39 @@ export async function listMembers({ account, query }: Call, { store }: Api): Pro
       descending,
       prepare,
     })
-  const members: Member[] = []
-  for await (const some of store.members.walk(account))
-    members.push(...(holds === null ? some : some.filter(holds)))
+  const sorted = await sortInTurns(await placesOf(account, asked, store), (one, other) =>
+    compare(one.text, other.text),
+  )
+  const { page: number, perPage } = page
+  const from = (number - 1) * perPage
+  const shown = (descending ? sorted.toReversed() : sorted).slice(from, from + perPage)
+  // Some may have been removed meanwhile.
+  const kept = await Promise.all(shown.map(({ id }) => store.members.get(account, id)))
+  const members = kept.flatMap(one => one?.record ?? [])
   await prepare(members)
-  const textOf = textsBy[order]
-  const key = (member: Member) => textOf(member, users.get(member.user)!)
-  const sorted = await sortInTurns(members, (one, other) => compare(key(one), key(other)))
-  return pageOfAll(descending ? sorted.toReversed() : sorted, page, view)
+  return listInTurns(members, view, { page: number, perPage, total: sorted.length })
+}
+
+/** What a member is ordered by. */
+interface Place {
+  readonly id: string
+  readonly text: string
+}
+
+/** Returns what all members that are asked for are ordered by, and no more of them: to hold thousands of whole records takes the collector of garbage a long time at one go. */
+async function placesOf(
+  account: string,
+  { order, holds }: Asked,
+  { members, users }: Api['store'],
+): Promise<readonly Place[]> {
+  const textOf = textsBy[order!]
+  const places: Place[] = []
+  for await (const some of members.walk(account)) {
+    const wanted = holds === null ? some : some.filter(holds)
+    const known = order === 'status' ? new Map<string, User>() : await usersOf(users, wanted)
+    for (const member of wanted) places.push({ id: member.id, text: textOf(member, known.get(member.user)!) })
+  }
+  return places
 }
 
 function read(query: URLSearchParams, parameters: Parameters): Asked {

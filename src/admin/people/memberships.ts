@@ -1,6 +1,7 @@
 // Handlers of what a user is a member of. An address proves nobody by itself: who has not shown it to be theirs accepts an invitation by its link alone.
 
 import { isId } from '../../base/id.ts'
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import { hasProvenAddress } from '../../people/links/invitations.ts'
@@ -43,9 +44,7 @@ export async function listMemberships({ actor, query }: UserCall, { store }: Api
   const status = query.has('status') ? parameters.choice('status', ['accepted', 'pending', 'rejected']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const names = [query.get('name'), query.get('account.name')].map(name => name?.toLowerCase() ?? '')
-  const all = await Promise.all(
-    (await store.members.ofUser(actor.user)).map(async member => withAccount(member, store)),
-  )
+  const all = await mapInTurns(await store.members.ofUser(actor.user), member => withAccount(member, store))
   const found = all
     .filter(one => one !== null)
     .filter(({ member }) => status === null || member.status === status)

@@ -1,5 +1,6 @@
 // The handler of the user for whom a token acts.
 
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { everybody, type User } from '../../store/people.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
@@ -8,10 +9,8 @@ import type { Api, UserCall } from '../row.ts'
 export async function getUser({ actor }: UserCall, { store }: Api): Promise<ApiResponse> {
   const kept = await store.users.get(everybody, actor.user)
   if (kept === null) return failure('no_such', 'User')
-  const members = await store.members.ofUser(actor.user)
-  const accounts = await Promise.all(
-    members.flatMap(({ account, status }) => (status === 'accepted' ? [store.accounts.get(account)] : [])),
-  )
+  const members = (await store.members.ofUser(actor.user)).filter(({ status }) => status === 'accepted')
+  const accounts = await mapInTurns(members, ({ account }) => store.accounts.get(account))
   return success(
     viewUser(
       kept.record,

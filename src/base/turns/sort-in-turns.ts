@@ -3,8 +3,8 @@
 import { nextTurn } from './turns.ts'
 
 /** Items that are sorted at one go, and that are merged. */
-const run = 512
-const mergedAtOnce = 2048
+const run = 256
+const mergedAtOnce = 512
 
 /** Returns the items in order, with turns for others between; items that are equal stay in theirs. */
 export async function sortInTurns<T>(

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
-import type { Identity, Member, User } from '../people.ts'
+import { everybody, type Identity, type Member, type User } from '../people.ts'
 import type { Members, Users, Versioned } from '../store.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Connection } from './server/connection.ts'
@@ -44,6 +44,10 @@ export class RedisUsers extends RedisRecords<User> implements Users {
 
   findByIdentity(identity: Identity): Promise<Versioned<User> | null> {
     return this.findByName(nameOfIdentity(identity))
+  }
+
+  withIds(ids: readonly string[]): Promise<readonly User[]> {
+    return this.some(everybody, ids)
   }
 }
 

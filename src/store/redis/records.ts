@@ -48,6 +48,7 @@ export interface Traits<T> {
 const mostParsed = 1_000
 /** The longest text that is remembered to be compared. */
 const longestParsed = 64 * 1024
+const longRecord = 256 * 1024
 
 /** A record as it is kept: `version birth marks json`. */
 type Kept = string | null
@@ -86,6 +87,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const kept = (await this.#connection.run(['HGET', this.#home, field])) as Kept
     const before = this.#parsed.get(field)
     if (before !== undefined && before.kept === kept) return before.record
+    // To receive it was one step, to parse it is another.
+    if (kept !== null && kept.length > longRecord) await nextTurn()
     const record = parse<T>(kept)
     if (record === null) await this.#writes.confirmAbsence()
     if (this.#parsed.size === mostParsed) this.#parsed.clear()
@@ -165,6 +168,19 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const outcome = await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])
     if (outcome === -1) throw new LastSuperAdministrator()
     return outcome === 1
+  }
+
+  /** Reads those of an account with these ids that there are. */
+  protected async some(account: string, ids: readonly string[]): Promise<readonly T[]> {
+    const records: T[] = []
+    for (let from = 0; from < ids.length; from += readStep) {
+      const fields = ids.slice(from, from + readStep).map(id => `${account}/${id}`)
+      const texts = (await this.#connection.run(['HMGET', this.#home, ...fields])) as Kept[]
+      if (texts.includes(null)) await this.#writes.confirmAbsence()
+      for (const text of texts) if (text !== null) records.push(parse<T>(text)!.record)
+      await nextTurn()
+    }
+    return records
   }
 
   /** Finds the record that has a name. */

@@ -1,12 +1,15 @@
 // Users and members: records of which no two are the same person, and of which one per account must stay.
 
-import type { Identity, Member, User } from '../people.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { everybody, type Identity, type Member, type User } from '../people.ts'
 import { LastSuperAdministrator, type Members, type Users, type Versioned } from '../store.ts'
 import type { Database, Statement } from './database/database.ts'
-import { fromRow } from './database/ordered-rows.ts'
+import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
 import { foundIn, SqliteRecords } from './records.ts'
 
+/** Users that one step reads. */
+const readStep = 200
 /** The most memberships of one user that are listed. */
 const mostOfUser = 1_000
 
@@ -16,11 +19,13 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
   readonly #db: Database
   readonly #byEmail: Statement
   readonly #byIdentity: Statement
+  readonly #byId: Statement
 
   constructor(db: Database, ledgers: Ledgers) {
     super(db, ledgers, { name: 'user', table: 'users', createdAt })
     this.#db = db
     this.#byEmail = db.prepare(`SELECT version, record FROM users WHERE record ->> 'email' = ?`)
+    this.#byId = db.prepare('SELECT record FROM users WHERE account = ? AND id = ?')
     this.#byIdentity = db.prepare(
       `SELECT version, record FROM users
        WHERE record ->> '$.identity.issuer' = ? AND record ->> '$.identity.subject' = ?`,
@@ -34,12 +39,23 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
   findByIdentity({ issuer, subject }: Identity): Promise<Versioned<User> | null> {
     return this.#db.read(() => foundIn<User>(this.#byIdentity, issuer, subject))
   }
+
+  async withIds(ids: readonly string[]): Promise<readonly User[]> {
+    const users: User[] = []
+    for (let from = 0; from < ids.length; from += readStep) {
+      if (from > 0) await nextTurn()
+      const some = ids.slice(from, from + readStep)
+      const rows = await this.#db.read(() => some.map(id => this.#byId.get(everybody, id)))
+      for (const row of rows) if (row !== undefined) users.push(fromRow(row))
+    }
+    return users
+  }
 }
 
 export class SqliteMembers extends SqliteRecords<Member> implements Members {
   readonly #db: Database
   readonly #find: Statement
-  readonly #ofUser: Statement
+  readonly #ofUser: OrderedRows
 
   constructor(db: Database, ledgers: Ledgers) {
     const anySuper = db.prepare(
@@ -59,16 +75,17 @@ export class SqliteMembers extends SqliteRecords<Member> implements Members {
     })
     this.#db = db
     this.#find = db.prepare(`SELECT version, record FROM members WHERE record ->> 'user' = ? AND account = ?`)
-    this.#ofUser = db.prepare(
-      `SELECT record FROM members WHERE record ->> 'user' = ? ORDER BY created_at, id LIMIT ${mostOfUser}`,
-    )
+    this.#ofUser = new OrderedRows(db, 'members', 'created_at', `record ->> 'user'`)
   }
 
   find(account: string, user: string): Promise<Versioned<Member> | null> {
     return this.#db.read(() => foundIn<Member>(this.#find, user, account))
   }
 
-  ofUser(user: string): Promise<readonly Member[]> {
-    return this.#db.read(() => this.#ofUser.all(user).map(row => fromRow<Member>(row)))
+  async ofUser(user: string): Promise<readonly Member[]> {
+    const members: Member[] = []
+    for await (const rows of this.#ofUser.read(stretchOf(user), mostOfUser))
+      members.push(...rows.map(fromRow<Member>))
+    return members
   }
 }

@@ -1,9 +1,13 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
 
+import { nextTurn } from '../../base/turns/turns.ts'
 import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import { type Ledgers, writeTogether } from './ledgers.ts'
+
+/** Characters from which on it is one step to read a record, and another to parse it. */
+const longRecord = 256 * 1024
 
 /** What a kind of records is: its table, and when one was created. */
 interface Kind<T> {
@@ -47,11 +51,11 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     )
   }
 
-  get(account: string, id: string): Promise<Versioned<T> | null> {
-    return this.#db.read(() => {
-      const row = this.#get.get(account, id)
-      return row ? versionedOf<T>(row) : null
-    })
+  async get(account: string, id: string): Promise<Versioned<T> | null> {
+    const row = await this.#db.read(() => this.#get.get(account, id))
+    if (row === undefined) return null
+    if (String(row.record).length > longRecord) await nextTurn()
+    return versionedOf<T>(row)
   }
 
   list(account: string, page: Page): Promise<Listing<T>> {

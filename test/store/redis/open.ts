@@ -58,6 +58,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'accounts.update': store => store.accounts.update(owner, { name: 'Changed' }, { audit: auditEntry() }),
   'users.insert': store => store.users.insert(user()),
   'users.findByEmail': store => store.users.findByEmail('nobody@people.example'),
+  'users.withIds': store => store.users.withIds([person.user]),
   'users.findByIdentity': store => store.users.findByIdentity(identity()),
   'members.insert': store => store.members.insert(person),
   'members.find': store => store.members.find(person.account, person.user),

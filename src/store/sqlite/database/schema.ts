@@ -241,6 +241,9 @@ export const migrations: readonly string[] = [
   CREATE INDEX oauth_clients_by_name ON oauth_clients
     (account, created_at, id, record ->> 'name', record ->> 'visibility');
   `,
+  `
+  CREATE INDEX members_of_user ON members (record ->> 'user', created_at, id);
+  `,
 ]
 
 /*
