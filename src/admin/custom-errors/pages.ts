@@ -19,9 +19,9 @@ export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promis
   const set: object[] = []
   for (const type of errorPageTypes) {
     const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
-    if (kept) set.push(viewPage(kept.record))
     // Each may be large.
     await nextTurn()
+    if (kept) set.push(viewPage(kept.record))
   }
   return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
 }
@@ -30,7 +30,10 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiR
   const type = typeOf(call)
   if (type === null) return noType
   const kept = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
-  return kept ? success({ ...viewPage(kept.record), html: kept.record.html }) : noPage
+  if (kept === null) return noPage
+  // It may be large: to read it is one step, to write it another.
+  await nextTurn()
+  return success({ ...viewPage(kept.record), html: kept.record.html })
 }
 
 /** Sets a page, or puts it in place of the one that is set. */

@@ -1,11 +1,13 @@
 // Reads the body of a request to the management API: its size, its type, its syntax.
 
 import type { IncomingMessage } from 'node:http'
+import { nextTurn } from '../../base/turns/turns.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import { largestErrorPage } from '../../config/custom-errors-config.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { type ApiResponse, failure, failures } from '../envelope.ts'
 import { Field } from './field.ts'
+import { hasMoreParts } from './json-parts.ts'
 import { repeatedMembers } from './repeated-members.ts'
 
 /** A kind of body. */
@@ -17,6 +19,8 @@ export interface BodyKind {
   readonly most: number
   /** Returns what a body says, or why it is none. */
   readonly parse: (text: string) => { value: unknown } | ApiResponse
+  /** The most commas, colons and opening brackets that it may have outside of texts; Infinity where it is no JSON. */
+  readonly mostParts: number
 }
 
 interface Input {
@@ -33,6 +37,8 @@ export const jsonBody: BodyKind = {
   isType: /^application\/json[ \t]*(?:;|$)/i,
   most: mebibyte,
   parse: parseJson,
+  // Fifty times what the largest valid one has.
+  mostParts: 20_000,
 }
 
 /** The HTML of an error page. */
@@ -41,6 +47,7 @@ export const htmlBody: BodyKind = {
   isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
   most: largestErrorPage,
   parse: html => ({ value: html }),
+  mostParts: Infinity,
 }
 
 /** JSON that may hold such a page, escaped. */
@@ -54,7 +61,7 @@ export async function readInput(
 ): Promise<Input | ApiResponse> {
   const bytes = await readBytes((kind ?? jsonBody).most)
   if (kind === null && bytes?.length === 0) return noInput
-  const parsed = parseBody(bytes, contentType, kind ?? jsonBody)
+  const parsed = await parseBody(bytes, contentType, kind ?? jsonBody)
   if ('status' in parsed) return parsed
   return kind === null ? expectNothing(parsed.value) : { ...parsed, bytes }
 }
@@ -69,15 +76,19 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
   return body
 }
 
-function parseBody(
+async function parseBody(
   body: Buffer | null,
   contentType: string | null,
-  { type, isType, most, parse }: BodyKind,
-): { value: unknown } | ApiResponse {
+  { type, isType, most, parse, mostParts }: BodyKind,
+): Promise<{ value: unknown } | ApiResponse> {
   if (body === null) return failure('too_large', most)
   if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
+  if (body.length > mostParts && (await hasMoreParts(body, mostParts)))
+    return failure('unreadable_body', `JSON with at most ${mostParts} values`)
   try {
-    return parse(utf8.decode(body))
+    const text = utf8.decode(body)
+    if (body.length > large) await nextTurn()
+    return parse(text)
   } catch {
     return failure('unreadable_body', type === jsonBody.type ? 'valid JSON in UTF-8' : 'in UTF-8')
   }
@@ -92,6 +103,8 @@ function expectNothing(value: unknown): Input | ApiResponse {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const mostRepeated = 100
+/** Bytes from which on it is one step to decode a body, and another to parse it. */
+const large = 64 * 1024
 
 function parseJson(text: string): { value: unknown } | ApiResponse {
   const value: unknown = JSON.parse(text)

@@ -1,0 +1,37 @@
+// Weighs JSON before it is parsed: a mebibyte of tiny values takes a parser as long as hundreds of requests take.
+
+import { nextTurn } from '../../base/turns/turns.ts'
+
+/** Bytes that one turn looks at. */
+const step = 256 * 1024
+
+/** Whether JSON has more than `most` commas, colons and opening brackets outside of texts; counts with turns for others between. Of bytes that are no JSON, either. */
+export async function hasMoreParts(json: Uint8Array, most: number): Promise<boolean> {
+  const count = new PartCount()
+  for (let from = 0; from < json.length; from += step) {
+    if (from > 0) await nextTurn()
+    count.add(json.subarray(from, from + step))
+    if (count.parts > most) return true
+  }
+  return false
+}
+
+class PartCount {
+  parts = 0
+  #inText = false
+  #isEscaped = false
+
+  add(bytes: Uint8Array): void {
+    let [parts, inText, isEscaped] = [this.parts, this.#inText, this.#isEscaped]
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]!
+      if (isEscaped) isEscaped = false
+      else if (byte === 0x22) inText = !inText
+      else if (inText) isEscaped = byte === 0x5c
+      else if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) parts++
+    }
+    this.parts = parts
+    this.#inText = inText
+    this.#isEscaped = isEscaped
+  }
+}
