@@ -54,9 +54,9 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
   return {
     at: plane.clock.now() - (now - x.startedAt),
     ray,
-    method: cut(head.method, longest.method),
+    // A method or path that contains one of our credentials must not be kept.
+    method: holdsOurs(head.method) ? '' : cut(head.method, longest.method),
     host: cut(x.host, longest.host),
-    // A path that contains one of our credentials must not be kept.
     path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), longest.path),
     status,
     format: accepts(head.accept),

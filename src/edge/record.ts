@@ -83,9 +83,9 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     ray: x.ray,
     zone: x.zone?.config.name ?? (x.aiCaller === null ? 'none' : 'ai'),
     client: x.clientAddress,
-    method: head.method,
+    // A method or path that contains one of our credentials must not be logged.
+    method: holdsOurs(head.method) ? '' : head.method,
     host: x.host,
-    // A path that contains one of our credentials must not be logged.
     target: x.aiCaller !== null && holdsOurs(head.target) ? '' : head.target,
     version: `1.${head.minor}`,
     status: x.status,

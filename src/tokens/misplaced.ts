@@ -5,11 +5,13 @@ import { token68Of } from './bearer.ts'
 /** API tokens, access and refresh tokens, and client secrets, by their prefix: at the beginning of a word, in any mix of characters and percent-encoding. */
 const ours =
   /(?:s|%73)(?<=(?:^|[^A-Za-z0-9]|%[\dA-Fa-f]{2})(?:s|%73))(?:v|%76)(?:c|%63)(?:[tors]|%7[234]|%6[Ff])(?:_|%5[Ff])/
-/** A complete one, of at least 256 bits, also after a letter or digit (`Bearersvct_…`). */
-const whole = /svc[tors]_[\w-]{43}/
-/** The percent sign of a text that is encoded more than once. */
-const encodedAgain = /%(?:25)+/g
-const basicCredentials = /^basic[ \t]+(.*)$/i
+/** A complete one, of at least 256 bits, in the same spellings, also after a letter or digit (`Bearersvct_…`). */
+const whole = /(?:s|%73)(?:v|%76)(?:c|%63)(?:[tors]|%7[234]|%6[Ff])(?:_|%5[Ff])(?:[\w-]|%[2-7][\dA-Fa-f]){43}/
+/** The percent sign of a text that is encoded more than once, or as `%u0073`. */
+const encodedAgain = /%(?:(?:25)+(?:u00)?|u00)/g
+const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
+/** The most Basic credentials of one field that are decoded. */
+const mostBasic = 16
 /** The length of the shortest that is found. */
 const shortest = 5
 /** A token in its place, as nearly all of them are. */
@@ -17,28 +19,46 @@ const wellBorne = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
 /** Whether a text contains a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
-  if (text.length < shortest || !isSuspicious(text)) return false
-  if (!text.includes('%')) return ours.test(text) || whole.test(text)
-  return ours.test(text.includes('%25') ? text.replace(encodedAgain, '%') : text) || whole.test(text)
+  return text.length >= shortest && isSuspicious(text) && holdsSome(text)
 }
 
-/** Whether a text has what every spelling of them has, and hardly any other text: a percent sign or `svc`. */
+/** Looks for one in a text that is suspicious. */
+function holdsSome(text: string): boolean {
+  if (!text.includes('%')) return ours.test(text) || whole.test(text)
+  const plain = text.includes('%25') || text.includes('%u00') ? text.replace(encodedAgain, '%') : text
+  return ours.test(plain) || whole.test(plain)
+}
+
+/** Whether a text has what every spelling of them has, and hardly any other text: a percent sign, `svc`, or the end of `Basic` and a blank. */
 function isSuspicious(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === 0x25) return true
-    if (code === 0x63 && i > 1 && text.charCodeAt(i - 1) === 0x76 && text.charCodeAt(i - 2) === 0x73)
-      return true
+    if ((code | 0x20) !== 0x63 || i < 2) continue
+    const before = text.charCodeAt(i - 1)
+    if (before === 0x76 && text.charCodeAt(i - 2) === 0x73) return true
+    if ((before | 0x20) === 0x69 && isBlank(text.charCodeAt(i + 1))) return true
   }
   return false
 }
 
-/** Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic (RFC 7617). */
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}
+
+/** Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic (RFC 7617), or more Basic credentials than are looked at. */
 export function valueHoldsOurs(value: string): boolean {
-  if (holdsOurs(value)) return true
-  const mayBeBasic = (value.charCodeAt(0) | 0x20) === 0x62 && (value.charCodeAt(1) | 0x20) === 0x61
-  const basic = mayBeBasic ? basicCredentials.exec(value) : null
-  return basic !== null && holdsOurs(Buffer.from(basic[1]!, 'base64').toString('latin1'))
+  if (value.length < shortest || !isSuspicious(value)) return false
+  return holdsSome(value) || basicHoldsOurs(value)
+}
+
+function basicHoldsOurs(value: string): boolean {
+  let count = 0
+  for (const [, credentials] of value.matchAll(basicCredentials)) {
+    if (++count > mostBasic) return true
+    if (holdsSome(Buffer.from(credentials!, 'base64').toString('latin1'))) return true
+  }
+  return false
 }
 
 /** Whether a field that may carry a token of this gateway contains one in any other form than `Bearer`. */

@@ -38,11 +38,12 @@ test('errors outside of zones are counted apart, and their paths are kept as the
   assert.deepEqual([host, path], ['nobody.test', encodeURI(hostile)])
 })
 
-test('errors of AI calls are counted by gateway, also of those without a token, and paths hold no credential', async t => {
+test('errors of AI calls are counted by gateway, also of those without a token, and methods and paths hold no credential', async t => {
   const ai = await startAi(t, {})
   const base = `/v1/${ai.account}/default/openai`
   await ai.edge.ask(call(`${base}/x`, '{}'))
   await ai.edge.ask(call(`${base}/${ai.token}`, '{}'))
+  await ai.edge.ask(call(`${base}/x`, '{}').replace('POST', ai.token))
   await ai.edge.ask(call(`/v1/${ai.account}/unknown/openai/x`, '{}'))
   const found = ai.edge.tallies.map(({ scope, name, occurrences }) => ({
     place: `${scope} ${name}`,
@@ -50,9 +51,10 @@ test('errors of AI calls are counted by gateway, also of those without a token, 
   }))
   assert.deepEqual(found, [
     { place: `ai ${ai.account} 401 default`, paths: [`${base}/x`] },
-    { place: 'ai 400', paths: [''] },
+    { place: 'ai 400', paths: ['', `${base}/x`] },
     { place: 'ai 401', paths: [`/v1/${ai.account}/unknown/openai/x`] },
   ])
+  assert.doesNotMatch(JSON.stringify(ai.edge.tallies), /svct_/)
 })
 
 test('rules are counted by zone with each decision: those of all zones, of the zone, the default, and error rules', async t => {

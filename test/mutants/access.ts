@@ -410,6 +410,18 @@ export const access: readonly Mutated[] = [
         tests: ['base/path/path-readings'],
       },
       {
+        text: 'const end = path.search(/%3F|%23/)',
+        becomes: 'const end = -1',
+        breaks: 'a rule is bypassed by %3F before a server that hands on what it decoded',
+        tests: ['base/path/path-readings', 'wire/path-readers'],
+      },
+      {
+        text: '  withoutBlanks,\n',
+        becomes: '',
+        breaks: 'a rule is bypassed by %0A before an origin that trims paths',
+        tests: ['base/path/path-readings', 'wire/path-readers'],
+      },
+      {
         text: 'if (readings.size > most) return null',
         becomes: '',
         breaks: 'a path of a thousand readings costs a worker its time',

@@ -198,10 +198,16 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-hosts'],
     changes: [
       {
-        text: 'for (let i = 1; i < fields.length; i += 2) if (valueHoldsOurs(fields[i]!)) return true',
-        becomes: '',
+        text: 'holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)',
+        becomes: 'holdsOurs(fields[i]!)',
         breaks: 'a token for a path that is none reaches the origin of a zone',
         tests: ['wire/ai-hosts', 'wire/ai-misplaced'],
+      },
+      {
+        text: 'holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)',
+        becomes: 'valueHoldsOurs(fields[i + 1]!)',
+        breaks: 'a token in the name of a header reaches the origin of a zone',
+        tests: ['wire/ai-hosts'],
       },
     ],
   },

@@ -172,14 +172,24 @@ export const credentials: readonly Mutated[] = [
     tests: ['tokens/misplaced'],
     changes: [
       {
-        text: "basic !== null && holdsOurs(Buffer.from(basic[1]!, 'base64').toString('latin1'))",
-        becomes: 'false',
+        text: 'return holdsSome(value) || basicHoldsOurs(value)',
+        becomes: 'return holdsSome(value)',
         breaks: 'a token as a password of Basic is sent on',
       },
       {
-        text: "text.includes('%25') ? text.replace(encodedAgain, '%') : text",
+        text: "text.includes('%25') || text.includes('%u00') ? text.replace(encodedAgain, '%') : text",
         becomes: 'text',
         breaks: 'a token that is encoded twice is sent on',
+      },
+      {
+        text: 'return ours.test(plain) || whole.test(plain)',
+        becomes: 'return ours.test(plain) || whole.test(text)',
+        breaks: 'an encoded token behind a letter is sent on',
+      },
+      {
+        text: 'if (++count > mostBasic) return true',
+        becomes: 'if (++count > mostBasic) return false',
+        breaks: 'a token behind many Basic credentials is sent on',
       },
     ],
   },

@@ -29,6 +29,11 @@ describe('holdsOurs', () => {
     `Bearer${token}`,
     `?key=%20a${token}`,
     `7svcs_${'-'.repeat(43)}`,
+    `asvct%5F${'a'.repeat(43)}`,
+    `a%73vct_${'a'.repeat(43)}`,
+    `a%2573%76ct_%61${'a'.repeat(42)}`,
+    '?key=%u0073vct_a',
+    `a%25u0073vc%u0074_${'a'.repeat(43)}`,
   ])
     test(`finds it in ${text.slice(0, 30)}`, () => equal(holdsOurs(text), true))
 
@@ -79,6 +84,10 @@ describe('valueHoldsOurs', () => {
     `basic\t ${base64(`user:${token}`)}`,
     `BASIC ${Buffer.from(`user:svcs_a`).toString('base64url')}`,
     `Basic ${token}`,
+    `Bearer x, Basic ${base64(`:${token}`)}`,
+    `a="Basic ${base64(`:${token}`)}"`,
+    `Basic ${base64('a:b')}, basic\t${base64(token)}`,
+    'Basic YTpi, '.repeat(17),
   ])
     test(`finds it in ${text.slice(0, 30)}`, () => equal(valueHoldsOurs(text), true))
   for (const text of [
@@ -86,6 +95,8 @@ describe('valueHoldsOurs', () => {
     'Basic',
     'Basic ',
     `Basic ${base64('user:password')}`,
+    'Basic YTpi, '.repeat(16),
+    `Nobasic ${base64(`:${token}`)}`,
     `Digest ${base64(`:${token}`)}`,
     'b',
   ])

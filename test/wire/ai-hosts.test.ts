@@ -65,6 +65,10 @@ test('a credential of the gateway never reaches the zone, however wrong the call
     get('/', `Authorization: Basic ${Buffer.from(`:${token}`).toString('base64')}`),
     get(`/v1beta/models?key=${token}`),
     get('/client/v4/accounts/a/tokens', `Authorization: Bearer ${token}`),
+    get('/', `X${token}: 1`),
+    get(`/?key=a${token.replace('_', '%5F')}`),
+    get('/', `X-Auth: Bearer a, Basic ${Buffer.from(`:${token}`).toString('base64')}`),
+    get('/').replace('GET', token),
   ]
   for (const request of wrong) {
     const answer = await ai.edge.ask(request)

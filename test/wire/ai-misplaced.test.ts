@@ -31,7 +31,13 @@ for (const [name, { path, bearer }] of Object.entries(routes))
       const { ai, provider } = await start(t, authentication)
       const { token } = ai
       const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
-      const queries = [`key=${token}`, `a=b&key=%73vc%74_${token.slice(5)}`, token, 'key=svcs_x']
+      const queries = [
+        `key=${token}`,
+        `key=a${token.replace('_', '%5F')}`,
+        `a=b&key=%73vc%74_${token.slice(5)}`,
+        token,
+        'key=svcs_x',
+      ]
       const fields = [
         `x-api-key: ${token}`,
         `X-Goog-Api-Key: svco_abc`,
@@ -41,6 +47,7 @@ for (const [name, { path, bearer }] of Object.entries(routes))
         `svc-aig-metadata: {"a":"${token}"}`,
         `x-basic: ${basic(`:${token}`)}`,
         `authorization: ${basic(`u:${token}`)}`,
+        `x-two: Bearer a, ${basic(`u:${token}`)}`,
         `authorization: ${token}`,
       ]
       const good = `${bearer}: Bearer ${token}`
@@ -52,9 +59,7 @@ for (const [name, { path, bearer }] of Object.entries(routes))
         }),
         [call(path(ai), chat, `${token}: 1`, good), 'the name of a header'],
         [call(path(ai), chat, `X${token}: 1`, good), 'the name of a header'],
-        ...(name === 'native'
-          ? [[call(path(ai), chat, good).replace('POST', token), 'the method'] as const]
-          : []),
+        [call(path(ai), chat, good).replace('POST', token), 'the method'],
         ...(name === 'native' ? [[call(`${path(ai)}/${token}`, chat, good), 'the path'] as const] : []),
       ] as const
       for (const [request, where] of asked) {
@@ -96,16 +101,21 @@ test('a WebSocket handshake carries no credential of the gateway to a provider',
   assert.equal(provider.bytesReceived, 0)
 })
 
-test('a path with a credential of the gateway is not logged, even where something else refuses the call', async t => {
+test('a method or path with a credential of the gateway is not logged, even where something else refuses the call', async t => {
   const { ai } = await start(t, true)
-  const paths = { [`${ai.rest}/run/${ai.token}`]: 405, [`/v1/${ai.token}`]: 404, '/v1/plain': 404 }
+  const paths = { [`${ai.rest}/run/${ai.token}`]: 400, [`/v1/${ai.token}`]: 404, '/v1/plain': 404 }
   for (const [path, status] of Object.entries(paths)) {
     const answer = await ai.edge.ask(`GET ${path} HTTP/1.1\r\nHost: ai.test\r\n\r\n`)
     assert.equal(answer.status, status)
   }
+  assert.equal((await ai.edge.ask(`${ai.token} /v1/plain HTTP/1.1\r\nHost: ai.test\r\n\r\n`)).status, 404)
   assert.deepEqual(
-    ai.edge.accesses.map(({ path }) => path),
-    [null, null, '/v1/plain'],
+    ai.edge.accesses.map(({ method, path }) => [method, path]),
+    [
+      ['GET', null],
+      ['GET', '/v1/plain'],
+      ['', '/v1/plain'],
+    ],
   )
   assert.doesNotMatch(JSON.stringify(ai.edge.accesses), /svct_/)
 })

@@ -22,7 +22,8 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, new AiFields(x.head))
-  if (target.api !== 'native' && x.head.method !== 'POST') return onlyPost
+  // A credential as the method is reported as such.
+  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.fields.misplaced === null) return onlyPost
   return null
 }
 
@@ -30,9 +31,10 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
 const targetOf = rememberLast(parseAiTarget)
 
 /** Whether a request carries a credential of this gateway, which the origin of a zone must not see: it is an AI call with a wrong path. */
-export function showsOurs({ target, fields }: RequestHead): boolean {
-  if (holdsOurs(target)) return true
-  for (let i = 1; i < fields.length; i += 2) if (valueHoldsOurs(fields[i]!)) return true
+export function showsOurs({ method, target, fields }: RequestHead): boolean {
+  if (holdsOurs(target) || holdsOurs(method)) return true
+  for (let i = 0; i < fields.length; i += 2)
+    if (holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)) return true
   return false
 }
 
