@@ -29,7 +29,7 @@ export const field = {
   expect: 15,
   /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  /** Another path than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
+  /** Another path, host or scheme than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
   otherTarget: 17,
   forwarded: 18,
   xForwardedFor: 19,
@@ -208,6 +208,29 @@ export const addressNames: readonly string[] = [
   'eo-client-ip',
   'eo-connecting-ip',
   'oxygen-buyer-ip',
+  'ar-real-ip',
+  'x-original-for',
+  'http-x-forwarded',
+  'http-forwarded',
+  'http-forwarded-for',
+  'http-x-real-ip',
+  'http-x-cluster-client-ip',
+]
+
+/** The names beside X-Forwarded-Host and X-Forwarded-Proto under which proxies tell what a client asked for: the path, the host and the scheme. */
+export const targetNames: readonly string[] = [
+  'x-original-url',
+  'x-rewrite-url',
+  'x-original-uri',
+  'x-envoy-original-path',
+  'x-original-host',
+  'x-host',
+  'x-http-host-override',
+  'x-original-proto',
+  'x-scheme',
+  'x-url-scheme',
+  'front-end-https',
+  'cf-visitor',
 ]
 
 /** By length and the last five bits of the first letter, which leave few to compare with. */
@@ -228,8 +251,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-for': field.xForwardedFor,
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
-  'x-original-url': field.otherTarget,
-  'x-rewrite-url': field.otherTarget,
+  ...Object.fromEntries(targetNames.map(name => [name, field.otherTarget])),
   proxy: field.proxy,
   ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
   'cloudfront-viewer-address': field.xForwarded,

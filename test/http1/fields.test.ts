@@ -10,6 +10,7 @@ import {
   fieldId,
   isSettable,
   listHas,
+  targetNames,
   tellsOfHop,
 } from '../../src/http1/fields.ts'
 import { readPage } from '../help/docs.ts'
@@ -62,7 +63,7 @@ describe('fieldId', () => {
     'Hos',
     'Hostt',
     'Hpst',
-    'X-Host',
+    'X-Hosts',
     'content length',
     'x'.repeat(500),
     'X-Forwardedly',
@@ -166,13 +167,14 @@ describe('crosses', () => {
   }
 })
 
-test('every name of an address is one, and docs/proxying.md has them all', () => {
+test('every name of an address or a target is one, and docs/proxying.md has them all', () => {
   for (const name of addressNames) equal(fieldId(name), field.clientAddress, name)
-  const [, told = ''] =
-    /^Names under which only trusted proxies.*?: (.*)\.$/m.exec(readPage('docs/proxying.md').text) ?? []
+  for (const name of targetNames) equal(fieldId(name), field.otherTarget, name)
+  const { text } = readPage('docs/proxying.md')
+  const told = [...text.matchAll(/^Names under which only .*?: (.*)\.$/gm)].map(([, list = '']) => list)
   deepEqual(
-    told.split(', '),
-    addressNames.map(name => `\`${name}\``),
+    told,
+    [addressNames, targetNames].map(names => names.map(name => `\`${name}\``).join(', ')),
   )
 })
 

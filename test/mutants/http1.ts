@@ -100,7 +100,7 @@ export const http1: readonly Mutated[] = [
         breaks: 'what a stranger says of its address reaches origins',
       },
       {
-        text: "'x-original-url': field.otherTarget,",
+        text: "  'x-original-url',\n",
         becomes: '',
         breaks: 'an origin serves another path than the rules have seen',
       },

@@ -66,6 +66,9 @@ const otherNames = [
   'X-Cluster-Client-IP: 6.6.6.6',
   'X-Original-Forwarded-For: 6.6.6.6',
   'HTTP-Client-IP: 6.6.6.6',
+  'HTTP-X-Forwarded: 6.6.6.6',
+  'HTTP-X-Real-IP: 6.6.6.6',
+  'X-Original-For: 6.6.6.6',
 ]
 const others = [
   'CloudFront-Viewer-Address: 6.6.6.7:444',
@@ -251,17 +254,27 @@ test('a kept connection loses the trust that a reload withdraws', async t => {
   assert.deepEqual(seen, ['6.6.6.6, 127.0.0.1', '127.0.0.1'])
 })
 
-test('a field with another path is accepted only from trusted hops: no rule would have seen it', async t => {
+test('a field with another path, host or scheme is accepted only from trusted hops: no rule would have seen it', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
-  const lines = ['X-Original-URL: /admin', 'x-rewrite-url: /admin']
+  const lines = [
+    'X-Original-URL: /admin',
+    'x-rewrite-url: /admin',
+    'X-Original-URI: /admin',
+    'X-Original-Host: admin.test',
+    'X-Host: admin.test',
+    'X-HTTP-Host-Override: admin.test',
+    'X-Scheme: https',
+    'Front-End-Https: on',
+    'CF-Visitor: {"scheme":"https"}',
+  ]
   for (const from of ['127.0.0.1', '127.0.0.2']) {
     const client = await edge.connect(from)
-    await client.send(request('GET /', ...lines, 'X_Original_URL: /admin'))
+    await client.send(request('GET /', ...lines, 'X_Original_URL: /admin', 'X_Host: admin.test'))
     await client.response()
   }
   const [stranger, trusted] = origin.requests
-  const paths = /^x.(?:original|rewrite).url:/i
+  const paths = /^(?:x.(?:original|rewrite|http|scheme|host)|front|cf)/i
   assert.deepEqual(
     [stranger, trusted].map(received => received!.lines.filter(line => paths.test(line))),
     [[], lines],
