@@ -18,9 +18,14 @@ export const process: readonly Mutated[] = [
         breaks: 'a worker that crashes each time is started ten times a second',
       },
       {
-        text: 'if (worker.ping() >= this.#patience.mostMissed) void this.#endHung(worker)',
+        text: 'if (!this.#hung.has(worker) && worker.ping() >= most) void this.#endHung(worker, most)',
         becomes: 'worker.ping()',
         breaks: 'a worker that hangs stays',
+      },
+      {
+        text: 'for (const worker of this.#workers) {\n      const most',
+        becomes: 'for (const worker of this.#up) {\n      const most',
+        breaks: 'a worker that hangs while it starts stays',
       },
       {
         text: 'this.#config = ask.config\n',

@@ -1,6 +1,6 @@
 // The timeouts of a supervisor for its workers, and of workers without one.
 
-/** All in ms, except `mostMissed`. */
+/** All in ms, except the pings that may be missed. */
 export interface Supervision {
   /** A worker that lived this long is not considered to be in a crash loop. */
   readonly steadyLife: number
@@ -15,6 +15,8 @@ export interface Supervision {
   readonly heartbeat: number
   /** How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker is late. */
   readonly mostMissed: number
+  /** The same of one that has yet to listen: it loads its code first. */
+  readonly mostMissedAtStart: number
   /** How long the stack of a hung worker may take. */
   readonly stackPatience: number
   /** How long a worker may take to report its pools; a late one is not killed for it. */
@@ -39,6 +41,7 @@ export const usualSupervision: Supervision = {
   reloadPatience: 10_000,
   heartbeat: 1_000,
   mostMissed: 10,
+  mostMissedAtStart: 60,
   stackPatience: 2_000,
   viewPatience: 1_000,
   lendPatience: 100,

@@ -39,6 +39,8 @@ export class Supervisor implements ManagedPlane {
   readonly #patience: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
+  /** Those that are being killed since they replied to no ping. */
+  readonly #hung = new WeakSet<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
   /** The last result of each check, for workers that start later. */
@@ -183,13 +185,18 @@ export class Supervisor implements ManagedPlane {
   }
 
   #ping(): void {
-    for (const worker of this.#up) if (worker.ping() >= this.#patience.mostMissed) void this.#endHung(worker)
+    const { mostMissed, mostMissedAtStart } = this.#patience
+    for (const worker of this.#workers) {
+      const most = this.#up.has(worker) ? mostMissed : mostMissedAtStart
+      if (!this.#hung.has(worker) && worker.ping() >= most) void this.#endHung(worker, most)
+    }
   }
 
-  async #endHung(worker: WorkerHandle): Promise<void> {
+  async #endHung(worker: WorkerHandle, missed: number): Promise<void> {
+    this.#hung.add(worker)
     this.#up.delete(worker)
     const stack = await worker.stack(this.#patience.stackPatience)
-    const pings = { missed: this.#patience.mostMissed, interval: this.#patience.heartbeat }
+    const pings = { missed, interval: this.#patience.heartbeat }
     this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
     worker.kill()
   }

@@ -221,6 +221,26 @@ test('a worker that is stopped is killed and replaced, without its stack', async
   assert.deepEqual([lines[0]!.worker, lines[0]!.stack], [workers[0], null])
 })
 
+test('a worker that hangs while it starts is killed and replaced', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { supervisor, metrics, lines, workers } = await startWorkers(t, 1, {
+    supervision: { stackPatience: 50, shortestWait: 1 },
+  })
+  process.env.NODE_OPTIONS = '--import=data:text/javascript,for(;;);'
+  t.after(() => delete process.env.NODE_OPTIONS)
+  process.kill(workers[0]!, 'SIGKILL')
+  await turnsUntil(() => metrics.workerRestarts.value === 1)
+  const [hanging] = children()
+  delete process.env.NODE_OPTIONS
+  // It takes its time to start, on a busy machine.
+  beat(t, 60)
+  assert.deepEqual(children(), [hanging])
+  beat(t, 1)
+  await turnsUntil(() => metrics.workerRestarts.value === 2 && supervisor.isUp)
+  const isTold = ({ msg, worker }: Line) => msg === 'worker unresponsive, killing it' && worker === hanging
+  await turnsUntil(() => lines.some(isTold))
+})
+
 test('a worker that replies late, or is pinged late, is kept', async t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { supervisor, metrics, lines, workers } = await startWorkers(t, 1)
