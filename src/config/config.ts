@@ -15,7 +15,8 @@ import type { RewriteConfig } from './rewrite-config.ts'
 export interface Config {
   readonly name: string // the pseudonym in Via and CDN-Loop
   readonly workers: number | 'auto' // 0: one process
-  readonly listen: readonly Endpoint[]
+  readonly listen: readonly Listener[]
+  readonly tls: TlsConfig // of the listeners that speak it
   readonly admin: Endpoint
   readonly errors: CustomErrorsConfig & {
     readonly documentation: string | null // base of the `type` URIs, without a trailing slash
@@ -33,6 +34,7 @@ export interface Config {
     readonly requestsPerConnection: number
   }
   readonly client: {
+    readonly handshakeTimeout: number // ms for TLS, from the connection on
     readonly headerTimeout: number // ms
     readonly bodyRate: number // the least bytes a second of a body; 0: no minimum
     readonly bodyTimeout: number // ms for a whole body; 0: no limit
@@ -119,6 +121,11 @@ export interface OriginTls {
   readonly identity: TlsIdentity | null // the gateway's certificate for origins that require one
 }
 
+export interface TlsConfig {
+  readonly certificates: readonly TlsIdentity[] // the first is for clients that name no host
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+}
+
 /** A certificate with its chain, and its key, as PEM; the key is secret. */
 export interface TlsIdentity {
   readonly certificate: string
@@ -138,6 +145,11 @@ export interface Timeouts {
 export interface Endpoint {
   readonly host: string // IPv6 addresses without brackets
   readonly port: number
+}
+
+/** Where clients connect. */
+export interface Listener extends Endpoint {
+  readonly tls: boolean
 }
 
 export interface ManagementConfig {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'
 import { Vouch } from '../base/vouch.ts'
-import type { Config, Endpoint } from '../config/config.ts'
+import type { Config, Listener } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
@@ -74,7 +74,7 @@ export class DataPlane implements Plane {
   readonly #listeners: Listeners
   /** The last result of each check, for pools that a reload makes. */
   readonly #checks = new Map<string, KeyedCheckResult>()
-  readonly #listen: readonly Endpoint[]
+  readonly #listen: readonly Listener[]
   readonly #ticker: NodeJS.Timeout
   readonly #warnings: LogThrottle
   #dateSecond = 0
@@ -103,7 +103,7 @@ export class DataPlane implements Plane {
     this.#warnings = new LogThrottle(this.log, clock)
     this.#clients = new Clients(this, this.#warnings)
     this.#listeners = new Listeners({
-      accept: socket => this.#clients.accept(socket),
+      accept: (socket, { tls }) => this.#clients.accept(socket, tls),
       acceptFailed: error => this.#warnings.warn('accept', { err: error }, 'accepting a client failed'),
     })
     const { limits } = this.#clients
@@ -120,8 +120,8 @@ export class DataPlane implements Plane {
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
-  /** Binds every endpoint of the configuration and returns them with their real ports; binds none when one cannot be bound. */
-  async listen(options: { reusePort: boolean }): Promise<readonly Endpoint[]> {
+  /** Binds every listener of the configuration and returns them with their real ports; binds none when one cannot be bound. */
+  async listen(options: { reusePort: boolean }): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
     this.#clients.limits.measure()

@@ -90,9 +90,8 @@ class ExchangeRequestFacts implements RequestFacts {
     return this.#x.plane.geo?.networkOf(this.#x.clientAddress) ?? 0
   }
 
-  /** As a trusted hop reports it, since this listener speaks plain HTTP. */
   get tls(): boolean {
-    return equalsIgnoreCase(this.#x.way?.proto ?? '', 'https')
+    return equalsIgnoreCase(this.#x.scheme, 'https')
   }
 
   protected pathOf({ head, paths }: Exchange): string {

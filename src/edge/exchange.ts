@@ -19,7 +19,17 @@ import type { Origin } from './origin/origin.ts'
 import type { Plane } from './plane.ts'
 import type { EdgeMember } from './origin/pools.ts'
 import type { HeaderChanges } from './rewrite/headers.ts'
-import { type Way, wayOf } from './client/way.ts'
+import { schemeOf, type Way, wayOf } from './client/way.ts'
+
+/** What the TLS handshake of a client has shown. */
+export interface ClientTls {
+  /** The host that it asked for, in lower case; null where it named none. */
+  readonly serverName: string | null
+  /** Such as TLSv1.3. */
+  readonly version: string
+  /** The name of the cipher suite in the registry of IANA. */
+  readonly cipher: string
+}
 
 /** The client's side of an exchange, as the steps need it. */
 export interface Client extends ByteSink {
@@ -31,6 +41,10 @@ export interface Client extends ByteSink {
   readonly shown: Shown
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
+  /** Null for plain HTTP. */
+  readonly tls: ClientTls | null
+  /** Whether it speaks plain HTTP where TLS is expected. */
+  readonly isMisplaced: boolean
   /** Resumes reading the request body, which is then passed to `Upstream.body`. */
   readBody(): void
   /** Pauses the request body until `readBody`. */
@@ -179,6 +193,11 @@ export class Exchange {
   /** The work that is left for access rules, rate limits and rewrites together. */
   get work(): Work {
     return (this.#work ??= new Work())
+  }
+
+  /** The scheme by which the client reached this gateway, or as a trusted hop reports it. */
+  get scheme(): string {
+    return this.way?.proto ?? schemeOf(this.client)
   }
 
   get origin(): Origin | null {

@@ -8,6 +8,7 @@ import { AddressSet } from '../base/address/address.ts'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../metrics/edge-metrics.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
+import { Certificates } from '../certificates/certificates.ts'
 import { KeyRing } from '../ai/key-ring.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import { zoneScope } from '../tallies/scopes.ts'
@@ -63,6 +64,8 @@ export interface Snapshot {
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
+  /** For the listeners that speak TLS. */
+  readonly certificates: Certificates
   /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
   /** For requests outside of all zones. */
@@ -137,6 +140,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,
     client: config.client,
+    certificates: new Certificates(config.tls, parts.before?.certificates),
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     operator: config.errors.operator,

@@ -24,6 +24,22 @@ const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'
 /** What limits connections of clients. */
 const connectionLimits = ['connections', 'connections_per_address', 'descriptors'] as const
 
+/** How the TLS handshakes of clients end. */
+const handshakeKinds = ['full', 'resumed'] as const
+const tlsFailures = [
+  'not_tls',
+  'client_hello',
+  'server_name',
+  'version',
+  'cipher',
+  'protocol',
+  'client_alert',
+  'closed',
+  'timeout',
+  'other',
+] as const
+export type TlsFailure = (typeof tlsFailures)[number]
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -48,6 +64,8 @@ export class EdgeMetrics {
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
   readonly refusedConnections = tallies(connectionLimits)
+  readonly tlsHandshakes = tallies(handshakeKinds)
+  readonly tlsFailures = tallies(tlsFailures)
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()

@@ -1,7 +1,7 @@
 // Formats endpoints as URLs that a person on this machine can open.
 
 import { isIPv6 } from 'node:net'
-import type { Config, Endpoint } from '../config/config.ts'
+import type { Config, Endpoint, Listener } from '../config/config.ts'
 import { isWildcard } from '../config/resolve/listeners.ts'
 import { isLoopback } from '../config/settings/host-rules.ts'
 
@@ -11,10 +11,11 @@ export function reachable(host: string): string {
   return host === '::' ? '::1' : host
 }
 
-/** Writes the endpoint as a URL without a trailing slash; a wildcard address is shown as `localhost`. */
-export function urlOf({ host, port }: Endpoint): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+/** Writes a listener, or the side port, as a URL without a trailing slash; a wildcard address is shown as `localhost`. */
+export function urlOf({ host, port, tls }: Endpoint & Partial<Listener>): string {
+  const scheme = tls === true ? 'https' : 'http'
+  const name = isIPv6(host) ? `[${host}]` : host
+  return `${scheme}://${isWildcard(host) ? 'localhost' : name}:${port}`
 }
 
 /** Returns the URL of the authorization server: the one that is configured, or the side port where that is on loopback; null for none. */

@@ -69,7 +69,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
   return {
     name: settings.name ?? 'gatehouse',
     workers: 0,
-    listen: [{ host: '127.0.0.1', port: 0 }],
+    listen: [{ host: '127.0.0.1', port: 0, tls: false }],
+    tls: { certificates: [], minVersion: 'TLSv1.2' },
     admin: { host: '127.0.0.1', port: 0 },
     errors: { ...noCustomErrors, documentation, ...settings.errors },
     access: { ...openAccess, ...settings.access },
@@ -171,6 +172,7 @@ function poolOf(members: readonly Member[], { pool, transport }: EdgeSettings): 
 }
 
 const usualClient: Config['client'] = {
+  handshakeTimeout: 10_000,
   headerTimeout: 10_000,
   bodyRate: 500,
   bodyTimeout: 0,

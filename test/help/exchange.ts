@@ -87,6 +87,8 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     node: nodeOf(peer),
     shown: new Shown(),
     isTrusted,
+    tls: null,
+    isMisplaced: false,
     write(data) {
       seen.written += data.toString('latin1')
       return true

@@ -24,7 +24,7 @@ async function startNamed(t: TestContext): Promise<{ dns: DnsServer; lookup: Nam
 
 /** Starts an edge that listens there and whose zone leads to itself under that host. */
 async function startLoop(t: TestContext, listen: string, host: string, lookup?: NameLookup): Promise<Edge> {
-  const config = { ...edgeConfig([]), listen: [{ host: listen, port: 0 }] }
+  const config = { ...edgeConfig([]), listen: [{ host: listen, port: 0, tls: false }] }
   const edge = await listenAt(t, new Edge(t, config, lookup && { lookup }))
   edge.plane.reload(edgeConfig([`http://${host}:${edge.port}`]))
   return edge
@@ -62,7 +62,7 @@ test('a name that resolves to the gateway is 1000, until it resolves to another 
 
 test('another port of the gateway’s address is another server', async t => {
   const origin = await startResponder(t, ok('origin'))
-  const config = { ...edgeConfig([origin.url]), listen: [{ host: '0.0.0.0', port: 0 }] }
+  const config = { ...edgeConfig([origin.url]), listen: [{ host: '0.0.0.0', port: 0, tls: false }] }
   const edge = await listenAt(t, new Edge(t, config))
   assert.equal((await edge.ask(ask)).text, 'origin')
 })

@@ -152,7 +152,7 @@ test('a configuration that does not build changes nothing', async t => {
 test('listening on a port that is taken fails, and leaves none open', async t => {
   const edge = await startEdge(t, ['http://127.0.0.1:1'])
   const config = edgeConfig([])
-  const listen = [...config.listen, { host: '127.0.0.1', port: edge.port }]
+  const listen = [...config.listen, { host: '127.0.0.1', port: edge.port, tls: false }]
   const { plane } = new Edge(t, { ...config, listen })
   t.after(() => plane.destroy())
   await assert.rejects(plane.listen({ reusePort: false }), { code: 'EADDRINUSE' })

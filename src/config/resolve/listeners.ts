@@ -1,22 +1,24 @@
 // The listeners of the gateway, and which addresses conflict on any system.
 
 import { isIPv6 } from 'node:net'
-import type { Endpoint } from '../config.ts'
+import type { Endpoint, Listener } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { whereabouts } from './names.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 
 /** Returns the listeners, and notes each that conflicts with an earlier one. */
-export function resolveListeners({ listen, admin }: Settings, findings: Findings): Endpoint[] {
-  const endpoints = [...listen, admin]
+export function resolveListeners({ listen, admin }: Settings, findings: Findings): Listener[] {
+  // A mistake in an address leaves a listener without one.
+  const listeners = listen.flatMap(({ address, tls }) => (address === null ? [] : [{ address, tls }]))
+  const endpoints = [...listeners.map(({ address }) => address), admin]
     .filter(({ value, path }) => value.port !== 0 && !findings.concern(path))
     .toSorted((a, b) => a.line - b.line)
   for (const [i, endpoint] of endpoints.entries()) {
     const first = endpoints.slice(0, i).find(other => overlap(endpoint.value, other.value))
     if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${rule}`)
   }
-  return listen.map(({ value }) => value)
+  return listeners.map(({ address, tls }) => ({ ...address.value, tls: tls.value }))
 }
 
 /** Whether it covers all addresses of this machine. */

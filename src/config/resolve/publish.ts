@@ -56,7 +56,7 @@ export function publish(
 function publicationsOf({ oauth, dashboard, listen }: Settings): readonly Publication[] {
   const issuer = publishedHost(
     oauth.issuer?.value ?? null,
-    listen.map(({ value }) => value),
+    listen.flatMap(({ address }) => (address === null ? [] : [address.value])),
   )
   const of = { setting: oauth.issuer!, settingName: 'oauth.issuer', owner: 'the authorization server' }
   const server = issuer === null ? [] : [{ own: 'issuer', host: issuer, ...of, paths: issuerPaths } as const]

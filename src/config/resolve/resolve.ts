@@ -9,6 +9,7 @@ import type { Findings } from '../file/mistake.ts'
 import { isLoopback } from '../settings/host-rules.ts'
 import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
+import { resolveServerTls } from './server-tls.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
 import { publish } from './publish.ts'
 import { resolveAi } from './resolve-ai.ts'
@@ -37,6 +38,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     name: settings.name,
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
+    tls: resolveServerTls(settings, findings),
     admin: settings.admin.value,
     errors: { ...custom, documentation: errors.documentation },
     access,
@@ -52,6 +54,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       requestsPerConnection: limits.requests_per_connection,
     },
     client: {
+      handshakeTimeout: client.handshake_timeout,
       headerTimeout: client.header_timeout,
       bodyRate: client.body_rate,
       bodyTimeout: client.body_timeout,

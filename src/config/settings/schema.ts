@@ -6,6 +6,7 @@ import { providerNames } from '../config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
+import { listen, serverTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { pools } from './pool-settings.ts'
 import { rewrite } from './rewrite-settings.ts'
@@ -137,9 +138,8 @@ const price = mapping({
 export const schema = mapping({
   name: optional(scalar(pseudonym), 'gatehouse'),
   workers: optional(scalar(workerCount), 0),
-  listen: optional(list(placed(scalar(endpoint)), { least: 1 }), [
-    unwritten('listen', { host: '0.0.0.0', port: 8080 }),
-  ]),
+  listen,
+  tls: serverTls,
   admin: unlessGiven(
     'GATEHOUSE_ADMIN',
     optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
@@ -161,6 +161,7 @@ export const schema = mapping({
     requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),
   }),
   client: group({
+    handshake_timeout: optional(scalar(duration(1, hour)), 10 * second),
     header_timeout: optional(scalar(duration(1, hour)), 10 * second),
     body_rate: optional(scalar(byteRateOrOff(1, MiB)), 500),
     body_timeout: optional(scalar(durationOrOff(1, day)), hour),

@@ -7,9 +7,11 @@ import { descriptorOf } from '../../base/descriptors.ts'
 import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { ClientConnection } from '../client/connection.ts'
+import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
+import { Handshake } from './handshake.ts'
 
 /** How many connections are looked at for one that is idle, before a client is refused. */
 const mostLookedAt = 100
@@ -18,7 +20,7 @@ export class Clients {
   readonly limits = new ConnectionLimits()
   readonly #plane: Plane
   readonly #warnings: LogThrottle
-  readonly #connections = new Set<ClientConnection>()
+  readonly #connections = new Set<ClientConnection | Handshake>()
   #drained: (() => void) | null = null
 
   constructor(plane: Plane, warnings: LogThrottle) {
@@ -27,13 +29,13 @@ export class Clients {
   }
 
   /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. */
-  accept(socket: Socket): void {
+  accept(socket: Socket, isTls = false): void {
     try {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
       let limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer, -1)
       if (limit !== null) return this.#turnAway(socket, limit)
-      const connection = this.#connect(socket, peer)
+      const connection = this.#connect(socket, peer, isTls)
       this.#plane.metrics.clientConnections.inc()
       this.#connections.add(connection)
     } catch (bug) {
@@ -92,13 +94,36 @@ export class Clients {
     return false
   }
 
-  #connect(socket: Socket, peer: string): ClientConnection {
+  #connect(socket: Socket, peer: string, isTls: boolean): ClientConnection | Handshake {
     try {
-      return new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
+      return isTls
+        ? this.#shakeHands(socket)
+        : new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
     } catch (bug) {
       this.limits.leave(peer)
       throw bug
     }
+  }
+
+  #shakeHands(transport: Socket): Handshake {
+    return new Handshake(transport, this.#plane, {
+      shaken: (handshake, socket, tls) => this.#replace(handshake, socket, { tls, transport }),
+      failed: handshake => this.#closed(handshake),
+    })
+  }
+
+  /** Puts the connection that a handshake has led to in its place. */
+  #replace(
+    handshake: Handshake,
+    socket: Socket,
+    { tls, transport }: { readonly tls: ClientTls | null; readonly transport: Socket },
+  ): void {
+    const arrival = { tls, isMisplaced: tls === null, transport }
+    const connection = new ClientConnection(socket, this.#plane, closed => this.#closed(closed), arrival)
+    this.#connections.delete(handshake)
+    this.#connections.add(connection)
+    if (this.#plane.isDraining) connection.drain()
+    socket.resume()
   }
 
   /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
@@ -109,7 +134,7 @@ export class Clients {
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
-  #closed(connection: ClientConnection): void {
+  #closed(connection: ClientConnection | Handshake): void {
     if (!this.#connections.delete(connection)) return
     this.#plane.metrics.clientConnections.dec()
     this.limits.leave(connection.peer)

@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Endpoint } from '../../config/config.ts'
+import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
@@ -10,8 +10,8 @@ const shortTurn = 0.05
 const mostTurns = 200
 
 interface ListenersOwner {
-  /** Takes a connection; must not throw. */
-  accept(socket: Socket): void
+  /** Takes a connection of a listener; must not throw. */
+  accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
 }
 
@@ -25,14 +25,14 @@ export class Listeners {
     this.#owner = owner
   }
 
-  /** Binds every endpoint and returns them with their real ports; binds none when one cannot be bound. */
+  /** Binds every listener and returns them with their real ports; binds none when one cannot be bound. */
   async bind(
-    endpoints: readonly Endpoint[],
+    listeners: readonly Listener[],
     { reusePort }: { reusePort: boolean },
-  ): Promise<readonly Endpoint[]> {
-    const bound: Endpoint[] = []
+  ): Promise<readonly Listener[]> {
+    const bound: Listener[] = []
     try {
-      for (const endpoint of endpoints) bound.push(await this.#bind(endpoint, reusePort))
+      for (const listener of listeners) bound.push(await this.#bind(listener, reusePort))
     } catch (error) {
       this.close()
       throw error
@@ -56,21 +56,22 @@ export class Listeners {
     this.close()
   }
 
-  #bind(endpoint: Endpoint, reusePort: boolean): Promise<Endpoint> {
+  #bind(listener: Listener, reusePort: boolean): Promise<Listener> {
     // A client that has sent its last request may close its half and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark }
     const server = createServer(options, socket => {
       this.#accepted++
-      this.#owner.accept(socket)
+      this.#owner.accept(socket, listener)
     })
     this.#servers.push(server)
     return new Promise((resolve, reject) => {
       server.once('error', reject)
-      server.listen({ ...endpoint, reusePort, backlog: 4096 }, () => {
+      const { host, port: wanted } = listener
+      server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
         server.off('error', reject)
         server.on('error', error => this.#owner.acceptFailed(error))
         const { port } = server.address() as { port: number }
-        resolve({ host: endpoint.host, port })
+        resolve({ ...listener, port })
       })
     })
   }

@@ -34,7 +34,7 @@ export function challengeFor(x: Exchange, error: TokenError): string {
   const { account } = target
   const gateway = target.api === 'rest' ? null : target.gateway
   const host = hostOf(x)
-  const isSecure = isSecureFor(x)
+  const isSecure = x.scheme === 'https'
   const hasIssuer = Boolean(x.plane.ai!.issuer)
   if (
     last?.host === host &&
@@ -96,13 +96,9 @@ const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : 
 function originOf(x: Exchange): string | null {
   const host = hostOf(x)
   if (host === null || hostName(host) === null) return null
-  return `${isSecureFor(x) ? 'https' : 'http'}://${host.toLowerCase()}`
+  return `${x.scheme === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
 function hostOf({ head, way }: Exchange): string | null {
   return way?.host ?? head.host
-}
-
-function isSecureFor({ way }: Exchange): boolean {
-  return way?.proto === 'https'
 }

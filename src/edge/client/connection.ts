@@ -8,7 +8,7 @@ import type { RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { answer, answerBug } from '../answer.ts'
-import type { Client, Exchange } from '../exchange.ts'
+import type { Client, ClientTls, Exchange } from '../exchange.ts'
 import { writeTo } from '../forward/body-writer.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
@@ -21,14 +21,27 @@ import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
 import { nodeOf } from './way.ts'
 
+/** How a client has come. */
+interface Arrival {
+  /** Null for plain HTTP. */
+  readonly tls: ClientTls | null
+  /** Whether TLS was expected of it. */
+  readonly isMisplaced: boolean
+  /** The TCP connection. */
+  readonly transport: Socket
+}
+
 export class ClientConnection implements Client {
   readonly peer: string
   readonly node: string
+  readonly tls: ClientTls | null
+  readonly isMisplaced: boolean
   readonly shown = new Shown()
   isTrusted = false
   /** The request that is being served; null between two. */
   exchange: Exchange | null = null
   readonly #socket: Socket
+  readonly #transport: Socket
   readonly #plane: Plane
   readonly #closed: (connection: ClientConnection) => void
   readonly #lifetime: Lifetime
@@ -39,8 +52,16 @@ export class ClientConnection implements Client {
   #halfClosed: HalfClosed | null = null
 
   /** `closed` hears once that the connection is closed. */
-  constructor(socket: Socket, plane: Plane, closed: (connection: ClientConnection) => void) {
+  constructor(
+    socket: Socket,
+    plane: Plane,
+    closed: (connection: ClientConnection) => void,
+    arrival: Arrival = { tls: null, isMisplaced: false, transport: socket },
+  ) {
     this.#socket = socket
+    this.#transport = arrival.transport
+    this.tls = arrival.tls
+    this.isMisplaced = arrival.isMisplaced
     this.#plane = plane
     this.#closed = closed
     this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
@@ -94,14 +115,14 @@ export class ClientConnection implements Client {
   cutOff(x: Exchange, gently: boolean): void {
     this.#conclude(x)
     if (gently) this.#close()
-    else reset(this.#socket)
+    else this.#reset()
   }
 
   abandon(x: Exchange): void {
     x.aborted = true
     x.upstream?.abort()
     this.#conclude(x)
-    reset(this.#socket)
+    this.#reset()
   }
 
   // ── what time and shutdown ask of it ──
@@ -150,7 +171,7 @@ export class ClientConnection implements Client {
     x.upstream?.abort()
     this.#conclude(x)
     if (isWhole) this.#socket.destroy()
-    else reset(this.#socket)
+    else this.#reset()
   }
 
   // ── what the reader has found ──
@@ -248,7 +269,7 @@ export class ClientConnection implements Client {
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()
     if (this.exchange !== null) this.abandon(this.exchange)
-    else reset(this.#socket)
+    else this.#reset()
   }
 
   #expire(): void {
@@ -257,7 +278,7 @@ export class ClientConnection implements Client {
     if (this.#lifetime.isOpen && pending !== null) {
       this.#plane.metrics.slowClients.head.inc()
       this.refuse('request_timeout', pending)
-    } else if (this.#socket.writableLength > 0) reset(this.#socket)
+    } else if (this.#socket.writableLength > 0) this.#reset()
     else this.#socket.destroy()
   }
 
@@ -268,6 +289,10 @@ export class ClientConnection implements Client {
     x.upstream = null
     this.exchange = null
     record(x)
+  }
+
+  #reset(): void {
+    reset(this.#socket, this.#transport)
   }
 
   #close(): void {

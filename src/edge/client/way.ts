@@ -17,9 +17,17 @@ export interface Way {
   readonly host: string | null
 }
 
+/** The other end of the connection. */
+interface Peer {
+  readonly peer: string
+  readonly node: string
+  /** Null for plain HTTP. */
+  readonly tls: unknown
+}
+
 /** A request as it arrived, and whom this gateway trusts. */
 interface Arrival {
-  readonly client: { readonly peer: string; readonly node: string }
+  readonly client: Peer
   readonly head: RequestHead
   readonly snapshot: { readonly trusted: AddressSet; readonly clientAddress: Config['clientAddress'] }
 }
@@ -46,24 +54,30 @@ export function wayOf({ client, head, snapshot }: Arrival): Way | null {
   return { hops, proto: plain(said?.proto), host: plain(said?.host) }
 }
 
+/** Returns the scheme by which a client reached this gateway. */
+export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
+  return tls === null ? 'http' : 'https'
+}
+
 /** Writes what an origin learns of a request from a stranger: nothing of what that claims. */
 export function strangersLines({ client, head }: Arrival): string {
-  return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: http\r\n${hostLine(head.host)}Forwarded: ${thisHop(client.node, head.host)}\r\n`
+  return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${thisHop(client, head.host)}\r\n`
 }
 
 /** Writes what an origin learns of a request from a trusted hop: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
 export function trustedLines(x: Departure): string {
   const { client, head, snapshot } = x
   const way = x.way!
-  const ours = thisHop(client.node, head.host)
+  const ours = thisHop(client, head.host)
+  const scheme = schemeOf(client)
   const lines =
     snapshot.clientAddress === 'forwarded'
       ? `X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\r\n` +
-        `X-Forwarded-Proto: ${way.proto ?? 'http'}\r\n` +
+        `X-Forwarded-Proto: ${way.proto ?? scheme}\r\n` +
         hostLine(way.host ?? head.host) +
         `Forwarded: ${appended(joined(head, field.forwarded), ours)}\r\n`
       : `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\r\n` +
-        `X-Forwarded-Proto: ${joined(head, field.xForwardedProto) ?? 'http'}\r\n` +
+        `X-Forwarded-Proto: ${joined(head, field.xForwardedProto) ?? scheme}\r\n` +
         hostLine(joined(head, field.xForwardedHost) ?? head.host) +
         `Forwarded: ${[...elementsOf(way), ours].join(', ')}\r\n`
   return lines + claims(x)
@@ -100,8 +114,8 @@ export function nodeOf(address: string): string {
   return isIPv6(address) ? `"[${address}]"` : address
 }
 
-function thisHop(node: string, host: string | null): string {
-  return `for=${node}${host === null ? '' : `;host=${quoted(host)}`};proto=http`
+function thisHop(client: Peer, host: string | null): string {
+  return `for=${client.node}${host === null ? '' : `;host=${quoted(host)}`};proto=${schemeOf(client)}`
 }
 
 /** Writes nothing for a client of HTTP/1.0 that named no host. */

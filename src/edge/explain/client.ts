@@ -14,6 +14,8 @@ export class AbsentClient implements Client {
   readonly node: string
   readonly shown = new Shown()
   isTrusted = false
+  readonly tls = null
+  readonly isMisplaced = false
   /** What was written last. */
   written = ''
   /** Settles when the body is asked for and there is none to read, or it is refused; rejects for a bug. */

@@ -61,6 +61,18 @@ export const requestFamilies: readonly Family[] = [
     read: ({ edge }) => byName(edge.refusedConnections, reason => ({ reason })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_tls_handshakes_total',
+    help: 'TLS handshakes with clients, full or resumed.',
+    read: ({ edge }) => byName(edge.tlsHandshakes, kind => ({ kind })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_tls_handshake_failures_total',
+    help: 'TLS handshakes with clients that failed, by reason.',
+    read: ({ edge }) => byName(edge.tlsFailures, reason => ({ reason })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_connections_open',
     help: 'Open connections, with clients and with origins.',

@@ -2,8 +2,9 @@
 
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { request as requestSecurely } from 'node:https'
 import { isIP, isIPv6 } from 'node:net'
-import type { AiConfig, Config, Endpoint, ProviderName } from '../../config/config.ts'
+import type { AiConfig, Config, Listener, ProviderName } from '../../config/config.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { customRow, type ProviderRow, providerRows } from '../../ai/provider-rows.ts'
 import type { Entrance, ExampleProvider, TestCall, TestResponse } from '../../dashboard/entrance.ts'
@@ -12,7 +13,7 @@ import { reachable } from '../url.ts'
 interface Edge {
   readonly config: Pick<Config, 'ai' | 'oauth'>
   /** Empty until it listens. */
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly Listener[]
 }
 
 /** Ms that a call may take, and bytes of its response that are read. */
@@ -33,7 +34,7 @@ export class AiEntrance {
   get current(): Entrance | null {
     const { config, endpoints } = this.#edge()
     const [host] = config.ai.hosts
-    const [endpoint] = endpoints
+    const endpoint = endpoints.find(({ tls }) => tls) ?? endpoints[0]
     if (host === undefined || endpoint === undefined) return null
     const origin = originOf(host, endpoint, config)
     return {
@@ -43,7 +44,7 @@ export class AiEntrance {
     }
   }
 
-  async #send(call: TestCall, endpoint: Endpoint, host: string): Promise<TestResponse> {
+  async #send(call: TestCall, endpoint: Listener, host: string): Promise<TestResponse> {
     if (this.#running >= mostCalls)
       throw new Error('Too many test requests are running. Wait for one to end.')
     this.#running++
@@ -64,11 +65,11 @@ export class AiEntrance {
 }
 
 /** Returns the origin that clients use. An issuer with https means that TLS ends before the edge, so names are reached by that too. */
-function originOf(host: string, { port }: Endpoint, { oauth }: Edge['config']): string {
+function originOf(host: string, { port, tls }: Listener, { oauth }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
     return `https://${host}`
   const name = isIPv6(host) ? `[${host}]` : host
-  return port === 80 ? `http://${name}` : `http://${name}:${port}`
+  return new URL(`${tls ? 'https' : 'http'}://${name}:${port}`).origin
 }
 
 /** Chooses a provider that has a key; then one of the operator's own, which may need none. */
@@ -103,11 +104,12 @@ const models: Readonly<Record<string, string>> = {
 
 async function send(
   { path, headers, body }: TestCall,
-  endpoint: Endpoint,
+  endpoint: Listener,
   host: string,
 ): Promise<TestResponse> {
   const began = performance.now()
-  const outgoing = request({
+  const isAddress = isIP(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) !== 0
+  const outgoing = (endpoint.tls ? requestSecurely : request)({
     host: reachable(endpoint.host),
     port: endpoint.port,
     method: 'POST',
@@ -115,6 +117,11 @@ async function send(
     headers: { ...headers, host, 'content-type': 'application/json', accept: 'application/json' },
     agent: false,
     signal: AbortSignal.timeout(mostTime),
+    // It is this process that answers, whoever issued its certificate.
+    ...(endpoint.tls && {
+      rejectUnauthorized: false,
+      servername: isAddress ? '' : host.replace(/:\d+$/, ''),
+    }),
   })
   outgoing.end(body)
   const [response]: [IncomingMessage] = (await once(outgoing, 'response')) as [IncomingMessage]

@@ -1,12 +1,12 @@
 // The greeting of a gateway that is up: where it listens, and three commands to try.
 
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint, Listener } from '../../config/config.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { urlOf } from '../url.ts'
 import { version } from '../version.ts'
 
 /** Returns the greeting, for a terminal. */
-export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoint): string {
+export function banner(config: Config, edge: readonly Listener[], admin: Endpoint): string {
   const site = urlOf(edge[0]!)
   const host = hostToTry(config, site)
   const lines = [
@@ -28,7 +28,7 @@ export function banner(config: Config, edge: readonly Endpoint[], admin: Endpoin
 export function welcome(
   { account, gateway, token, setUp }: FirstStart & { readonly setUp: string | null },
   { ai }: Config,
-  edge: readonly Endpoint[],
+  edge: readonly Listener[],
 ): string {
   const [host] = ai.hosts
   const lines = [

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/people-metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { People } from '../../people/people.ts'
@@ -31,7 +31,7 @@ export interface FaceParts {
   /** Returns the URL of the side port; its port is real once it listens. */
   readonly sidePort: () => string
   /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
-  readonly edge: () => { readonly config: Config; readonly endpoints: readonly Endpoint[] }
+  readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
   /** What is counted of people and apps. */
   readonly metrics: PeopleMetrics
   /** Asks the management API as somebody who is signed in. */

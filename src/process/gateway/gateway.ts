@@ -9,7 +9,7 @@ import type { StoreSigns } from '../../metrics/counts.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { RequestHistory } from '../../metrics/request-history.ts'
 import { Vouch } from '../../base/vouch.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint, Listener } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Api } from '../../admin/row.ts'
@@ -109,7 +109,7 @@ export class Gateway {
   #management: Management | null = null
   #faces: Faces | null = null
   #plane: ManagedPlane | null = null
-  #edge: readonly Endpoint[] = []
+  #edge: readonly Listener[] = []
   #admin: Endpoint
 
   constructor(
@@ -169,7 +169,7 @@ export class Gateway {
   }
 
   /** The addresses that serve clients, with real ports, once `start` is done. */
-  get edge(): readonly Endpoint[] {
+  get edge(): readonly Listener[] {
     return this.#edge
   }
 

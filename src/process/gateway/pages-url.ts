@@ -16,16 +16,20 @@ export function pagesUrl(
   return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
 }
 
-/** Returns the origins of a dashboard that is published: over https, or on loopback at the ports of the edge. */
+/** Returns the origins of a dashboard that is published: over https, at the usual port and those of the edge with TLS, or on loopback at any port of the edge. */
 export function dashboardOrigins({
   dashboard: { host },
   listen,
 }: Pick<Config, 'dashboard' | 'listen'>): readonly string[] {
   if (host === null) return []
   const name = isIPv6(host) ? `[${host}]` : host
-  return isLoopback(host)
-    ? listen.map(({ port }) => new URL(`http://${name}:${port}`).origin)
-    : [`https://${name}`]
+  const secure = listen.filter(({ tls }) => tls).map(({ port }) => originAt('https', name, port))
+  if (!isLoopback(host)) return [...new Set([`https://${name}`, ...secure])]
+  return [...secure, ...listen.filter(({ tls }) => !tls).map(({ port }) => originAt('http', name, port))]
+}
+
+function originAt(scheme: string, name: string, port: number): string {
+  return new URL(`${scheme}://${name}:${port}`).origin
 }
 
 /** Whether who is at an origin that leads to the side port finds the dashboard there: the edge serves it only on the host that is published for it. */

@@ -2,7 +2,7 @@
 
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/config.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { Tally } from '../../store/tally.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
@@ -53,7 +53,7 @@ export class LocalPlane implements ManagedPlane {
     return this.#isUp
   }
 
-  async listen(): Promise<readonly Endpoint[]> {
+  async listen(): Promise<readonly Listener[]> {
     const { reusePort, services } = this.#parts
     await this.#files.prepare(this.#config, this.#config)
     this.#plane = this.#build()

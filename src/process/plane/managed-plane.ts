@@ -1,7 +1,7 @@
 // The data plane as the gateway manages it, in this process or in workers.
 
 import type { Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
@@ -11,7 +11,7 @@ export interface ManagedPlane {
   /** Whether any process accepts connections. */
   readonly isUp: boolean
   /** Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available. */
-  listen(): Promise<readonly Endpoint[]>
+  listen(): Promise<readonly Listener[]>
   /** Replaces the configuration in one step; when it does not build, rejects and changes nothing. */
   reload(config: Config): Promise<void>
   /** Accepts no more connections and finishes running requests; what is left after `grace` ms is cut. */

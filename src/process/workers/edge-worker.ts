@@ -5,7 +5,7 @@ import '../threads.ts'
 import { systemClock } from '../../base/clock.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
-import type { Endpoint } from '../../config/config.ts'
+import type { Listener } from '../../config/config.ts'
 import { Borrower } from '../../store/lending.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
@@ -85,7 +85,7 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
   }
 }
 
-async function start(ask: Ask & { kind: 'start' }): Promise<readonly Endpoint[]> {
+async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]> {
   const { config, documentation, sidePort, checks } = ask
   ;({ orphanGrace, lastWords } = ask)
   log.level = config.log.level

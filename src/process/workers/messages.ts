@@ -1,7 +1,7 @@
 // The messages between the supervisor and a worker.
 
 import type { Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/config.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
@@ -40,7 +40,7 @@ export type Ask =
   | { readonly kind: 'snapshot' }
 
 export interface Reply {
-  readonly start: readonly Endpoint[]
+  readonly start: readonly Listener[]
   readonly reload: null
   readonly drain: null
   readonly cut: null

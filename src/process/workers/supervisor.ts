@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/config.ts'
 import { type FoundKey, LatestKeys } from '../../store/found-keys.ts'
 import { freshest, type Loan } from '../../store/lending.ts'
 import type { Tally } from '../../store/tally.ts'
@@ -70,7 +70,7 @@ export class Supervisor implements ManagedPlane {
   }
 
   /** Starts the first worker alone: it validates the configuration, and determines the ports that the others share. */
-  async listen(): Promise<readonly Endpoint[]> {
+  async listen(): Promise<readonly Listener[]> {
     this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
     const listen = await this.#start(0)
     this.#config = { ...this.#config, listen }
@@ -207,7 +207,7 @@ export class Supervisor implements ManagedPlane {
   }
 
   /** Starts a worker and lets it listen; `attempt` counts the previous crashes in a row. */
-  async #start(attempt: number): Promise<readonly Endpoint[]> {
+  async #start(attempt: number): Promise<readonly Listener[]> {
     const { documentation, sidePort, log, tallied } = this.#parts
     const heard = {
       counted: (tallies: readonly Tally[]) => tallied?.(tallies),

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { Listeners } from '../../../src/edge/accept/listeners.ts'
 import { freePort } from '../../help/free-port.ts'
 
-const free = { host: '127.0.0.1', port: 0 }
+const free = { host: '127.0.0.1', port: 0, tls: false }
 
 function start(t: TestContext): { readonly listeners: Listeners; readonly accepted: Socket[] } {
   const accepted: Socket[] = []
@@ -33,7 +33,7 @@ async function outcomeOf(port: number): Promise<string> {
 
 test('every endpoint is bound, with the port that the system chose', async t => {
   const { listeners } = start(t)
-  const bound = await listeners.bind([free, { host: '127.0.0.2', port: 0 }], { reusePort: false })
+  const bound = await listeners.bind([free, { host: '127.0.0.2', port: 0, tls: false }], { reusePort: false })
   assert.deepEqual(
     bound.map(({ host }) => host),
     ['127.0.0.1', '127.0.0.2'],
@@ -50,8 +50,8 @@ test('where one endpoint is taken, none stays bound', async t => {
   const first = await freePort()
   const { listeners } = start(t)
   const endpoints = [
-    { host: '127.0.0.1', port: first },
-    { host: '127.0.0.1', port: taken },
+    { host: '127.0.0.1', port: first, tls: false },
+    { host: '127.0.0.1', port: taken, tls: false },
   ]
   await assert.rejects(listeners.bind(endpoints, { reusePort: false }), { code: 'EADDRINUSE' })
   assert.equal(await outcomeOf(first), 'ECONNREFUSED')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import type { Config, Endpoint, ProviderConfig } from '../../../src/config/config.ts'
+import type { Config, Listener, ProviderConfig } from '../../../src/config/config.ts'
 import { AiEntrance } from '../../../src/process/gateway/ai-entrance.ts'
 import { until } from '../../help/until.ts'
 
@@ -10,10 +10,10 @@ interface Given {
   readonly hosts?: readonly string[]
   readonly providers?: readonly Partial<ProviderConfig>[]
   readonly issuer?: string | null
-  readonly endpoints?: readonly Endpoint[]
+  readonly endpoints?: readonly Listener[]
 }
 
-const here = { host: '0.0.0.0', port: 8080 }
+const here = { host: '0.0.0.0', port: 8080, tls: false }
 
 function entranceOf({
   hosts = ['127.0.0.1'],
@@ -35,7 +35,7 @@ test('the address is that of the first host, as clients reach it', () => {
   const issuer = 'https://id.example'
   assert.equal(entranceOf({ hosts: ['ai.example'], issuer })!.origin, 'https://ai.example')
   assert.equal(entranceOf({ issuer })!.origin, 'http://127.0.0.1:8080')
-  const port80 = [{ host: '::', port: 80 }]
+  const port80 = [{ host: '::', port: 80, tls: false }]
   assert.equal(entranceOf({ hosts: ['ai.example'], endpoints: port80 })!.origin, 'http://ai.example')
   assert.equal(entranceOf({ hosts: [] }), null)
   assert.equal(entranceOf({ endpoints: [] }), null)
@@ -78,7 +78,7 @@ test('a call is sent with the host of clients; of its response so much is read, 
     server.closeAllConnections()
   })
   const { port } = server.address() as AddressInfo
-  const { send } = entranceOf({ endpoints: [{ host: '0.0.0.0', port }] })!
+  const { send } = entranceOf({ endpoints: [{ host: '0.0.0.0', port, tls: false }] })!
   const call = { path: '/', headers: {}, body: '{}' }
   assert.equal((await send(call)).body.length, 64 * 1024)
   await assert.rejects(send({ ...call, path: '/cut' }), /could not be reached/)

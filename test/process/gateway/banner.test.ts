@@ -10,7 +10,7 @@ const admin = { host: '127.0.0.1', port: 8081 }
 /** Writes the banner of a gateway whose zones have these hosts. */
 function greet(hosts: readonly string[], { isDefault = false, host = '0.0.0.0' } = {}): string {
   const config = { zones: [{ hosts, isDefault }] } as unknown as Config
-  return banner(config, [{ host, port: 8080 }], admin)
+  return banner(config, [{ host, port: 8080, tls: false }], admin)
 }
 
 test('the banner names both listeners and three lines to try', () => {
@@ -34,13 +34,14 @@ test('a wildcard address is shown as localhost, IPv6 in brackets', () => {
   assert.equal(urlOf({ host: '::', port: 1 }), 'http://localhost:1')
   assert.equal(urlOf({ host: '::1', port: 1 }), 'http://[::1]:1')
   assert.equal(urlOf({ host: '192.0.2.1', port: 1 }), 'http://192.0.2.1:1')
+  assert.equal(urlOf({ host: '0.0.0.0', port: 443, tls: true }), 'https://localhost:443')
 })
 
 test('the welcome of a first start shows what was made, and a call to try', () => {
   const setUp = 'http://127.0.0.1:8081/auth/set-up?token=value'
   const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value', setUp }
   const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'] } })
-  const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080 }])
+  const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080, tls: false }])
   for (const part of [
     first.account,
     'default',
@@ -49,10 +50,12 @@ test('the welcome of a first start shows what was made, and a call to try', () =
     `http://127.0.0.1:8080/client/v4/accounts/${first.account}/ai/v1/`,
   ])
     assert.ok(text.includes(part), part)
-  const given = welcome({ ...first, token: null, setUp: null }, config, [{ host: '0.0.0.0', port: 8080 }])
+  const given = welcome({ ...first, token: null, setUp: null }, config, [
+    { host: '0.0.0.0', port: 8080, tls: false },
+  ])
   assert.match(given, /The token is the one you set/)
   assert.match(given, /-H "Authorization: Bearer \$TOKEN"/)
   assert.match(given, /gatehouse user invite$/m)
   assert.doesNotMatch(given, /svct_|null|set-up/)
-  assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080 }]), /curl/)
+  assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080, tls: false }]), /curl/)
 })

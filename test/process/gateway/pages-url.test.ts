@@ -20,13 +20,25 @@ test('people sign in at the issuer, else on the host of the dashboard, else at a
 })
 
 test('a dashboard is published over https, or on loopback at the ports of the edge', () => {
-  const listen = [8080, 80].map(port => ({ host: '0.0.0.0', port }))
+  const listen = [8080, 80].map(port => ({ host: '0.0.0.0', port, tls: false }))
   const of = (host: string | null) => dashboardOrigins({ dashboard: { host }, listen })
   assert.deepEqual(of(null), [])
   assert.deepEqual(of('gate.example'), ['https://gate.example'])
   assert.deepEqual(of('localhost'), ['http://localhost:8080', 'http://localhost'])
   assert.deepEqual(of('::1'), ['http://[::1]:8080', 'http://[::1]'])
   assert.deepEqual(of('2001:db8::1'), ['https://[2001:db8::1]'])
+  const secure = [
+    ...listen,
+    { host: '0.0.0.0', port: 8443, tls: true },
+    { host: '::1', port: 443, tls: true },
+  ]
+  const origins = (host: string) => dashboardOrigins({ dashboard: { host }, listen: secure })
+  assert.deepEqual(origins('gate.example'), ['https://gate.example', 'https://gate.example:8443'])
+  assert.deepEqual(origins('localhost').slice(0, 3), [
+    'https://localhost:8443',
+    'https://localhost',
+    'http://localhost:8080',
+  ])
 })
 
 test('the dashboard is on the host that is published for it, and wherever no host of the edge leads to the side port', () => {

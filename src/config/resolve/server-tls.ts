@@ -1,0 +1,59 @@
+// TLS on the listeners of the gateway: certificates that can be used, for the hosts that are served.
+
+import { isIP } from 'node:net'
+import { Certificate } from '../../tls/certificate.ts'
+import type { TlsConfig } from '../config.ts'
+import type { Findings, Place } from '../file/mistake.ts'
+import type { Settings } from '../settings/schema.ts'
+import type { Placed } from '../settings/shape.ts'
+import { resolveIdentity } from '../settings/tls-settings.ts'
+
+/** Returns TLS as configured, and notes certificates that cannot be used, and listeners that have none. */
+export function resolveServerTls(settings: Settings, findings: Findings): TlsConfig {
+  const { certificates: written, min_version: version } = settings.tls
+  const identities = written.flatMap(place => {
+    const identity = resolveIdentity(place.value, findings)
+    return identity === null || findings.concern(place.path) ? [] : [{ place, identity }]
+  })
+  const certificates = identities.map(({ place, identity }) => ({
+    place,
+    certificate: new Certificate(identity.certificate),
+  }))
+  for (const { place, certificate } of certificates)
+    if (certificate.names.length === 0)
+      findings.flaw(place, 'names no host: its certificate needs a subjectAltName')
+  for (const { tls, address } of settings.listen) {
+    if (!tls.value || written.length > 0 || findings.concern('tls')) continue
+    findings.mistake(
+      tls.line === 0 ? address! : tls,
+      'a listener with tls requires a certificate in tls.certificates',
+    )
+  }
+  if (certificates.length > 0) warnOfUncovered(settings, certificates, findings)
+  return {
+    certificates: identities.map(({ identity }) => identity),
+    minVersion: version === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
+  }
+}
+
+/** Warns of certificates that no listener uses, and of hosts for which none is good: clients that ask for those get no connection. */
+function warnOfUncovered(
+  { listen, tls, zones, ai }: Settings,
+  certificates: readonly { readonly place: Place; readonly certificate: Certificate }[],
+  findings: Findings,
+): void {
+  if (!listen.some(listener => listener.tls.value)) {
+    findings.warn(tls.certificates[0]!, 'no listener has tls: true, so no certificate is used')
+    return
+  }
+  const hosts: readonly Placed<string>[] = [
+    ...(zones?.value.flatMap(({ value }) => value.hosts) ?? []),
+    ...ai.hosts,
+  ]
+  for (const host of hosts) {
+    // Clients that ask for an address name no host.
+    if (isIP(host.value) !== 0 || certificates.some(({ certificate }) => certificate.covers(host.value)))
+      continue
+    findings.warn(host, 'no certificate is good for this host, so clients cannot reach it over TLS')
+  }
+}

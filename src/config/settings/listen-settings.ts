@@ -1,0 +1,23 @@
+// The settings of where clients connect: the listeners, and TLS on those that speak it.
+
+import { endpoint } from './host-rules.ts'
+import { oneOf, truth } from './rules.ts'
+import { group, list, mapping, optional, placed, required, scalar, shorthand, unwritten } from './shape.ts'
+import { identity } from './tls-settings.ts'
+
+const listener = shorthand(
+  'address',
+  mapping({
+    address: required(placed(scalar(endpoint))),
+    tls: optional(placed(scalar(truth)), unwritten('tls', false)),
+  }),
+)
+
+export const listen = optional(list(listener, { least: 1 }), [
+  { address: unwritten('listen', { host: '0.0.0.0', port: 8080 }), tls: unwritten('tls', false) },
+])
+
+export const serverTls = group({
+  certificates: optional(list(placed(mapping(identity))), []),
+  min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
+})

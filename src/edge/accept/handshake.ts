@@ -1,0 +1,163 @@
+// The TLS handshake of a client, from its first byte until there is a connection that HTTP can use, or none.
+
+import type { Socket } from 'node:net'
+import { type SecureContext, TLSSocket } from 'node:tls'
+import { canonicalAddress } from '../../base/address/address.ts'
+import { reset } from '../../base/reset.ts'
+import type { TlsFailure } from '../../metrics/edge-metrics.ts'
+import { readClientHello } from '../../tls/client-hello.ts'
+import type { ClientTls } from '../exchange.ts'
+import { highWaterMark } from '../origin/dial.ts'
+import { guarded } from '../guarded.ts'
+import type { Plane } from '../plane.ts'
+
+/** A fatal alert: unrecognized_name (RFC 6066 section 3), which says that there is no certificate for the name. */
+const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
+
+interface HandshakeOwner {
+  /** There is a connection, secured or, with null, one that spoke something else than TLS; `handshake` is over. */
+  shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null): void
+  /** There will be none; `handshake` is over. */
+  failed(handshake: Handshake): void
+}
+
+export class Handshake {
+  readonly peer: string
+  /** It has not been served yet. */
+  readonly isIdle = false
+  readonly #socket: Socket
+  readonly #plane: Plane
+  readonly #owner: HandshakeOwner
+  /** Monotonic ms by which it must be over. */
+  readonly #deadline: number
+  #hello: Buffer | null = null
+  #secured: TLSSocket | null = null
+  #isOver = false
+  /** What was added to sockets, to be removed at the end. */
+  readonly #cleanups: (() => void)[] = []
+
+  constructor(socket: Socket, plane: Plane, owner: HandshakeOwner) {
+    this.#socket = socket
+    this.#plane = plane
+    this.#owner = owner
+    this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.#deadline = plane.coarseNow + plane.snapshot.client.handshakeTimeout
+    // The close that follows is enough.
+    socket.on('error', () => {})
+    this.#on(socket, 'data', (bytes: Buffer) => this.#receive(bytes))
+    this.#on(socket, 'end', () => this.#fail('closed'))
+    this.#on(socket, 'close', () => this.#fail('closed'))
+  }
+
+  /** Gives up at its deadline. */
+  sweep(now: number): void {
+    if (now >= this.#deadline) this.#fail('timeout')
+  }
+
+  /** Is let go on in a drain: its client may have sent a request behind it. */
+  drain(): void {}
+
+  goAway(): void {}
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#end()
+    this.#cut()
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#hello = this.#hello === null ? bytes : Buffer.concat([this.#hello, bytes])
+    const hello = readClientHello(this.#hello)
+    if (hello === null) return
+    if (hello === 'client_hello') return this.#fail(hello)
+    this.#giveBack(this.#hello)
+    if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
+    const context = this.#plane.snapshot.certificates.find(hello.serverName)
+    if (context !== null) return this.#shakeHands(context, hello.serverName)
+    this.#socket.end(unrecognizedName)
+    this.#fail('server_name')
+  }
+
+  /** Leaves what was read to the next reader of the socket. */
+  #giveBack(bytes: Buffer): void {
+    this.#letGo()
+    this.#socket.pause()
+    this.#socket.unshift(bytes)
+  }
+
+  #shakeHands(secureContext: SecureContext, serverName: string | null): void {
+    const options = { isServer: true, secureContext, ALPNProtocols: ['http/1.1'], highWaterMark }
+    const secured = new TLSSocket(this.#socket, options)
+    this.#secured = secured
+    secured.on('error', () => {})
+    this.#on(secured, 'secure', () => this.#shaken(secured, serverName))
+    this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
+    this.#on(secured, 'end', () => this.#fail('closed'))
+    this.#on(secured, 'close', () => this.#fail('closed'))
+  }
+
+  #shaken(secured: TLSSocket, serverName: string | null): void {
+    const { tlsHandshakes } = this.#plane.metrics
+    tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
+    this.#passOn(secured, {
+      serverName,
+      version: secured.getProtocol() ?? '',
+      cipher: secured.getCipher().standardName,
+    })
+  }
+
+  #passOn(socket: Socket, tls: ClientTls | null, failure: TlsFailure | null = null): void {
+    if (failure !== null) this.#plane.metrics.tlsFailures[failure].inc()
+    this.#end()
+    this.#owner.shaken(this, socket, tls)
+  }
+
+  #fail(failure: TlsFailure): void {
+    if (this.#isOver) return
+    this.#plane.metrics.tlsFailures[failure].inc()
+    this.#end()
+    // With an alert, its client is told why.
+    if (failure === 'server_name') this.#socket.destroySoon()
+    else this.#cut()
+    this.#owner.failed(this)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#hello = null
+    this.#letGo()
+  }
+
+  #cut(): void {
+    reset(this.#secured ?? this.#socket, this.#socket)
+  }
+
+  #on<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
+    const listener = guarded(handle, bug => {
+      this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
+      this.#fail('other')
+    })
+    socket.on(event, listener)
+    this.#cleanups.push(() => socket.off(event, listener))
+  }
+
+  #letGo(): void {
+    for (const cleanup of this.#cleanups.splice(0)) cleanup()
+  }
+}
+
+/** Names why OpenSSL gave up. */
+function failureOf({ code = '' }: NodeJS.ErrnoException): TlsFailure {
+  if (code.includes('_ALERT_')) return 'client_alert'
+  if (/^(ECONNRESET|EPIPE)$/.test(code)) return 'closed'
+  return byCode[code] ?? 'other'
+}
+
+const byCode: Readonly<Record<string, TlsFailure>> = {
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'version',
+  ERR_SSL_VERSION_TOO_LOW: 'version',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'version',
+  ERR_SSL_NO_SHARED_CIPHER: 'cipher',
+  ERR_SSL_NO_SUITABLE_SIGNATURE_ALGORITHM: 'cipher',
+  ERR_SSL_NO_APPLICATION_PROTOCOL: 'protocol',
+}

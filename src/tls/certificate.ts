@@ -1,0 +1,38 @@
+// What a certificate says: for which hosts it is good, until when, and by which algorithm its key signs.
+
+import { X509Certificate } from 'node:crypto'
+import { canonicalAddress } from '../base/address/address.ts'
+
+export class Certificate {
+  /** Lower-case names and addresses of its subjectAltName; a `*.` name stands for one label (RFC 9525 section 6.3). */
+  readonly names: readonly string[]
+  /** Wall-clock ms. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** Such as `ec` and `rsa`: of two certificates for a name, clients get the one that they can verify. */
+  readonly keyType: string
+
+  /** Takes PEM, of which the first certificate counts; throws for anything else. */
+  constructor(pem: string) {
+    const { subjectAltName, validFromDate, validToDate, publicKey } = new X509Certificate(pem)
+    this.names = namesIn(subjectAltName ?? '')
+    this.notBefore = validFromDate.getTime()
+    this.notAfter = validToDate.getTime()
+    this.keyType = publicKey.asymmetricKeyType!
+  }
+
+  /** Whether it is good for a lower-case host name or address. */
+  covers(host: string): boolean {
+    const dot = host.indexOf('.')
+    return this.names.includes(host) || (dot > 0 && this.names.includes(`*${host.slice(dot)}`))
+  }
+}
+
+/** Reads what Node writes of a subjectAltName; names with odd characters, which no host has, are in quotes. */
+function namesIn(subjectAltName: string): readonly string[] {
+  return subjectAltName.split(', ').flatMap(entry => {
+    const [, kind, name] = /^(DNS|IP Address):([^"]+)$/.exec(entry) ?? []
+    if (kind === 'DNS') return [name!.toLowerCase()]
+    return kind === undefined ? [] : [canonicalAddress(name!) ?? name!]
+  })
+}

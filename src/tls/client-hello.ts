@@ -1,0 +1,129 @@
+// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), so that its certificate and rules are known before the
+// handshake. What else is in the message is for OpenSSL to judge.
+
+/** The most bytes of a hello: those of honest clients have up to 2 KiB, and 4 with post-quantum keys. */
+const mostBytes = 16 * 1024
+/** The most records that it may be cut into: mostly it is one. */
+const mostRecords = 16
+
+const handshakeRecord = 22
+const clientHello = 1
+const serverNameExtension = 0
+const hostNameType = 0
+
+/** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
+export type ClientHelloFault = 'not_tls' | 'client_hello'
+
+export interface ClientHello {
+  /** The host as sent, in lower case (RFC 6066 section 3); null where the client names none. */
+  readonly serverName: string | null
+}
+
+/** Reads the hello that `bytes` begin with; null where more has to come. */
+export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault | null {
+  const message = messageOf(bytes)
+  if (message === null || typeof message === 'string') return message
+  const reader = new Reader(message)
+  // legacy_version and random, session id, cipher suites, compression methods
+  reader.skip(2 + 32)
+  reader.skip(reader.number(1))
+  reader.skip(reader.number(2))
+  reader.skip(reader.number(1))
+  // TLS 1.2 knows hellos without extensions.
+  const serverName = reader.isAtEnd ? null : serverNameIn(reader.part(reader.number(2)))
+  return serverName === undefined || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : { serverName }
+}
+
+/** Joins the handshake message from its records (RFC 8446 section 5.1). */
+function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
+  let message = Buffer.alloc(0)
+  let records = 0
+  for (let at = 0; at < bytes.length; ) {
+    if (bytes[at] !== handshakeRecord) return at === 0 ? 'not_tls' : 'client_hello'
+    if (at + 1 < bytes.length && bytes[at + 1] !== 3) return at === 0 ? 'not_tls' : 'client_hello'
+    if (at + 5 > bytes.length) break
+    const length = bytes.readUInt16BE(at + 3)
+    if (length === 0 || ++records > mostRecords) return 'client_hello'
+    const end = at + 5 + length
+    message = Buffer.concat([message, bytes.subarray(at + 5, end)])
+    const whole = wholeOf(message)
+    if (whole !== null) return whole
+    at = end
+  }
+  return bytes.length > mostBytes ? 'client_hello' : null
+}
+
+/** Returns the body of the message once all of it is there. */
+function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
+  if (message[0] !== clientHello) return 'client_hello'
+  if (message.length < 4) return null
+  const length = message.readUIntBE(1, 3)
+  if (length > mostBytes) return 'client_hello'
+  return message.length < 4 + length ? null : message.subarray(4, 4 + length)
+}
+
+/** Finds the host name among the extensions; null for none, undefined where they cannot be read. */
+function serverNameIn(extensions: Reader): string | null | undefined {
+  let name: string | null | undefined = null
+  let isNamed = false
+  while (!extensions.isAtEnd && !extensions.isBeyond) {
+    const type = extensions.number(2)
+    const content = extensions.part(extensions.number(2))
+    if (type !== serverNameExtension) continue
+    // An extension must not come twice (RFC 8446 section 4.2), and readers would disagree on which counts.
+    if (isNamed) return undefined
+    isNamed = true
+    name = hostNameIn(content)
+  }
+  return extensions.isBeyond ? undefined : name
+}
+
+function hostNameIn(content: Reader): string | undefined {
+  const list = content.part(content.number(2))
+  const type = list.number(1)
+  const name = list.text(list.number(2))
+  const isWhole = content.isAtEnd && list.isAtEnd && !content.isBeyond && !list.isBeyond
+  return isWhole && type === hostNameType && /^[!-~]+$/.test(name) ? name.toLowerCase() : undefined
+}
+
+/** Reads big-endian numbers and parts, one after the other; what lies beyond the end reads as nothing, and is remembered. */
+class Reader {
+  isBeyond = false
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
+  number(bytes: 1 | 2): number {
+    const at = this.#at
+    this.skip(bytes)
+    return this.isBeyond ? 0 : this.#bytes.readUIntBE(at, bytes)
+  }
+
+  part(length: number): Reader {
+    const at = this.#at
+    this.skip(length)
+    const part = new Reader(this.#bytes.subarray(at, this.#at))
+    part.isBeyond = this.isBeyond
+    return part
+  }
+
+  text(length: number): string {
+    const at = this.#at
+    this.skip(length)
+    return this.#bytes.toString('latin1', at, this.#at)
+  }
+
+  skip(length: number): void {
+    this.#at += length
+    if (this.#at <= this.#bytes.length) return
+    this.#at = this.#bytes.length
+    this.isBeyond = true
+  }
+}

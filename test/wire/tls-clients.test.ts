@@ -1,0 +1,229 @@
+// TLS to clients: the certificate for the name that they ask for, HTTP as on a plain connection behind it, and an end to every handshake that leads nowhere.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectTcp, createServer } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { X509Certificate } from 'node:crypto'
+import type { TlsConfig } from '../../src/config/config.ts'
+import { Authority } from '../help/certificates.ts'
+import { Edge, type EdgeSettings, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { connectTo, request, Wire } from '../help/raw.ts'
+import { until } from '../help/until.ts'
+
+const authority = new Authority()
+const site = authority.issue(['site.test', '127.0.0.1'])
+const siteRsa = authority.issue(['site.test'], { key: 'rsa' })
+const wild = authority.issue(['*.shops.test'])
+
+interface Settings extends EdgeSettings {
+  readonly tls?: Partial<TlsConfig>
+}
+
+async function start(t: TestContext, settings: Settings = {}) {
+  const origin = await startResponder(t, () => ok('hello'))
+  const config = {
+    ...edgeConfig([origin.url], settings),
+    listen: [{ host: '127.0.0.1', port: 0, tls: true }],
+    tls: { certificates: [site, siteRsa, wild], minVersion: 'TLSv1.2', ...settings.tls } as const,
+  }
+  return { origin, edge: await listenAt(t, new Edge(t, config)) }
+}
+
+/** Opens a connection that verifies the certificate for the name. */
+async function secure(
+  t: TestContext,
+  edge: Edge,
+  { servername = 'site.test', ...options }: ConnectionOptions = {},
+): Promise<{ wire: Wire; socket: TLSSocket }> {
+  const socket = connect({
+    host: '127.0.0.1',
+    port: edge.port,
+    ca: authority.certificate,
+    servername,
+    allowHalfOpen: true,
+    ...options,
+  } as ConnectionOptions)
+  t.after(() => socket.destroy())
+  const wire = new Wire(socket)
+  await once(socket, 'secureConnect')
+  return { wire, socket }
+}
+
+/** Tells the error of a handshake that fails. */
+async function refusal(t: TestContext, edge: Edge, options: ConnectionOptions): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port: edge.port, ca: authority.certificate, ...options })
+  t.after(() => socket.destroy())
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  return error.code ?? ''
+}
+
+test('requests over TLS reach the origin as others do, which learns that they came so', async t => {
+  const { edge, origin } = await start(t)
+  const { wire, socket } = await secure(t, edge)
+  for (let i = 0; i < 3; i++) {
+    await wire.send(request('GET /'))
+    assert.equal((await wire.response()).text, 'hello')
+  }
+  assert.equal(socket.getProtocol(), 'TLSv1.3')
+  assert.equal(socket.alpnProtocol, false)
+  const [seen] = origin.requests
+  assert.equal(seen!.field('x-forwarded-proto'), 'https')
+  assert.match(seen!.field('forwarded')!, /;proto=https$/)
+  assert.equal(edge.metrics.tlsHandshakes.full.value, 1)
+  assert.equal(edge.metrics.clientConnections.value, 1)
+  wire.leave()
+  await until(() => edge.metrics.clientConnections.value === 0)
+})
+
+test('clients get the certificate for the name that they ask for, by an algorithm that they know', async t => {
+  const { edge } = await start(t)
+  const subject = async (options: ConnectionOptions) => {
+    const { socket } = await secure(t, edge, options)
+    return new X509Certificate(socket.getPeerCertificate().raw).serialNumber
+  }
+  const serial = ({ certificate }: { certificate: string }) => new X509Certificate(certificate).serialNumber
+  assert.equal(await subject({}), serial(site))
+  assert.equal(await subject({ servername: 'SITE.test' }), serial(site))
+  assert.equal(await subject({ servername: 'a.shops.test' }), serial(wild))
+  // To an address, no name is sent.
+  assert.equal(await subject({ servername: '' }), serial(site))
+  const rsa = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' } as const
+  assert.equal(await subject(rsa), serial(siteRsa))
+})
+
+test('a name without a certificate, an old version, weak ciphers and unknown protocols are refused by name', async t => {
+  const { edge } = await start(t)
+  const { tlsFailures } = edge.metrics
+  assert.equal(await refusal(t, edge, { servername: 'other.test' }), 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+  assert.equal(await refusal(t, edge, { servername: 'a.b.shops.test' }), 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+  assert.equal(tlsFailures.server_name.value, 2)
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  assert.match(await refusal(t, edge, { servername: 'site.test', ...old }), /PROTOCOL_VERSION/)
+  await until(() => tlsFailures.version.value === 1)
+  const weak = { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA' } as const
+  assert.match(await refusal(t, edge, { servername: 'site.test', ...weak }), /HANDSHAKE_FAILURE/)
+  await until(() => tlsFailures.cipher.value === 1)
+  const strange = { servername: 'site.test', ALPNProtocols: ['spdy/3'] }
+  assert.match(await refusal(t, edge, strange), /NO_APPLICATION_PROTOCOL/)
+  await until(() => tlsFailures.protocol.value === 1)
+  assert.match(await refusal(t, edge, { servername: 'site.test', ca: [] }), /UNABLE_TO_VERIFY/)
+  await until(() => edge.metrics.clientConnections.value === 0)
+})
+
+test('a minimum of TLS 1.3 is kept', async t => {
+  const { edge } = await start(t, { tls: { minVersion: 'TLSv1.3' } })
+  assert.match(await refusal(t, edge, { servername: 'site.test', maxVersion: 'TLSv1.2' }), /PROTOCOL_VERSION/)
+  assert.equal((await secure(t, edge)).socket.getProtocol(), 'TLSv1.3')
+})
+
+test('sessions are resumed, also behind a reload that leaves their certificate', async t => {
+  const { edge } = await start(t)
+  const session = async (resumed?: Buffer) => {
+    const { wire, socket } = await secure(t, edge, resumed === undefined ? {} : { session: resumed })
+    await wire.send(request('GET /'))
+    await wire.response()
+    return { ticket: socket.getSession()!, isResumed: socket.isSessionReused() }
+  }
+  const first = await session()
+  const second = await session(first.ticket)
+  assert.deepEqual([first.isResumed, second.isResumed], [false, true])
+  edge.plane.reload({ ...edge.config, tls: { ...edge.config.tls, certificates: [site, siteRsa] } })
+  assert.equal((await session(second.ticket)).isResumed, true)
+  assert.deepEqual([edge.metrics.tlsHandshakes.full.value, edge.metrics.tlsHandshakes.resumed.value], [1, 2])
+})
+
+test('a reload changes certificates for new connections, and cuts none', async t => {
+  const { edge } = await start(t)
+  const { wire } = await secure(t, edge)
+  const next = authority.issue(['site.test'])
+  edge.plane.reload({ ...edge.config, tls: { certificates: [next], minVersion: 'TLSv1.2' } })
+  await wire.send(request('GET /'))
+  assert.equal((await wire.response()).status, 200)
+  const { socket } = await secure(t, edge)
+  assert.equal(new X509Certificate(next.certificate).raw.equals(socket.getPeerCertificate().raw), true)
+})
+
+test('plain HTTP on a port with TLS is 400, in words, and is not served', async t => {
+  const { edge, origin } = await start(t)
+  const wire = await connectTo(t, edge.port)
+  await wire.send(request('GET /', 'Accept: application/json'))
+  const response = await wire.response()
+  assert.equal(response.status, 400)
+  assert.match(String(recordOf(response).what_happened ?? recordOf(response).detail), /plain HTTP/)
+  assert.equal(await wire.ending, 'FIN')
+  assert.equal(origin.requests.length, 0)
+  assert.equal(edge.metrics.tlsFailures.not_tls.value, 1)
+})
+
+test('a handshake that does not go on ends in time, whatever was sent of it', async t => {
+  const { edge } = await start(t, { client: { handshakeTimeout: 300 } })
+  const hello = await helloOf('site.test')
+  for (const part of [Buffer.alloc(0), hello.subarray(0, 1), hello.subarray(0, 200), hello]) {
+    const wire = await connectTo(t, edge.port)
+    await wire.send(part)
+    assert.equal(await wire.ending, 'RST')
+  }
+  assert.equal(edge.metrics.tlsFailures.timeout.value, 4)
+  const gone = await connectTo(t, edge.port)
+  await gone.send(hello.subarray(0, 50))
+  gone.leave()
+  await until(() => edge.metrics.tlsFailures.closed.value === 1)
+  assert.equal(edge.metrics.clientConnections.value, 0)
+})
+
+test('a hello may come in any pieces', async t => {
+  const { edge } = await start(t)
+  const socket = connectTcp(edge.port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.setNoDelay(true)
+  const write = socket.write.bind(socket)
+  socket.write = ((bytes: Buffer, ...rest: never[]) => {
+    for (const byte of bytes) write(Buffer.from([byte]))
+    return write('', ...rest)
+  }) as typeof socket.write
+  const client = connect({ socket, ca: authority.certificate, servername: 'site.test' })
+  t.after(() => client.destroy())
+  await once(client, 'secureConnect')
+  assert.equal(client.authorized, true)
+})
+
+test('a client that closes its half after its request gets the whole response, then the end', async t => {
+  const { edge } = await start(t)
+  const { wire } = await secure(t, edge)
+  await wire.send(request('GET /'))
+  wire.finish()
+  assert.equal((await wire.response()).text, 'hello')
+  assert.equal(await wire.ending, 'FIN')
+})
+
+test('a drain lets exchanges over TLS finish, and closes idle connections', async t => {
+  const { edge } = await start(t)
+  const { wire: idle } = await secure(t, edge)
+  await idle.send(request('GET /'))
+  await idle.response()
+  const { wire } = await secure(t, edge)
+  const drained = edge.plane.drain(5_000)
+  await until(() => edge.plane.isDraining)
+  await wire.send(request('GET /'))
+  assert.equal((await wire.response()).field('connection'), 'close')
+  assert.deepEqual([await wire.ending, await idle.ending], ['FIN', 'FIN'])
+  await drained
+})
+
+/** Records the hello that a client sends. */
+async function helloOf(servername: string): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const client = connect({ host: '127.0.0.1', port, servername })
+  client.on('error', () => {})
+  const [socket] = await once(server, 'connection')
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  client.destroy()
+  socket.destroy()
+  server.close()
+  return bytes
+}
