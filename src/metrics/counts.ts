@@ -40,6 +40,16 @@ export interface StoreSigns {
   readonly deafness: string | null
 }
 
+/** When a certificate of the gateway ends. */
+export interface CertificateExpiry {
+  /** The first of its names. */
+  readonly name: string
+  /** Such as `ec` or `rsa`. */
+  readonly keyType: string
+  /** Wall-clock ms. */
+  readonly notAfter: number
+}
+
 /** All that one process counts. */
 export class Counts {
   readonly edge = new EdgeMetrics()
@@ -52,6 +62,8 @@ export class Counts {
   readonly droppedLogLines = new Tally()
   /** Returns how the store is; null in a process that is not asked for it. */
   storeSigns: (() => StoreSigns | null) | null = null
+  /** Returns the certificates in use; null in a process that is not asked for them. */
+  certificates: (() => readonly CertificateExpiry[]) | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly version: string
 

@@ -12,9 +12,9 @@ const serverNameExtension = 0
 const hostNameType = 0
 
 /** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
-export type ClientHelloFault = 'not_tls' | 'client_hello'
+type ClientHelloFault = 'not_tls' | 'client_hello'
 
-export interface ClientHello {
+interface ClientHello {
   /** The host as sent, in lower case (RFC 6066 section 3); null where the client names none. */
   readonly serverName: string | null
 }
@@ -55,7 +55,7 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
 
 /** Returns the body of the message once all of it is there. */
 function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
-  if (message[0] !== clientHello) return 'client_hello'
+  if (message.length > 0 && message[0] !== clientHello) return 'client_hello'
   if (message.length < 4) return null
   const length = message.readUIntBE(1, 3)
   if (length > mostBytes) return 'client_hello'

@@ -134,7 +134,10 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
 
   test('says what the limit of a header section counts, and what X-Forwarded-Proto is', () => {
     match(shipped, /^ +# The request line and all header lines together: 1038\.\n +#header_section:/m)
-    match(shipped, /^# X-Forwarded-Proto is http unless one of them reports https, .+\n#trusted_proxies:/m)
+    match(
+      shipped,
+      /^# X-Forwarded-Proto is that of the listener, unless one of them reports another\.\n#trusted_proxies:/m,
+    )
   })
 
   test('names every provider that is known', () => {
@@ -189,7 +192,12 @@ function uncomment(text: string): string {
 /** Reads a file that a configuration refers to: a pair for a pool, or a certificate for any other. */
 function readFile(path: string): string {
   if (path === 'openid-client-secret') return 's3cret'
-  const pair = { 'gateway.pem': 'client.pem', 'gateway.key': 'client.key' }[path]
+  const pair = {
+    'gateway.pem': 'client.pem',
+    'gateway.key': 'client.key',
+    'certificates/shop.pem': 'server.pem',
+    'certificates/shop.key': 'server.key',
+  }[path]
   return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
 }
 
@@ -206,6 +214,7 @@ function proven(text: string, env: Record<string, string>): Config {
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
 function withoutExamples({
   errors,
+  tls,
   management,
   oauth,
   dashboard: _,
@@ -221,6 +230,7 @@ function withoutExamples({
   return {
     ...rest,
     documentation: errors.documentation,
+    tls: tls.minVersion,
     management: { ...management, metrics: null },
     oauth: oauth.lifetimes,
     people: people.signUp,

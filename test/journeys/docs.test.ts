@@ -22,9 +22,12 @@ import { say, startProvider, stream } from '../help/provider.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-/** One shell and one person do these in order: connect-by-curl.browser.test.ts. */
+/** These are done in order, by connect-by-curl.browser.test.ts and tls.test.ts. */
 const inOrder = new Set(
-  blocksOf(section(readPage('docs/oauth.md'), 'Try it with curl')).map(({ text }) => text),
+  [
+    section(readPage('docs/oauth.md'), 'Try it with curl'),
+    section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
+  ].flatMap(page => blocksOf(page).map(({ text }) => text)),
 )
 const blocks = readPages()
   .flatMap(blocksOf)

@@ -205,7 +205,7 @@ export const edge: readonly Mutated[] = [
         tests: ['edge/serve'],
       },
       {
-        text: 'if (gently) this.#close()\n    else reset(this.#socket)',
+        text: 'if (gently) this.#close()\n    else this.#reset()',
         becomes: 'reset(this.#socket)',
         breaks: 'the last event of a stream that fails is lost to a reset',
         tests: ['wire/event-streams'],
@@ -229,7 +229,7 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/slow-uploads'],
       },
       {
-        text: 'if (this.exchange !== null) this.abandon(this.exchange)\n    else reset(this.#socket)',
+        text: 'if (this.exchange !== null) this.abandon(this.exchange)\n    else this.#reset()',
         becomes: '',
         breaks: 'a client that reads nothing keeps what it was sent in memory for ever',
         tests: ['wire/slow-readers'],
@@ -385,9 +385,9 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/way', 'wire/forwarding-headers'],
     changes: [
       {
-        text: 'return `X-Forwarded-For: ${client.peer}\\r\\nX-Forwarded-Proto: http',
+        text: 'return `X-Forwarded-For: ${client.peer}\\r\\nX-Forwarded-Proto: ${schemeOf(client)}',
         becomes:
-          'return `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\\r\\nX-Forwarded-Proto: http',
+          'return `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\\r\\nX-Forwarded-Proto: ${schemeOf(client)}',
         breaks: 'a stranger tells origins any address',
         tests: ['edge/client/way', 'wire/forwarding-headers'],
       },

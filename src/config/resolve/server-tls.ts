@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
 import type { TlsConfig } from '../config.ts'
-import type { Findings, Place } from '../file/mistake.ts'
+import type { Findings } from '../file/mistake.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
@@ -29,23 +29,20 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
       'a listener with tls requires a certificate in tls.certificates',
     )
   }
-  if (certificates.length > 0) warnOfUncovered(settings, certificates, findings)
+  const isUsed = settings.listen.some(({ tls }) => tls.value)
+  if (isUsed && certificates.length > 0) warnOfUncovered(settings, certificates, findings)
   return {
     certificates: identities.map(({ identity }) => identity),
     minVersion: version === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
   }
 }
 
-/** Warns of certificates that no listener uses, and of hosts for which none is good: clients that ask for those get no connection. */
+/** Warns of hosts for which no certificate is good: clients that ask for those get no connection over TLS. */
 function warnOfUncovered(
-  { listen, tls, zones, ai }: Settings,
-  certificates: readonly { readonly place: Place; readonly certificate: Certificate }[],
+  { zones, ai }: Settings,
+  certificates: readonly { readonly certificate: Certificate }[],
   findings: Findings,
 ): void {
-  if (!listen.some(listener => listener.tls.value)) {
-    findings.warn(tls.certificates[0]!, 'no listener has tls: true, so no certificate is used')
-    return
-  }
   const hosts: readonly Placed<string>[] = [
     ...(zones?.value.flatMap(({ value }) => value.hosts) ?? []),
     ...ai.hosts,

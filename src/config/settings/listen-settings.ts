@@ -18,6 +18,7 @@ export const listen = optional(list(listener, { least: 1 }), [
 ])
 
 export const serverTls = group({
-  certificates: optional(list(placed(mapping(identity))), []),
+  // Unprinted, since a key may have been written in place of the mapping.
+  certificates: optional(list(placed(mapping(identity, { unprinted: true }))), []),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
 })

@@ -49,7 +49,7 @@ export class Handshake {
     this.#on(socket, 'close', () => this.#fail('closed'))
   }
 
-  /** Gives up at its deadline. */
+  /** Ends it at its deadline. */
   sweep(now: number): void {
     if (now >= this.#deadline) this.#fail('timeout')
   }

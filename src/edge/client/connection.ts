@@ -233,7 +233,7 @@ export class ClientConnection implements Client {
   }
 
   #onEnd(): void {
-    this.#halfClosed = new HalfClosed(this.#socket)
+    this.#halfClosed = new HalfClosed(this.#socket, this.#transport)
     this.#reader.isEnded = true
     const x = this.exchange
     if (x === null) this.readToEnd()

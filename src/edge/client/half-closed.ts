@@ -11,11 +11,14 @@ const askAfter = 1_000
 
 export class HalfClosed {
   readonly #socket: Socket
+  readonly #transport: Socket
   /** Whether the first byte of the next head was sent before the rest. */
   #hasBegunHead = false
 
-  constructor(socket: Socket) {
+  /** Takes the socket that is written to, and the TCP connection, which is another one below TLS. */
+  constructor(socket: Socket, transport: Socket) {
     this.#socket = socket
+    this.#transport = transport
   }
 
   /** Writes what follows the bytes that were sent in advance; false when the client should be given time to read. */
@@ -27,7 +30,7 @@ export class HalfClosed {
 
   /** Sends a byte to which the system of a client that has left responds with a reset. */
   provoke(x: Exchange): void {
-    this.#socket.setKeepAlive(true, askAfter)
+    this.#transport.setKeepAlive(true, askAfter)
     if (x.stage === 'none') this.#beginHead()
     // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and every turn ends between two chunks.
     else if (x.responseFraming === 'chunked') this.#socket.write('0')
@@ -36,7 +39,7 @@ export class HalfClosed {
 
   /** Finds out whether a reset has come: the system reports one only to a write, even an empty one. */
   feel(): void {
-    if (this.#socket.writableLength === 0) this.#socket.write('')
+    if (this.#socket.writableLength === 0) this.#transport.write('')
   }
 
   /** Sends what every head begins with, interim and final ones of any status. */

@@ -54,6 +54,16 @@ export const processFamilies: readonly Family[] = [
     read: ({ edge: { store } }) => byName(store.refusedWrites, reason => ({ reason })),
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
+    help: 'When each certificate of the TLS listeners expires, in Unix time, by its first name and the type of its key.',
+    read: ({ certificates }) =>
+      (certificates?.() ?? []).map(({ name, keyType, notAfter }) => ({
+        labels: { name, key_type: keyType },
+        value: notAfter / 1000,
+      })),
+  },
+  {
     type: 'counter',
     name: 'gatehouse_worker_restarts_total',
     help: 'Workers replaced after a crash.',

@@ -21,6 +21,7 @@ import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.
 import { LogThrottle } from '../../edge/log-throttle.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
+import { CertificateWatch } from './certificate-watch.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
@@ -101,6 +102,7 @@ export class Gateway {
   #before: Before | null = null
   readonly #checker: HealthChecker
   readonly #requests: RequestHistory
+  readonly #certificates: CertificateWatch
   readonly #startedAt = systemClock.now()
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
@@ -134,6 +136,8 @@ export class Gateway {
     this.#openManagement = openManagement
     this.#openFaces = openFaces
     metrics.storeSigns = () => this.#storeSigns
+    this.#certificates = new CertificateWatch(config.tls, log, systemClock)
+    metrics.certificates = () => this.#certificates.expiries
     this.#buildPlane = buildPlane
     this.#checker = new HealthChecker({
       clock: systemClock,
@@ -217,6 +221,7 @@ export class Gateway {
     await this.#plane?.reload(config)
     this.#services?.reload(config)
     this.#checker.watch(checked)
+    this.#certificates.watch(config.tls)
     // Those that ended during the reload used the previous names.
     this.#plane?.takeChecks(this.#checker.results)
     this.#log.level = config.log.level
@@ -236,6 +241,7 @@ export class Gateway {
 
   destroy(): void {
     this.#checker.stop()
+    this.#certificates.close()
     this.#plane?.destroy()
   }
 
@@ -417,6 +423,7 @@ export class Gateway {
       },
       stop: () => {
         this.#checker.stop()
+        this.#certificates.close()
         this.#requests.close()
         return this.#plane?.drain(this.#config.shutdown.grace)
       },

@@ -52,7 +52,7 @@ for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
     )
   })
 
-const peer = { peer: '10.0.0.1', node: '10.0.0.1', isTrusted: true }
+const peer = { peer: '10.0.0.1', node: '10.0.0.1', isTrusted: true, tls: null }
 
 /** Finds the client as an origin does that trusts this gateway and its proxies. */
 function walk(list: string): string {

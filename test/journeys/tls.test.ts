@@ -1,0 +1,58 @@
+// TLS as docs/tls.md tells it: its commands and its configuration, with an authority that openssl makes.
+
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { blocksOf, readPage, section } from '../help/docs.ts'
+import { main, spawnGateway } from '../help/gateway.ts'
+import { quickFolder } from '../help/quick-folder.ts'
+
+const run = promisify(execFile)
+const [makes, yaml, tries] = blocksOf(
+  section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
+)
+
+for (const workers of [0, 2]) {
+  test(`docs/tls.md works as written, with workers: ${workers}`, async t => {
+    const folder = quickFolder(t, 'tls')
+    const openssl = process.env.OPENSSL ?? 'openssl'
+    execFileSync('sh', ['-ec', makes!.text.replaceAll(/^openssl/gm, openssl)], { cwd: folder, stdio: 'pipe' })
+    const origin = createServer((request, response) => {
+      response.end(`${request.headers['x-forwarded-proto']}: hello`)
+    }).listen(0, '127.0.0.1')
+    await once(origin, 'listening')
+    t.after(() => origin.close())
+    const { port } = origin.address() as AddressInfo
+    const text = yaml!.text.replace(':9000', `:${port}`).replaceAll(/0\.0\.0\.0:\d+/g, '127.0.0.1:0')
+    writeFileSync(join(folder, 'my.yaml'), `workers: ${workers}\nadmin: 127.0.0.1:0\n${text}`)
+    const [start, curl] = tries!.text.trim().split('\n')
+    const [, ...args] = /^npm start -- (--config) (my\.yaml)$/.exec(start!)!
+    const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data') }
+    const gateway = await spawnGateway(t, [main, 'start', ...args], { cwd: folder, env })
+    const listening = (await gateway.logged('ready')).edge as readonly { port: number; tls: boolean }[]
+    assert.deepEqual(
+      listening.map(({ tls }) => tls),
+      [false, true],
+    )
+    const secure = listening[1]!.port
+    const [program, ...words] = curl!.replace(':8443', `:${secure}`).split(' ')
+    const { stdout } = await run(program === 'curl' ? (process.env.CURL ?? 'curl') : program!, words, {
+      cwd: folder,
+    })
+    assert.equal(stdout, 'https: hello')
+    const metrics = await gateway.metrics()
+    assert.match(metrics, /^gatehouse_tls_handshakes_total\{kind="full"\} 1$/m)
+    assert.match(
+      metrics,
+      /^gatehouse_tls_certificate_expiry_timestamp_seconds\{name="shop\.localhost",key_type="ec"\} \d+$/m,
+    )
+    gateway.signal('SIGTERM')
+    assert.equal((await gateway.exited).code, 0)
+  })
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type ConnectionOptions, connect } from 'node:tls'
+import fc from 'fast-check'
+import { readClientHello } from '../../src/tls/client-hello.ts'
+
+/** Records the hello of OpenSSL. */
+async function helloOf(t: TestContext, options: ConnectionOptions): Promise<Buffer> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = connect({ host: '127.0.0.1', port, ...options })
+  client.on('error', () => {})
+  const [socket] = await once(server, 'connection')
+  t.after(() => {
+    client.destroy()
+    socket.destroy()
+    server.close()
+  })
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  return bytes
+}
+
+/** Writes a hello with these extensions, as one record; `null` for a hello without any. */
+function hello(extensions: Buffer | null, { random = 7, suites = 2, session = 0 } = {}): Buffer {
+  const vector = (bytes: Buffer, size: 1 | 2) => {
+    const length = Buffer.alloc(size)
+    length.writeUIntBE(bytes.length, 0, size)
+    return Buffer.concat([length, bytes])
+  }
+  const body = Buffer.concat([
+    Buffer.from([3, 3]),
+    Buffer.alloc(32, random),
+    vector(Buffer.alloc(session), 1),
+    vector(Buffer.alloc(suites), 2),
+    vector(Buffer.alloc(1), 1),
+    extensions === null ? Buffer.alloc(0) : vector(extensions, 2),
+  ])
+  const header = Buffer.from([1, 0, body.length >> 8, body.length & 255])
+  return record(Buffer.concat([header, body]))
+}
+
+function record(content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([22, 3, 1, content.length >> 8, content.length & 255]), content])
+}
+
+function serverName(name: string | Buffer, type = 0): Buffer {
+  const bytes = Buffer.from(name)
+  const { length } = bytes
+  const start = Buffer.from([0, 0, 0, length + 5, 0, length + 3, type, length >> 8, length & 255])
+  return Buffer.concat([start, bytes])
+}
+
+test('the name in the hello of a real client is read, in lower case, and its absence', async t => {
+  assert.deepEqual(readClientHello(await helloOf(t, { servername: 'Shop.Example' })), {
+    serverName: 'shop.example',
+  })
+  assert.deepEqual(readClientHello(await helloOf(t, {})), { serverName: null })
+  const old = await helloOf(t, { servername: 'a.example', maxVersion: 'TLSv1.2' })
+  assert.deepEqual(readClientHello(old), { serverName: 'a.example' })
+})
+
+test('a hello in pieces is read once it is whole, in any number of records up to sixteen', async t => {
+  const whole = await helloOf(t, { servername: 'shop.example' })
+  for (let end = 0; end < whole.length; end++) assert.equal(readClientHello(whole.subarray(0, end)), null)
+  const message = whole.subarray(5)
+  const inRecords = (count: number) => {
+    const size = Math.ceil(message.length / count)
+    const parts = Array.from({ length: count }, (_, i) => message.subarray(i * size, (i + 1) * size))
+    return Buffer.concat(parts.map(record))
+  }
+  for (const count of [2, 3, 16])
+    assert.deepEqual(readClientHello(inRecords(count)), { serverName: 'shop.example' })
+  assert.equal(readClientHello(inRecords(40)), 'client_hello')
+})
+
+test('what is no TLS is known by its first bytes', () => {
+  for (const text of ['G', 'GET / HTTP/1.1\r\n', '\x80\x2e\x01\x03\x01', '\x16\x02', 'SSH-2.0-x'])
+    assert.equal(readClientHello(Buffer.from(text, 'latin1')), 'not_tls', JSON.stringify(text))
+  assert.equal(readClientHello(Buffer.from([22, 3, 1, 0, 0])), 'client_hello')
+  assert.equal(readClientHello(record(Buffer.from([2, 0, 0, 0]))), 'client_hello')
+})
+
+test('a hello that could be read in two ways is refused', () => {
+  const name = serverName('a.example')
+  assert.deepEqual(readClientHello(hello(name)), { serverName: 'a.example' })
+  assert.deepEqual(readClientHello(hello(null)), { serverName: null })
+  assert.deepEqual(readClientHello(hello(Buffer.alloc(0))), { serverName: null })
+  const flawed = {
+    'two names': Buffer.concat([name, serverName('b.example')]),
+    'another type of name': serverName('a.example', 1),
+    'no name': serverName(''),
+    'a name with a space': serverName('a example'),
+    'a name with a zero': serverName('a\0b'),
+    'a name beyond ASCII': serverName(Buffer.from('ä.example')),
+    'a list that is longer than its extension': Buffer.from([0, 0, 0, 4, 0, 9, 0, 0]),
+    'an extension that is longer than the hello': Buffer.from([0, 5, 0, 9, 1]),
+    'half an extension': Buffer.from([0]),
+  }
+  for (const [what, extensions] of Object.entries(flawed))
+    assert.equal(readClientHello(hello(extensions)), 'client_hello', what)
+  const behind = hello(name)
+  behind.writeUInt16BE(behind.readUInt16BE(3) + 1, 3)
+  behind.writeUIntBE(behind.readUIntBE(6, 3) + 1, 6, 3)
+  assert.equal(readClientHello(Buffer.concat([behind, Buffer.alloc(1)])), 'client_hello')
+})
+
+test('a hello of more than 16 KiB is refused, as soon as it says so', () => {
+  assert.equal(readClientHello(Buffer.from([22, 3, 1, 64, 0, 1, 1, 0, 0])), 'client_hello')
+  const endless = Buffer.concat([Buffer.from([22, 3, 1, 64, 0, 1, 0, 63, 255]), Buffer.alloc(16_379)])
+  assert.equal(readClientHello(endless.subarray(0, 16_384)), null)
+})
+
+test('no bytes make the reader throw, or read beyond them', () => {
+  const whole = hello(serverName('a.example'), { session: 32, suites: 30 })
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 6 }),
+      (noise, changes) => {
+        readClientHello(Buffer.from(noise))
+        readClientHello(record(Buffer.from([1, 0, 0, noise.length, ...noise])))
+        const changed = Buffer.from(whole)
+        for (const [at, value] of changes) changed[at] = value
+        const read = readClientHello(changed)
+        if (read !== null && typeof read === 'object' && read.serverName !== null)
+          assert.match(read.serverName, /^[!-~]+$/)
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
