@@ -1,6 +1,7 @@
 // The rules for the URIs of a client, as words that follow the name of a member. The URL parser repairs what it reads, and two parsers repair
 // differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
 
+import { canonicalAddress } from '../base/address/address.ts'
 import type { TokenEndpointAuthMethod } from '../store/oauth-client.ts'
 
 /** Returns the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
@@ -17,6 +18,18 @@ export function originFault(origin: string): string | null {
 export function pageUriFault(uri: string): string | null {
   return fault(uri, 2048, [pageFault])
 }
+
+/**
+ * Whether a host, as the URL parser writes it, is the user's own device: a loopback address or the unspecified one, or a name that systems give to them (RFC 6761 section
+ * 6.3). A certificate for such a name says nothing of the program that has the port.
+ */
+export function isOfDevice(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '')
+  return deviceNames.test(host) || deviceAddresses.test(canonicalAddress(host.replace(/^\[|\]$/g, '')) ?? '')
+}
+
+const deviceNames = /^(?:(?:.*\.)?localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback))$/
+const deviceAddresses = /^(?:(?:127|0)\.[\d.]+|::1?)$/
 
 type UrlRule = (url: URL) => string | null
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { originFault, pageUriFault, redirectUriFault } from '../../src/oauth-clients/uri.ts'
+import { isOfDevice, originFault, pageUriFault, redirectUriFault } from '../../src/oauth-clients/uri.ts'
 
 const asSecret = (uri: string) => redirectUriFault(uri, 'client_secret_basic')
 const asNone = (uri: string) => redirectUriFault(uri, 'none')
@@ -387,3 +387,45 @@ function assertPlain(uri: string, longest: number): void {
 function decoded(text: string): string {
   return new URLSearchParams(`${text}=`).keys().next().value ?? ''
 }
+
+describe("a host of the user's own device", () => {
+  const hostOf = (host: string) => new URL(`https://${host}/`).hostname
+  for (const host of [
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'app.localhost',
+    'a.b.localhost.',
+    'localhost.localdomain',
+    'localhost6.localdomain6',
+    'ip6-loopback',
+    '127.0.0.1',
+    '127.255.255.254',
+    '127.1',
+    '0x7f.0.0.1',
+    '2130706433',
+    '0.0.0.0',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+  ])
+    test(host, () => assert.equal(isOfDevice(hostOf(host)), true))
+  for (const host of [
+    'app.example',
+    'localhost.example',
+    'notlocalhost',
+    'localhosts',
+    '127.0.0.1.example',
+    '128.0.0.1',
+    '10.0.0.1',
+    '[::2]',
+    '[::1:1]',
+    '[::ffff:10.0.0.1]',
+  ])
+    test(`not ${host}`, () => assert.equal(isOfDevice(hostOf(host)), false))
+  test('127.0.0.0/8 whatever the address', () => {
+    const byte = fc.integer({ min: 0, max: 255 })
+    fc.assert(fc.property(byte, byte, byte, (a, b, c) => isOfDevice(hostOf(`127.${a}.${b}.${c}`))))
+  })
+})

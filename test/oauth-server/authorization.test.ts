@@ -217,7 +217,15 @@ test('consent is remembered until scopes grow, and asked for again where the app
 
 test('a public client that any program on the device can pose as is confirmed each time, however much was allowed before', async t => {
   const site = await startSite(t)
-  const shared = ['com.example.app:/cb', 'http://127.0.0.1/cb', 'http://localhost:1/cb']
+  const shared = [
+    'com.example.app:/cb',
+    'http://127.0.0.1/cb',
+    'http://localhost:1/cb',
+    'https://localhost/cb',
+    'https://app.localhost:8443/cb',
+    'https://127.8.0.1/cb',
+    'https://[::1]:8443/cb',
+  ]
   const redirectUris = [callback, ...shared]
   const { account, app, browser } = await visit(site, { redirectUris, tokenEndpointAuthMethod: 'none' })
   const code_challenge = { code_challenge: pkce().challenge, code_challenge_method: 'S256' }

@@ -1,5 +1,7 @@
 // Whether a redirect URI is one that a client has registered: letter for letter, but for the port of a program on the user's own device.
 
+import { isOfDevice } from '../../oauth-clients/uri.ts'
+
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/
 
 /** Compares a URI with those that are registered (RFC 9700 section 2.1); http on a loopback address matches whatever the port is (RFC 8252 section 7.3). */
@@ -9,9 +11,10 @@ export function redirectMatches(uri: string, registered: readonly string[]): boo
   return bare !== null && registered.some(one => withoutPort(one) === bare)
 }
 
-/** Whether other programs on the device of a person can receive what goes to a URI: ports of loopback addresses and schemes of apps are anybody's (RFC 8252 sections 8.1 and 8.3). */
+/** Whether other programs on the device of a person can receive what goes to a URI: its ports, by any name, and schemes of apps are anybody's (RFC 8252 sections 8.1 and 8.3). */
 export function isShared(uri: string): boolean {
-  return URL.parse(uri)?.protocol !== 'https:'
+  const url = URL.parse(uri)
+  return url?.protocol !== 'https:' || isOfDevice(url.hostname)
 }
 
 /** Takes the port out of the URI of a loopback address; null for any other. */

@@ -1,6 +1,7 @@
 // The page where a person lets an app act for them, or does not.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { isOfDevice } from '../../oauth-clients/uri.ts'
 import { facts, form, sign, told } from '../components.ts'
 import { appSchemeOf, type Page } from '../layout.ts'
 import { leadingOn, paths } from '../paths.ts'
@@ -143,7 +144,8 @@ function destination(uri: string): Html {
   const url = URL.parse(uri)
   if (url === null) return html`<code>${uri}</code>`
   if (url.host === '') return html`An app on this device that opens <code>${url.protocol}</code> links`
-  if (url.protocol === 'http:') return html`A program on this device, <code>${url.host}</code>`
+  if (url.protocol === 'http:' || isOfDevice(url.hostname))
+    return html`A program on this device, <code>${url.host}</code>`
   return html`<b>${url.host}</b>`
 }
 
