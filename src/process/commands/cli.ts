@@ -54,13 +54,18 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./errors.ts')).errors,
   },
   health: {
-    usage: 'health [--running] [--config PATH]',
+    usage: 'health [--running] [--timeout SECONDS] [--config PATH]',
     summary: 'Check whether the running gateway is alive.',
     options: {
       ...config,
       running: {
         type: 'boolean',
         help: 'check the gateway running with the same GATEHOUSE_DATA, whatever its configuration (Linux only)',
+      },
+      timeout: {
+        type: 'string',
+        value: 'SECONDS',
+        help: 'how long the whole check may take, up to 3600; default 2',
       },
     },
     args: 0,

@@ -9,24 +9,37 @@ import { adminOf, runningHere } from '../gateway/presence.ts'
 import { tell } from './terminal.ts'
 import { reachable, urlOf } from '../url.ts'
 
-/** How long the whole check may take, in ms. */
-const patience = 2000
+/** How long the whole check may take, in seconds. */
+const usualTimeout = 2
+const longestTimeout = 3600
 
-/** Returns 0 when each admin listener responds with 200 to /healthz within two seconds; 1 when not, 2 for a configuration with mistakes. */
+/** Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration with mistakes, or a wrong option. */
 export async function health(input: Input): Promise<number> {
+  const patience = patienceOf(input)
+  if (patience === null) {
+    tell(`gatehouse: --timeout must be a number of seconds, above 0 and at most ${longestTimeout}`)
+    return 2
+  }
   const pids = input.running ? runningHere() : []
   return pids.length === 0
-    ? healthOfConfigured(configPath(input))
-    : report(await Promise.all(pids.map(problemOfRunning)))
+    ? healthOfConfigured(configPath(input), patience)
+    : report(await Promise.all(pids.map(pid => problemOfRunning(pid, patience))))
 }
 
-async function healthOfConfigured(path: string): Promise<number> {
+/** Returns how long the check may take, in ms; null where the option is wrong. */
+function patienceOf({ timeout }: Input): number | null {
+  if (timeout === undefined) return usualTimeout * 1000
+  const seconds = /^\d+(?:\.\d+)?$/.test(timeout) ? Number(timeout) : 0
+  return seconds > 0 && seconds <= longestTimeout ? Math.ceil(seconds * 1000) : null
+}
+
+async function healthOfConfigured(path: string, patience: number): Promise<number> {
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
   return report([await problemAt(loaded.config.admin, AbortSignal.timeout(patience))])
 }
 
-async function problemOfRunning(pid: number): Promise<string | null> {
+async function problemOfRunning(pid: number, patience: number): Promise<string | null> {
   const signal = AbortSignal.timeout(patience)
   const admin = await adminOf(pid, signal).catch(() => null)
   return admin === null ? `process ${pid} does not respond` : problemAt(admin, signal)

@@ -35,6 +35,7 @@ export interface Input {
   readonly yes?: boolean
   readonly replace?: boolean
   readonly running?: boolean
+  readonly timeout?: string
   readonly host?: string
   readonly path?: string
   readonly method?: string

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import http from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -11,6 +12,8 @@ import { main, provokable, spawnGateway, startGateway, writeConfig } from '../..
 import { siteConfig } from '../../help/site.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
+/** A machine that is busy with other tests may take longer than any gateway should. */
+const patiently = ['--timeout', '30'] as const
 const well = { code: 0, stdout: '', stderr: '' }
 
 /** Returns variables with a data folder of their own, and a configuration whose side port nobody has. */
@@ -36,7 +39,7 @@ for (const [workers, admin] of [
     // As in a container: the path is relative to where the gateway was started, and the check knows nothing of it.
     const options = { cwd: dirname(file), env: { ...process.env, ...env } }
     const gateway = await spawnGateway(t, [main, 'start', '--config', basename(file)], options)
-    assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+    assert.deepEqual(await gatehouse(['health', '--running', ...patiently], env), well)
     gateway.signal('SIGTERM')
     await gateway.exited
     const gone = { code: 1, stdout: '', stderr: 'gatehouse: http://127.0.0.1:1/healthz does not respond\n' }
@@ -47,7 +50,10 @@ test('a gateway stays healthy while its file has mistakes', async t => {
   const env = elsewhere(t)
   const gateway = await startGateway(t, closed, { env })
   gateway.rewrite('colour: blue')
-  assert.deepEqual(await gatehouse(['health', '--running', '--config', gateway.file], env), well)
+  assert.deepEqual(
+    await gatehouse(['health', '--running', '--config', gateway.file, ...patiently], env),
+    well,
+  )
   assert.equal((await gatehouse(['health', '--config', gateway.file], env)).code, 2)
 })
 
@@ -69,10 +75,10 @@ test('each of several gateways with this data folder is checked, and no others',
   const away = { ...other, NODE_OPTIONS: provokable }
   const stranger = await startGateway(t, closed, { env: away })
   stranger.signal('SIGWINCH')
-  assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+  assert.deepEqual(await gatehouse(['health', '--running', ...patiently], env), well)
   first.signal('SIGSTOP')
   t.after(() => first.signal('SIGCONT'))
-  const outcome = await gatehouse(['health', '--running'], env)
+  const outcome = await gatehouse(['health', '--running', '--timeout', '10'], env)
   assert.deepEqual([outcome.code, outcome.stderr], [1, `gatehouse: process ${first.pid} does not respond\n`])
   assert.notEqual(first.pid, second.pid)
 })
@@ -84,7 +90,7 @@ test('a socket with the name of a process that sends nonsense does not count as 
   const liar = createServer(socket => socket.on('error', () => {}).end('nonsense'))
   liar.listen(`\0${name.slice(1).replace(/\d+$/, String(process.pid))}`)
   await once(liar, 'listening')
-  const outcome = await gatehouse(['health', '--running'], env)
+  const outcome = await gatehouse(['health', '--running', ...patiently], env)
   liar.close()
   assert.deepEqual(
     [outcome.code, outcome.stderr],
@@ -102,7 +108,42 @@ test('a socket with the name of another process is not asked', async t => {
   t.after(() => liar.close())
   liar.listen(`\0${name.slice(1).replace(/\d+$/, String(other.pid))}`)
   await once(liar, 'listening')
-  assert.deepEqual(await gatehouse(['health', '--running'], env), well)
+  assert.deepEqual(await gatehouse(['health', '--running', ...patiently], env), well)
+})
+
+/** Starts something in place of a side port that responds after a time, and writes the file that leads to it. */
+async function slowSidePort(t: TestContext, ms: number): Promise<string> {
+  const slow = http.createServer((_, response) => void setTimeout(() => response.end('ok'), ms))
+  t.after(() => slow.close().closeAllConnections())
+  slow.listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const { port } = slow.address() as AddressInfo
+  return writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:${port}${closed}`)
+}
+
+test('a check takes two seconds at most, unless another timeout is given', async t => {
+  const file = await slowSidePort(t, 2_500)
+  const check = (...more: string[]) => gatehouse(['health', '--config', file, ...more])
+  const [usual, short, long] = await Promise.all([
+    check(),
+    check('--timeout', '0.2'),
+    check('--timeout', '60'),
+  ])
+  assert.deepEqual(long, well)
+  for (const { code, stderr } of [usual, short]) {
+    assert.equal(code, 1)
+    assert.match(stderr, /^gatehouse: http:\/\/127\.0\.0\.1:\d+\/healthz does not respond\n$/)
+  }
+})
+
+test('a timeout that is none is refused, with what it must be', async () => {
+  for (const timeout of ['0', '3601', '1s', '1e3', '', 'Infinity']) {
+    const { code, stderr } = await gatehouse(['health', '--timeout', timeout])
+    assert.deepEqual(
+      [code, stderr],
+      [2, 'gatehouse: --timeout must be a number of seconds, above 0 and at most 3600\n'],
+    )
+  }
 })
 
 /** Returns the line of the system's list of Unix sockets that names the process. */
