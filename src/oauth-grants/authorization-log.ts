@@ -18,6 +18,8 @@ export type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
 const patience = 250
 /** Of one client that are written at once, and of all that wait; as many that are unproven, so that they keep nothing else out. */
 const mostOfClient = 50
+/** Of these of one user and result. */
+const mostOfOne = 20
 const most = 2_000
 /** In characters. */
 const longestReason = 2_000
@@ -49,7 +51,7 @@ export class AuthorizationLog {
     if (events === undefined) this.#waiting.set(part, (events = []))
     const same = events.findIndex(one => isSame(one, event))
     if (same >= 0) events.splice(same, 1, event)
-    else if (events.length < mostOfClient && this.#counts[kind] < most) {
+    else if (events.length < mostOfClient && this.#counts[kind] < most && !isCrowded(events, event)) {
       events.push(event)
       this.#counts[kind]++
     } else this.#dropped++
@@ -83,6 +85,12 @@ export class AuthorizationLog {
       this.#log.warn({ dropped: this.#dropped }, 'authorization events dropped: too many at once')
     this.#dropped = 0
   }
+}
+
+/** Whether so many are of one user that the rest of the room is for others. */
+function isCrowded(events: readonly AuthorizationEvent[], { user, result }: AuthorizationEvent): boolean {
+  if (user === null || events.length < mostOfOne) return false
+  return events.filter(one => one.user === user && one.result === result).length >= mostOfOne
 }
 
 function isSame(one: AuthorizationEvent, other: AuthorizationEvent): boolean {

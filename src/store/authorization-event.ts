@@ -35,9 +35,13 @@ export type AuthorizationStep =
   | 'userinfo'
   | 'logout'
 
-/** How many events of a client are kept, of those that are unproven beside, and each for how long, in ms. */
+/**
+ * How many events of a client are kept, and of those that are unproven beside; how many of these of one user and result, so that no user of an app pushes out what others did;
+ * and each for how long, in ms.
+ */
 export const mostEvents = 200
 export const mostUnproven = 100
+export const mostOfUser = 20
 export const eventLife = 30 * 86_400_000
 
 const mostText = 8 * 1024

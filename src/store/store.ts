@@ -198,7 +198,7 @@ export interface OAuthGrants extends Records<OAuthGrant> {
 
 /** The last 200 events of each client, in the order in which they were appended; each is kept for 30 days from its `at`. As durable as records. */
 export interface AuthorizationEvents {
-  /** Appends an event, and drops the oldest of the client beyond 200, or of its unproven ones beyond 100; rejects with `TypeError` an event of more than 8 K characters as JSON. */
+  /** Appends an event, and drops the oldest of the client beyond 200, or of its unproven ones beyond 100, and those of the same user and result beyond 20; rejects with `TypeError` an event of more than 8 K characters as JSON. */
   append(event: AuthorizationEvent): Promise<void>
   /** Returns the events of a client of an account, the last one first by their time. */
   list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { AuthorizationEvent } from '../../src/store/authorization-event.ts'
 import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
 import { keyOwner } from '../../src/store/signing-key.ts'
 import type { Place } from './contract.ts'
@@ -169,6 +170,33 @@ export function oauthGrantsContract(name: string, place: Place): void {
     assert.deepEqual(kept, [known[1], ...garbage.slice(30).toReversed(), known[0]])
     await authorizationEvents.removeOf(client)
     assert.deepEqual(await authorizationEvents.list(clientAccount, client), [])
+  })
+
+  test(`${name}: of one user and result 20 events are kept, whatever others did before or between`, async t => {
+    const open = await place(t)
+    const [{ authorizationEvents }, other] = await Promise.all([open(), open()])
+    const { client, clientAccount } = authorizationEvent()
+    const [loud, quiet] = [hex(16), hex(16)]
+    const base = Date.now()
+    const make = (i: number, more: Partial<AuthorizationEvent>) =>
+      authorizationEvent({ client, clientAccount, at: base + i, ...more })
+    const quietly = make(0, { user: quiet, reason: `"user":"${loud}","result":"failure"` })
+    const nobody = make(1, { user: null })
+    await authorizationEvents.append(quietly)
+    await authorizationEvents.append(nobody)
+    const failures: AuthorizationEvent[] = []
+    const successes: AuthorizationEvent[] = []
+    for (let i = 0; i < 45; i++) {
+      failures.push(make(10 + 2 * i, { user: loud, reason: `${i}` }))
+      await (i % 2 === 0 ? authorizationEvents : other.authorizationEvents).append(failures.at(-1)!)
+      if (i % 2 === 1) continue
+      successes.push(make(11 + 2 * i, { user: loud, result: 'success', error: null, reason: null }))
+      await other.authorizationEvents.append(successes.at(-1)!)
+    }
+    const kept = [...failures.slice(-20), ...successes.slice(-20)].toSorted((one, two) => two.at - one.at)
+    assert.deepEqual(await authorizationEvents.list(clientAccount, client), [...kept, nobody, quietly])
+    for (let i = 0; i < 30; i++) await authorizationEvents.append(make(200 + i, { user: null }))
+    assert.equal((await other.authorizationEvents.list(clientAccount, client)).length, 72)
   })
 
   test(`${name}: of events that come at once none is lost, and one that is too large is refused`, async t => {

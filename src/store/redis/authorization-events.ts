@@ -6,6 +6,7 @@ import {
   eventJson,
   eventLife,
   mostEvents,
+  mostOfUser,
   mostUnproven,
 } from '../authorization-event.ts'
 import type { AuthorizationEvents } from '../store.ts'
@@ -15,8 +16,22 @@ import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua } from './server/script.ts'
 
-/** KEYS: events. ARGV: json, index of the last that stays, ms until all go. */
+/**
+ * KEYS: events. ARGV: json, index of the last that stays, ms until all go, how many stay of one user and result, and how events of that user and with that result have them as
+ * JSON, which no text in them can contain; empty for nobody.
+ */
 const appendOne = lua`
+local kept, count = {}, 1
+local all = ARGV[5] == '' and {} or redis.call('LRANGE', KEYS[1], 0, -1)
+for _, text in ipairs(all) do
+  local isSame = string.find(text, ARGV[5], 1, true) and string.find(text, ARGV[6], 1, true)
+  if isSame then count = count + 1 end
+  if not isSame or count <= tonumber(ARGV[4]) then table.insert(kept, 1, text) end
+end
+if #kept < #all then
+  redis.call('DEL', KEYS[1])
+  redis.call('LPUSH', KEYS[1], unpack(kept))
+end
 redis.call('LPUSH', KEYS[1], ARGV[1])
 redis.call('LTRIM', KEYS[1], 0, ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
@@ -38,12 +53,13 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
 
   async append(event: AuthorizationEvent): Promise<void> {
     const json = eventJson(event)
-    const { client, isUnproven } = event
+    const { client, user, result, isUnproven } = event
+    const [ofUser, withResult] = user === null ? ['', ''] : [member({ user }), member({ result })]
     const endsAt = Math.ceil(this.#clock.now()) + eventLife - shiftOf(this.#clock)
     await this.#writes.run(
       appendOne,
       [isUnproven ? keys.unprovenEvents(client) : keys.authorizationEvents(client)],
-      [json, (isUnproven ? mostUnproven : mostEvents) - 1, endsAt],
+      [json, (isUnproven ? mostUnproven : mostEvents) - 1, endsAt, mostOfUser, ofUser, withResult],
     )
   }
 
@@ -62,6 +78,11 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
   async removeOf(client: string): Promise<void> {
     await this.#writes.run(removeAll, partsOf(client), [])
   }
+}
+
+/** Writes a member as it stands in JSON. */
+function member(of: Readonly<Record<string, string>>): string {
+  return JSON.stringify(of).slice(1, -1)
 }
 
 function partsOf(client: string): readonly string[] {

@@ -6,6 +6,7 @@ import {
   eventJson,
   eventLife,
   mostEvents,
+  mostOfUser,
   mostUnproven,
 } from '../authorization-event.ts'
 import type { AuthorizationEvents } from '../store.ts'
@@ -22,6 +23,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
   readonly #last: Statement
   readonly #insert: Command
   readonly #trim: Command
+  readonly #trimUser: Command
   readonly #sweep: Command
   readonly #remove: Command
 
@@ -36,6 +38,12 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
       'INSERT INTO authorization_events (client, number, at, record) VALUES (?, ?, ?, ?)',
     )
     this.#trim = db.command('DELETE FROM authorization_events WHERE client = ? AND number <= ?')
+    this.#trimUser = db.command(
+      `DELETE FROM authorization_events WHERE client = ?1 AND number IN
+         (SELECT number FROM authorization_events
+          WHERE client = ?1 AND record ->> 'user' = ?2 AND record ->> 'result' = ?3
+          ORDER BY number DESC LIMIT -1 OFFSET ${mostOfUser})`,
+    )
     this.#sweep = db.command(
       `DELETE FROM authorization_events WHERE (client, number) IN
          (SELECT client, number FROM authorization_events WHERE at <= ? ORDER BY at LIMIT ${broom})`,
@@ -45,13 +53,14 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
 
   async append(event: AuthorizationEvent): Promise<void> {
     const json = eventJson(event)
-    const { client, at, isUnproven } = event
+    const { client, at, user, result, isUnproven } = event
     const part = isUnproven ? unprovenOf(client) : client
     await this.#db.write(() => {
       this.#sweep(this.#oldest)
       const number = Number(this.#last.get(part)?.number ?? 0) + 1
       this.#insert(part, number, at, json)
       this.#trim(part, number - (isUnproven ? mostUnproven : mostEvents))
+      if (user !== null) this.#trimUser(part, user, result)
     })
   }
 

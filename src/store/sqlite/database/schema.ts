@@ -286,6 +286,10 @@ export const credentialMigrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX authorization_events_by_time ON authorization_events (at);
   `,
+  `
+  CREATE INDEX authorization_events_of_user ON authorization_events (client, record ->> 'user', record ->> 'result', number)
+    WHERE record ->> 'user' IS NOT NULL;
+  `,
 ]
 
 /**
