@@ -1,5 +1,14 @@
 // Results that are kept because the same is asked for again.
 
+/** Makes a function that computes with the first call, and then knows: for what costs much to make and is not always asked for. */
+export function rememberOnce<Value>(make: () => Value): () => Value {
+  let kept: { readonly value: Value } | null = null
+  return () => {
+    kept ??= { value: make() }
+    return kept.value
+  }
+}
+
 /** Makes a function that computes again only for a different key than the last. */
 export function rememberLast<Key extends string | number, Value>(
   make: (key: Key) => Value,

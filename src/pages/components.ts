@@ -1,5 +1,6 @@
 // The parts that our pages are made of.
 
+import { rememberOnce } from '../base/remember.ts'
 import { type Html, type HtmlValue, html } from '../base/text/html.ts'
 
 /** What stands in every form: where it leads, and the token that proves where it comes from. */
@@ -102,14 +103,12 @@ export function told(text: string): Html {
 /** Writes a moment, in ms since the epoch, as people do. */
 export function moment(at: number): Html {
   const iso = new Date(at).toISOString()
-  return html`<time datetime="${iso}">${writtenOut.format(at)} UTC</time>`
+  return html`<time datetime="${iso}">${writtenOut().format(at)} UTC</time>`
 }
 
-const writtenOut = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-})
+const writtenOut = rememberOnce(
+  () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+)
 
 const drawings = {
   check: 'M5 13l4 4L19 7',

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rememberEach, rememberLast } from '../../src/base/remember.ts'
+import { rememberEach, rememberLast, rememberOnce } from '../../src/base/remember.ts'
+
+test('what is made once is made with the first call, and not again', () => {
+  let count = 0
+  const made = rememberOnce(() => void count++)
+  assert.equal(count, 0)
+  for (let i = 0; i < 3; i++) assert.equal(made(), undefined)
+  assert.equal(count, 1)
+})
 
 test('the last result is given again until another key comes', () => {
   const asked: string[] = []

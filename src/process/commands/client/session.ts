@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { isId } from '../../../base/id.ts'
 import { visible } from '../../../base/text/visible.ts'
-import { loadConfig } from '../../../config/file/load.ts'
 import { type ApiAccess, ApiUnreachable, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
@@ -82,7 +81,7 @@ async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
   if (account === '') return 'set the account with --account or GATEHOUSE_ACCOUNT'
   if (!isId(account)) return 'an account id has 32 hexadecimal digits'
-  const url = input.url === undefined ? configuredUrl(input) : baseOf(input.url)
+  const url = input.url === undefined ? await configuredUrl(input) : baseOf(input.url)
   if (url === null)
     return input.url === undefined ? null : '--url must be a URL such as http://127.0.0.1:8081'
   const token = await tokenOf(input)
@@ -100,8 +99,10 @@ function baseOf(text: string): string | null {
 const defaultUrl = 'http://127.0.0.1:8081'
 
 /** Reads the address from the configuration; mistakes there matter only if the caller named the file. */
-function configuredUrl(input: Input): string | null {
+async function configuredUrl(input: Input): Promise<string | null> {
   const path = configPath(input)
+  // Loaded only here: it is most of what the command would load.
+  const { loadConfig } = await import('../../../config/file/load.ts')
   const loaded = loadConfig(path)
   if (!('mistakes' in loaded)) return urlOf(loaded.config.admin)
   const isNamed = input.config !== undefined || process.env.GATEHOUSE_CONFIG !== undefined
