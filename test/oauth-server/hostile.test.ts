@@ -1,9 +1,12 @@
 // Ten thousand hostile parameters for each endpoint: none makes a 5xx, and no markup of theirs comes back as markup.
 
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { request, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { reset } from '../../src/base/reset.ts'
+import { until } from '../help/until.ts'
 import { tokensOf, visit } from './app.ts'
 import { callback, startSite } from './site.ts'
 
@@ -275,3 +278,24 @@ for (const [method, path] of endpoints)
     assert.deepEqual(site.bugs, [])
     assert.equal(site.lines.join('').includes('internal error'), false, site.lines.join(''))
   })
+
+test('a client that leaves before it has its response is no bug', async t => {
+  const { issuer, lines } = await startSite(t)
+  const { hostname, port } = new URL(issuer)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  const responses: ServerResponse[] = []
+  const { end } = ServerResponse.prototype
+  // The process hears of it only when it writes.
+  const ended = t.mock.method(ServerResponse.prototype, 'end', function (this: ServerResponse, body: string) {
+    responses.push(this)
+    reset(socket)
+    return end.call(this, body, 'utf8')
+  })
+  socket.write(`GET /oauth2/auth HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`)
+  await until(() => responses[0]?.closed === true)
+  ended.mock.restore()
+  assert.deepEqual(
+    lines.filter(line => line.includes('internal error')),
+    [],
+  )
+})

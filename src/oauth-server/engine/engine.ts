@@ -20,9 +20,11 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   provider.proxy = true
   shape(provider, decisions)
   provider.use(parts.around)
-  provider.on('error', (err: unknown) =>
-    parts.log.error({ err }, 'authorization server failed: internal error'),
-  )
+  provider.on('error', (err: unknown, context: Context) => {
+    // What ends the connection of a client is no bug.
+    if (context.req.socket.errored !== err)
+      parts.log.error({ err }, 'authorization server failed: internal error')
+  })
   for (const event of failureEvents)
     provider.on(event, (context: Context, failure: EngineFailure) => {
       factsOf(context.req).failure = inItsName(context, failure)
