@@ -78,3 +78,51 @@ for (const workers of [0, 2])
     assert.match((await direct.send('/', { headers: { accept: 'application/json' } })).body, /"links"/)
     assert.match((await direct.get('/')).body, /<h1>Gatehouse/)
   })
+
+test('sign-in, sessions and the audit log of published hosts go by the address of the client', async t => {
+  const gateway = await startGateway(
+    t,
+    `trusted_proxies: [127.0.0.1]
+dashboard: { host: gate.example }
+oauth: { issuer: https://id.example }
+zones: []
+`,
+  )
+  const { setUp, account, token } = await gateway.firstStart
+  const from = (address: string, host = 'gate.example') =>
+    new Visitor(`https://${host}`, gateway.edge, {
+      'x-forwarded-for': address,
+      'x-forwarded-proto': 'https',
+    })
+  const person = from('192.0.2.7')
+  const { pathname, search } = new URL(setUp!)
+  const form = await person.get(pathname + search)
+  const done = await form.submit('/auth/set-up', { email: 'ada@example.com', password })
+  assert.equal(done.status, 303, done.text)
+  assert.match((await person.get('/auth/account')).text, /From 192\.0\.2\.7/)
+  const tokens = `/dashboard/${account}/tokens`
+  const made = await (await person.get(`${tokens}/new`)).submit(`${tokens}/new`, {
+    name: 'by hand',
+    'permissions.0abaf97bd1d5a4f891a1995d77fb3079': 'on',
+  })
+  assert.match(made.text, /Token created/)
+  const headers = { authorization: `Bearer ${token}` }
+  const audit = await fetch(`${gateway.admin}/client/v4/accounts/${account}/audit_logs`, { headers })
+  const { result } = (await audit.json()) as { result: { interface: string; actor: { ip?: string } }[] }
+  assert.deepEqual(
+    result.filter(one => one.interface === 'UI').map(({ actor }) => actor.ip),
+    ['192.0.2.7'],
+  )
+
+  const guess = async (address: string, host: string, nth: number) => {
+    const page = await from(address, host).get('/auth/sign-in')
+    const fields = { email: `nobody-${nth}@example.com`, password: 'wrong battery staple' }
+    return (await page.submit('/auth/sign-in', fields)).status
+  }
+  const hosts = ['id.example', 'gate.example']
+  for (let i = 0; i < 20; i++) assert.notEqual(await guess('192.0.2.9', hosts[i % 2]!, i), 429, `${i}`)
+  for (const host of hosts) {
+    assert.equal(await guess('192.0.2.9', host, 20), 429)
+    assert.notEqual(await guess('192.0.2.10', host, 20), 429)
+  }
+})

@@ -110,11 +110,13 @@ export class Visitor {
   readonly cookies = new Map<string, string>()
   readonly #origin: string
   readonly #via: string
+  readonly #always: Readonly<Record<string, string>>
 
-  /** `via` is where the origin is reached, for one whose name leads nowhere. */
-  constructor(origin: string, via = origin) {
+  /** `via` is where the origin is reached, for one whose name leads nowhere; `always` is sent with each request. */
+  constructor(origin: string, via = origin, always: Readonly<Record<string, string>> = {}) {
     this.#origin = origin
     this.#via = via
+    this.#always = always
   }
 
   get(path: string): Promise<ShownPage> {
@@ -163,7 +165,7 @@ export class Visitor {
 
   async send(path: string, { headers, ...options }: RequestInit): Promise<ShownPage> {
     const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
-    const own = { ...(headers as object), ...(cookie !== '' && { cookie }) }
+    const own = { ...this.#always, ...(headers as object), ...(cookie !== '' && { cookie }) }
     const url = new URL(path, this.#via)
     const response =
       this.#via === this.#origin
