@@ -104,9 +104,8 @@ function schemeFault(url: URL, method: TokenEndpointAuthMethod): string | null {
   if (refusedSchemes.has(protocol)) return `must not use the scheme ${protocol}`
   if (method !== 'none')
     return 'must begin with https:// (app schemes are only for clients whose token_endpoint_auth_method is none)'
-  return protocol.includes('.')
-    ? null
-    : 'must have a scheme with a dot in it, such as com.example.app:/callback'
+  if (!protocol.includes('.')) return 'must have a scheme with a dot in it, such as com.example.app:/callback'
+  return labelFault(protocol.slice(0, -1), 'scheme')
 }
 
 function webFault({ protocol, hostname }: URL): string | null {
@@ -131,13 +130,18 @@ function userFault({ username, password }: URL): string | null {
 
 /** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
 function hostFault({ protocol, hostname }: URL): string | null {
+  if (/^\[[0-9a-f:]+\]$/.test(hostname)) return null
   const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
-  if (!isOfTheWeb || /^\[[0-9a-f:]+\]$/.test(hostname)) return null
-  if (!/^[a-z0-9._-]+$/.test(hostname))
+  if (isOfTheWeb && !/^[a-z0-9._-]+$/.test(hostname))
     return 'must have a host of letters, digits, hyphens, underscores and dots only'
-  if (/^\.|\.\.|\.$/.test(hostname))
-    return 'must have a host that does not begin or end with a dot or contain two in a row'
-  if (hostname.length > 253 || /[^.]{64}/.test(hostname))
-    return 'must have a host of at most 253 characters, with at most 63 between dots'
+  return labelFault(hostname, 'host')
+}
+
+/** Returns the rule for labels between dots (RFC 1035 section 2.3.4) that a name breaks. */
+function labelFault(name: string, what: 'host' | 'scheme'): string | null {
+  if (/^\.|\.\.|\.$/.test(name))
+    return `must have a ${what} that does not begin or end with a dot or contain two in a row`
+  if (name.length > 253 || /[^.]{64}/.test(name))
+    return `must have a ${what} of at most 253 characters, with at most 63 between dots`
   return null
 }

@@ -203,6 +203,11 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a redirect URI has a fragment that hides the code',
       },
       {
+        text: "return labelFault(hostname, 'host')",
+        becomes: 'return null',
+        breaks: 'a redirect URI has a host with empty labels',
+      },
+      {
         text: "if (text.includes('*')) return 'must not contain a wildcard (*)'",
         becomes: '',
         breaks: 'a redirect URI with a wildcard is taken',
@@ -223,8 +228,8 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a redirect URI runs a script',
       },
       {
-        text: "return protocol.includes('.')",
-        becomes: 'return true',
+        text: "if (!protocol.includes('.')) return",
+        becomes: "if (protocol === '') return",
         breaks: 'two apps have one scheme',
       },
     ],

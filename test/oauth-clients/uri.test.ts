@@ -160,6 +160,12 @@ describe('a redirect URI with a scheme of an app', () => {
   for (const [uri, rule] of [
     ['myapp:/callback', /scheme with a dot/],
     ['myapp://callback.example/', /scheme with a dot/],
+    ['com.example.app.:/callback', /a scheme that does not begin or end with a dot/],
+    ['com..example:/callback', /a scheme that does not begin or end with a dot or contain two/],
+    [`com.${'a'.repeat(64)}:/callback`, /a scheme of at most 253 characters, with at most 63/],
+    ['com.example.app://a..b/callback', /a host that does not begin or end with a dot or contain two/],
+    ['com.example.app://callback./', /a host that does not begin or end with a dot/],
+    [`com.example.app://${'a'.repeat(64)}/`, /a host of at most 253 characters, with at most 63/],
     ['com.example.app:/callback#', /fragment/],
     ['com.example.app:/*', /wildcard/],
     ['com.example.app:/a?state=1', /not have state/],
