@@ -49,16 +49,18 @@ class ExchangeRequestFacts implements RequestFacts {
   readonly #x: Exchange
   #path: string | null = null
   #query: string | null = null
+  #hasOtherMethod: boolean | null = null
   #headers: ReadonlyMap<string, readonly string[]> | null = null
 
   constructor(x: Exchange) {
     this.#x = x
   }
 
-  /** Throws where readers differ, so that the expression fails: Symfony and Django treat `post` like POST, others as a method of its own. */
+  /** Throws where readers differ, so that the expression fails: Symfony and Django treat `post` like POST, and some frameworks take the method from a field. */
   get method(): string {
-    const { method } = this.#x.head
+    const { method, fields } = this.#x.head
     if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod
+    if ((this.#hasOtherMethod ??= namesOtherMethod(method, fields))) throw ambiguousMethod
     return method
   }
 
@@ -104,6 +106,23 @@ const lowerCase = /[a-z]/
 const ambiguousMethod = new Error('ambiguous method')
 /** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Whether a field names another method, as Rails, Laravel, Symfony and ASP.NET may take it in place of that of the request. */
+function namesOtherMethod(method: string, fields: readonly string[]): boolean {
+  const own = method.toLowerCase()
+  for (let i = 0; i < fields.length; i += 2)
+    if (isOverride(fields[i]!) && !equalsIgnoreCase(fields[i + 1]!, own)) return true
+  return false
+}
+
+function isOverride(name: string): boolean {
+  return overrideLengths.has(name.length) && override.test(name)
+}
+
+const override = /^x[^a-z0-9](?:http[^a-z0-9]method(?:[^a-z0-9]override)?|method[^a-z0-9]override)$/i
+const overrideLengths: ReadonlySet<number> = new Set(
+  ['x-http-method', 'x-method-override', 'x-http-method-override'].map(({ length }) => length),
+)
 
 class SentRequestFacts extends ExchangeRequestFacts {
   protected override pathOf({ head }: Exchange): string {

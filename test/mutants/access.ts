@@ -394,6 +394,17 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/exchange-facts.ts',
+    tests: ['wire/access'],
+    changes: [
+      {
+        text: 'isOverride(fields[i]!) && !equalsIgnoreCase(fields[i + 1]!, own)',
+        becomes: 'false',
+        breaks: 'X-HTTP-Method-Override bypasses a rule on methods',
+      },
+    ],
+  },
+  {
     file: 'base/path/path-readings.ts',
     tests: ['base/path/path-readings', 'wire/path-readers'],
     changes: [

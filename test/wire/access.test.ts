@@ -87,6 +87,25 @@ test('a method that some origins read as another bypasses no rule', async t => {
   )
 })
 
+test('a method in a field that some origins take in place of that of the request bypasses no rule', async t => {
+  const condition: AccessCondition = { kind: 'expression', text: 'request.method == "DELETE"' }
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], {
+    zone: { access: { ...openAccess, rules: [rule(condition)] } },
+  })
+  for (const [line, status] of [
+    ['X-HTTP-Method-Override: DELETE', 500],
+    ['x-http-method: delete', 500],
+    ['X-Method-Override: PATCH', 500],
+    ['X_HTTP_METHOD_OVERRIDE: DELETE', 500],
+    ['X-HTTP-Method-Override: post', 200],
+    ['X-HTTP-Method-Overrides: DELETE', 200],
+    ['X-Other: DELETE', 200],
+  ] as const)
+    assert.equal((await edge.ask(request('POST /', 'Content-Length: 0', line))).status, status, line)
+  assert.equal(origin.requests.length, 3)
+})
+
 describe('what the same rules leave alone', () => {
   const passing: readonly [condition: AccessCondition, fields: readonly string[]][] = [
     [{ kind: 'asn', numbers: [64_501] }, ['X-Forwarded-For: 192.0.2.1']],
