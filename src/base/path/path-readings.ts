@@ -29,8 +29,8 @@ export function isReadAlike(path: string): boolean {
 }
 
 const root = ['/']
-/** The most readings of a path that may be meant: three of the differences at once. */
-const most = 8
+/** The most readings of a path that may be meant: a URL as a segment, with another in its query, has nine. */
+const most = 12
 /** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
 const longest = 4096
 const ambiguous =
