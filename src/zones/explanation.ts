@@ -95,10 +95,11 @@ export interface LimitState {
   readonly key: readonly { readonly by: string; readonly value: string | null }[]
   readonly limit: number
   readonly period: string
-  readonly used: number
-  readonly left: number
+  /** Null, as are the next two, where it counts what is sent to zones of others too. */
+  readonly used: number | null
+  readonly left: number | null
   /** Seconds until one more fits where none is left, else until all that is counted now counts no longer. */
-  readonly resets_in: number
+  readonly resets_in: number | null
 }
 
 export interface ExplainedGateway {

@@ -89,9 +89,9 @@ const limit = open({
   ),
   limit: whole(1),
   period: text,
-  used: whole(0),
-  left: whole(0),
-  resets_in: about('In seconds.', whole(1)),
+  used: about('`null`, as the next two: it counts requests to zones of others too.', orNull(whole(0))),
+  left: orNull(whole(0)),
+  resets_in: about('In seconds.', orNull(whole(1))),
 })
 
 const gateway = open({

@@ -110,9 +110,14 @@ const limitColumns = [
   },
   {
     title: 'Used',
-    cell: ({ used, limit, period }: LimitState) => `${grouped(used)} of ${grouped(limit)} in ${period}`,
+    cell: ({ used, limit, period }: LimitState) =>
+      `${used === null ? '' : `${grouped(used)} of `}${grouped(limit)} in ${period}`,
   },
-  { title: 'Resets in', isNumber: true, cell: ({ resets_in }: LimitState) => `${grouped(resets_in)} s` },
+  {
+    title: 'Resets in',
+    isNumber: true,
+    cell: ({ resets_in }: LimitState) => resets_in !== null && `${grouped(resets_in)} s`,
+  },
 ]
 
 function responseCard({ response }: Explanation): Html | null {

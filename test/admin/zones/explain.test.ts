@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
 import { Edge, edgeConfig, openAccess } from '../../help/edge.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { described, flawsOf } from '../openapi/openapi-document.ts'
-import { startApi } from '../api.ts'
-import { explanation } from './zones.ts'
+import { allowing, startApi } from '../api.ts'
+import { tokenWith } from '../../tokens/token-with.ts'
+import type { Explanation } from '../../../src/zones/explanation.ts'
+import { explanation, zoneWith } from './zones.ts'
 
 const path = '/client/v4/zones/main/explain'
 const plain = { host: 'shop.main.test', address: '203.0.113.7' }
@@ -102,6 +105,55 @@ test('origins and gateways are shown to tokens that may see them', async t => {
   assert.deepEqual(await shownTo('Access Rules Read', 'Origins Read'), [true, true, false])
   assert.deepEqual(await shownTo('Access Rules Read', 'AI Gateway Read'), [false, false, true])
   assert.deepEqual(await shownTo('Origins Read'), 403)
+})
+
+test('how far limits of all zones are used is shown to the oldest account alone, and what they decide to all', async t => {
+  const { ask, given, kept } = await startApi(t)
+  const theirs = 'b'.repeat(32)
+  const shared: RateLimitConfig = {
+    ...{ name: 'shared', limit: 731, period: 60_000, key: [{ by: 'address' }], when: null, action: 'block' },
+  }
+  await kept.accounts.insert({ id: theirs, name: 'other', createdAt: 1 })
+  given.configs.push(zoneWith({ name: 'theirs', account: theirs }))
+  given.ofAll = { ...given.ofAll, rateLimits: [shared] }
+  const limitOf = (name: string, verdict: 'within' | 'over') => ({
+    ...{ kind: 'rate_limit', name, line: 7, action: 'block', verdict, limit: 731, period: '60 s' },
+    ...{ key: [{ by: 'address', value: '203.0.113.7' }], used: 419, left: 312, resets_in: 53 },
+  })
+  const [before] = explanation.steps
+  const metered = {
+    ...{ ...before!, number: 2, step: 'meter', title: 'Rate limits and quotas' },
+    reason: 'Over the limit shared; retry after 53 s.',
+    rule: { ...before!.rule!, kind: 'rate_limit', name: 'shared' },
+    compared: [
+      { what: 'shared', value: '419 used', with: '731' },
+      { what: 'own', value: '419 used', with: '731' },
+    ],
+  }
+  given.explained = {
+    explanation: {
+      ...explanation,
+      steps: [before!, metered],
+      limits: [limitOf('shared', 'over'), limitOf('own', 'within')],
+      response: { status: 429, content_type: 'text/html', retry_after: 53, content: null },
+    } as Explanation,
+  }
+  const everywhere = tokenWith({ policies: [allowing(['Access Rules Read'], ['*'])] })
+  await kept.tokens.insert(everywhere.token)
+  const shownOf = async (zone: string) => {
+    const token = everywhere.value
+    const { json } = await ask('POST', `/client/v4/zones/${zone}/explain`, { body: plain, token })
+    return json.result as Explanation
+  }
+  const all = await shownOf('main')
+  assert.deepEqual([all.limits[0]!.used, all.response!.retry_after], [419, 53])
+  assert.equal(all.steps[1]!.reason, metered.reason)
+  const { limits, steps, response } = await shownOf('theirs')
+  const [ofAll, own] = limits
+  assert.deepEqual(ofAll, { ...limitOf('shared', 'over'), used: null, left: null, resets_in: null })
+  assert.deepEqual(own, limitOf('own', 'within'))
+  assert.deepEqual([steps[1]!.reason, response!.retry_after], ['Over the limit shared.', null])
+  assert.deepEqual(steps[1]!.compared, [{ ...metered.compared[0]!, value: null }, metered.compared[1]])
 })
 
 const lines = fc.oneof(

@@ -115,5 +115,6 @@ function limitRow({
 }: LimitState): string[] {
   const by = key.map(({ by, value }) => (value === null ? by : `${by} ${value}`)).join(', ') || 'all'
   const what = action === 'log' ? `${verdict}, only logged` : verdict
-  return [name, by, `${used} of ${limit} in ${period}`, `${left}`, `${resets_in} s`, what]
+  const [usedOf, rest, wait] = used === null ? ['', '', ''] : [`${used} of `, `${left}`, `${resets_in} s`]
+  return [name, by, `${usedOf}${limit} in ${period}`, rest, wait, what]
 }
