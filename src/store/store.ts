@@ -317,6 +317,14 @@ export interface Logs {
   walk(account: string, gateway: string, from: LogWalk): AsyncIterable<readonly LogSummary[]>
   /** Marks the contents of `count` windows of `width` ms each from `since` on, without reading them. */
   marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]>
+  /** Keeps a text that was worked out of a window, in place of an earlier one. Weaker than records: it may get lost, and it goes with the entries and their gateway. */
+  keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void>
+  /** Returns what was kept of windows under these marks, in their order; null where there is nothing. */
+  keptSums(
+    account: string,
+    gateway: string,
+    windows: readonly MarkedWindow[],
+  ): Promise<readonly (string | null)[]>
   /**
    * Returns up to `limit` entries in the order in which they were kept: those behind what an earlier call returned as `end`, or the last ones where `after` is null
    * or the entry that stood there is gone, of which some may then come again.
@@ -350,6 +358,13 @@ export interface LogMark {
   readonly mark: string
   /** How many entries it has at most; 0 where it has none. */
   readonly most: number
+}
+
+/** A window, and what marks its contents; ms since the epoch, and ms. */
+export interface MarkedWindow {
+  readonly since: number
+  readonly width: number
+  readonly mark: string
 }
 
 export interface LogTail {

@@ -345,6 +345,47 @@ export function logsContract(name: string, place: Place): void {
     assert.deepEqual(await marks(), await marks())
   })
 
+  test(`${name}: a sum is there under the mark that it was kept with, and goes with its entries`, async t => {
+    const { store, logs, kept, append } = await start(place, t)
+    const home = [kept.account, kept.id] as const
+    const born = Date.UTC(2026, 0, 2)
+    const windowOf = (at: number, mark: string) => ({ since: born + at * 1_000, width: 1_000, mark })
+    const sums = (...windows: (readonly [at: number, mark: string])[]) =>
+      logs.keptSums(
+        ...home,
+        windows.map(([at, mark]) => windowOf(at, mark)),
+      )
+    await logs.keepSum(...home, windowOf(0, 'none'), 'of no entries')
+    assert.deepEqual(await sums([0, 'none']), [null])
+    const entries = logEntries(kept, 20, i => ({ createdAt: born + i * 500 }))
+    await append(entries.slice(0, 10))
+    const odd = 'a \n "sum" \\ ✓'
+    await logs.keepSum(...home, windowOf(0, '1 a'), odd)
+    await logs.keepSum(...home, windowOf(1, '1 b'), 'first')
+    await logs.keepSum(...home, windowOf(1, '2 b'), 'second')
+    await logs.keepSum(...home, { ...windowOf(1, '2 b'), width: 60_000 }, 'wider')
+    const asked = [
+      [1, '2 b'],
+      [0, '1 a'],
+      [1, '1 b'],
+      [0, '1'],
+      [2, '1 a'],
+    ] as const
+    assert.deepEqual(await sums(...asked), ['second', odd, null, null, null])
+    assert.deepEqual(await logs.keptSums(...home, [{ ...windowOf(1, '2 b'), width: 60_000 }]), ['wider'])
+    assert.deepEqual(await sums(), [])
+    // Room is made by the entries of the first two windows, which the next sum that is kept takes note of.
+    await append(entries.slice(10), 16)
+    await logs.keepSum(...home, windowOf(5, '1 c'), 'third')
+    assert.deepEqual(await sums([0, '1 a'], [1, '2 b'], [5, '1 c']), [null, null, 'third'])
+    assert.deepEqual(await logs.keptSums(...home, [{ ...windowOf(1, '2 b'), width: 60_000 }]), ['wider'])
+    await store.gateways.remove(...home)
+    assert.deepEqual(await sums([5, '1 c']), [null])
+    await logs.keepSum(...home, windowOf(5, '1 c'), 'late')
+    await store.gateways.insert(kept)
+    assert.deepEqual(await sums([5, '1 c']), [null])
+  })
+
   test(`${name}: what comes is read from the end on, once each`, async t => {
     const { logs, kept, append } = await start(place, t)
     const home = [kept.account, kept.id] as const

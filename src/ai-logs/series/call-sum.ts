@@ -6,6 +6,17 @@ import type { LogSummary } from '../../store/records.ts'
 const slotsPerDoubling = 4
 const slots = 84
 
+/** What a sum is made of, in its order, as it is kept: durations by their slots, those without any left out. */
+export type KeptCallSum = readonly [
+  count: number,
+  errors: number,
+  tokensIn: number,
+  tokensOut: number,
+  cost: number,
+  withoutCost: number,
+  durations: readonly number[],
+]
+
 export class CallSum {
   count = 0
   /** Calls without success. */
@@ -17,6 +28,13 @@ export class CallSum {
   /** How many calls have no cost. */
   withoutCost = 0
   readonly #durations = new Uint32Array(slots)
+
+  /** Reads what `toJSON` returned. */
+  static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: KeptCallSum): CallSum {
+    const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
+    for (let at = 0; at < durations.length; at += 2) sum.#durations[durations[at]!] = durations[at + 1]!
+    return sum
+  }
 
   add({ success, tokensIn, tokensOut, cost, duration }: LogSummary): void {
     this.count++
@@ -36,6 +54,13 @@ export class CallSum {
     this.cost += other.cost
     this.withoutCost += other.withoutCost
     for (let slot = 0; slot < slots; slot++) this.#durations[slot]! += other.#durations[slot]!
+  }
+
+  toJSON(): KeptCallSum {
+    const { count, errors, tokensIn, tokensOut, cost, withoutCost } = this
+    const durations: number[] = []
+    for (const [slot, calls] of this.#durations.entries()) if (calls > 0) durations.push(slot, calls)
+    return [count, errors, tokensIn, tokensOut, cost, withoutCost, durations]
   }
 
   /** Returns the duration in ms that a share of the calls did not exceed, within 10 %; null without calls. */

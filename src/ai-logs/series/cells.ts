@@ -3,7 +3,7 @@
 import { matches } from '../../store/log-match.ts'
 import type { LogSummary } from '../../store/records.ts'
 import type { LogField, LogFilter } from '../../store/store.ts'
-import { CallSum } from './call-sum.ts'
+import { CallSum, type KeptCallSum } from './call-sum.ts'
 
 /** What calls have in common; names are those of the latest of them. */
 export interface Kind {
@@ -22,6 +22,17 @@ interface Cell {
   readonly sum: CallSum
 }
 
+/** A cell as it is kept. */
+type KeptCell = readonly [
+  provider: string,
+  model: string | null,
+  tokenId: string | null,
+  tokenName: string | null,
+  client: string | null,
+  latest: number,
+  sum: KeptCallSum,
+]
+
 /** The fields by which cells can be filtered. */
 const cellFields: readonly LogField[] = ['provider', 'model', 'token_id', 'client_id']
 
@@ -32,6 +43,18 @@ export class Cells {
   /** Calls that found no cell any more. */
   readonly rest = new CallSum()
   readonly #cells = new Map<string, Cell>()
+
+  /** Reads what `toText` wrote. */
+  static from(text: string): Cells {
+    const [rest, kept]: readonly [KeptCallSum, readonly KeptCell[]] = JSON.parse(text)
+    const cells = new Cells()
+    cells.rest.merge(CallSum.from(rest))
+    for (const [provider, model, tokenId, tokenName, client, latest, sum] of kept) {
+      const kind = { provider, model, tokenId, tokenName, client }
+      cells.#cells.set(nameOf(kind), { kind, latest, sum: CallSum.from(sum) })
+    }
+    return cells
+  }
 
   get size(): number {
     return this.#cells.size
@@ -53,6 +76,15 @@ export class Cells {
     this.rest.merge(other.rest)
   }
 
+  /** Writes all of it, to be kept. */
+  toText(): string {
+    const kept = [...this.#cells.values()].map(({ kind, latest, sum }) => {
+      const { provider, model, tokenId, tokenName, client } = kind
+      return [provider, model, tokenId, tokenName, client, latest, sum]
+    })
+    return JSON.stringify([this.rest, kept])
+  }
+
   /** Returns the cells whose calls match filters that `arePlain`. */
   *matching(filters: readonly LogFilter[]): Generator<Cell> {
     for (const cell of this.#cells.values()) {
@@ -63,8 +95,7 @@ export class Cells {
   }
 
   #cellOf(kind: Kind, at: number): Cell | null {
-    const { provider, model, tokenId, client } = kind
-    const name = `${provider}\0${model ?? '\0'}\0${tokenId ?? ''}\0${client ?? ''}`
+    const name = nameOf(kind)
     let cell = this.#cells.get(name)
     if (cell === undefined) {
       if (this.#cells.size === mostCells) return null
@@ -76,6 +107,10 @@ export class Cells {
     }
     return cell
   }
+}
+
+function nameOf({ provider, model, tokenId, client }: Kind): string {
+  return `${provider}\0${model ?? '\0'}\0${tokenId ?? ''}\0${client ?? ''}`
 }
 
 /** Whether cells suffice to apply filters; else entries have to be looked at. */

@@ -1,12 +1,14 @@
 // Sums of the calls of a gateway over time. Each window of time is summed once, and again only when its entries have changed, which marks of the store tell. A
-// window of many entries is made of smaller ones, so that a change costs little. A reader waits for a bounded time, and is told what is missing; the rest is
-// summed in the background, for the next one.
+// window of many entries is made of smaller ones, so that a change costs little. Sums of hours and days that are over are kept in the store, for when they are not
+// remembered. A reader waits for a bounded time, and is told what is missing; the rest is summed in the background, for the next one.
 
+import { nextTurn } from '../../base/turns/turns.ts'
 import { matches } from '../../store/log-match.ts'
 import {
   type LogFilter,
   type LogMark,
   type LogWindows,
+  type MarkedWindow,
   type Store,
   StoreUnreachable,
 } from '../../store/store.ts'
@@ -21,6 +23,8 @@ export interface LogSeriesOptions {
   readonly patience?: number
   /** How many entries of a window are summed at once; one that has more is made of smaller ones. */
   readonly direct?: number
+  /** How many entries a window has whose sums are kept in the store. */
+  readonly leastKept?: number
   /** How many entries are looked at, where filters need that, for one reader. */
   readonly mostScanned?: number
 }
@@ -37,6 +41,11 @@ export interface Series {
 /** A gateway, by account and id. */
 type Home = readonly [account: string, gateway: string]
 
+/** How sums are written, before the mark: others that are kept are not read. */
+const format = '1'
+/** How many sums are read from the store at once. */
+const readAtOnce = 8
+
 /** How many cells of all gateways are remembered, some 15 MB each: of windows that were asked for, and of the smaller ones that others are made of. */
 const mostAsked = 25_000
 const mostParts = 25_000
@@ -45,6 +54,7 @@ export class LogSeries {
   readonly #logs: Store['logs']
   readonly #patience: number
   readonly #direct: number
+  readonly #leastKept: number
   readonly #mostScanned: number
   /** By gateway, width and beginning. */
   readonly #asked = new KnownWindows(mostAsked)
@@ -53,12 +63,15 @@ export class LogSeries {
   readonly #summing = new Map<string, Promise<Cells>>()
   /** Gateways whose windows are summed in the background. */
   readonly #filling = new Map<string, Promise<void>>()
+  /** Sums that are being written to the store. */
+  readonly #keeping = new Set<Promise<void>>()
   #isClosed = false
 
   constructor({ logs }: Pick<Store, 'logs'>, options: LogSeriesOptions = {}) {
     this.#logs = logs
     this.#patience = options.patience ?? 40
     this.#direct = options.direct ?? 4_000
+    this.#leastKept = options.leastKept ?? 200
     this.#mostScanned = options.mostScanned ?? 20_000
   }
 
@@ -71,11 +84,13 @@ export class LogSeries {
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled([...this.#filling.values(), ...this.#summing.values()])
+    await Promise.allSettled(this.#keeping)
   }
 
   async #look(home: Home, windows: LogWindows): Promise<Series> {
     const marks = await this.#logs.marks(...home, windows)
     const until = performance.now() + this.#patience
+    await this.#recall(home, windows, marks, this.#asked, until)
     const found: Cells[] = []
     const missing: number[] = []
     // The newest first: they are what people look for.
@@ -95,6 +110,45 @@ export class LogSeries {
     if (most === 0) return new Cells()
     const name = nameOf(home, windows, at)
     return this.#asked.at(name, mark) ?? this.#parts.at(name, mark)
+  }
+
+  /** Reads what the store has of windows that are not remembered, the newest first, until a time (monotonic ms). */
+  async #recall(
+    home: Home,
+    windows: LogWindows,
+    marks: readonly LogMark[],
+    known: KnownWindows,
+    until = Infinity,
+  ): Promise<void> {
+    if (windows.width < hour) return
+    const missing = [...marks.keys()]
+      .filter(at => marks[at]!.most >= this.#leastKept && this.#fresh(home, windows, at, marks[at]!) === null)
+      .reverse()
+    for (let from = 0; from < missing.length && performance.now() < until; from += readAtOnce) {
+      if (this.#isClosed) throw new StoreUnreachable()
+      const some = missing.slice(from, from + readAtOnce)
+      const marked = some.map(at => markedOf(windows, at, marks[at]!))
+      const texts = await this.#logs.keptSums(...home, marked)
+      for (const [i, text] of texts.entries()) {
+        if (text === null) continue
+        const at = some[i]!
+        known.set(nameOf(home, windows, at), { mark: marks[at]!.mark, cells: Cells.from(text) })
+        await nextTurn()
+      }
+    }
+  }
+
+  /** Has the store keep sums that are worth it: of windows that are over, and have many entries. */
+  #keep(home: Home, windows: LogWindows, at: number, mark: LogMark, cells: Cells): void {
+    const window = markedOf(windows, at, mark)
+    const isOver = window.since + window.width < Date.now()
+    if (window.width < hour || mark.most < this.#leastKept || !isOver) return
+    // What is not kept now is summed up again some time.
+    const kept: Promise<void> = this.#logs
+      .keepSum(...home, window, cells.toText())
+      .catch(() => {})
+      .finally(() => this.#keeping.delete(kept))
+    this.#keeping.add(kept)
   }
 
   /** Sums up a window; null when that takes too long, and goes on. */
@@ -127,6 +181,7 @@ export class LogSeries {
     const summed = this.#sumUp(home, windows, at, mark)
       .then(cells => {
         known.set(name, { mark: mark.mark, cells })
+        this.#keep(home, windows, at, mark, cells)
         return cells
       })
       .finally(() => this.#summing.delete(work))
@@ -146,6 +201,7 @@ export class LogSeries {
       const smaller = width > hour ? hour : minute
       const windows: LogWindows = { since, width: smaller, count: width / smaller }
       const marks = await this.#logs.marks(...home, windows)
+      await this.#recall(home, windows, marks, this.#parts)
       for (const [part, mark] of marks.entries()) {
         if (this.#isClosed) throw new StoreUnreachable()
         cells.merge(
@@ -166,9 +222,11 @@ export class LogSeries {
     const name = home.join('/')
     if (missing.length === 0 || this.#isClosed || this.#filling.has(name)) return
     const fill = async () => {
+      await this.#recall(home, windows, marks, this.#asked)
       for (const at of missing) {
         if (this.#isClosed) return
-        await this.#sum(home, windows, at, marks[at]!)
+        if (this.#fresh(home, windows, at, marks[at]!) === null)
+          await this.#sum(home, windows, at, marks[at]!)
       }
     }
     // What the store does not give now is asked for by the next reader.
@@ -204,6 +262,10 @@ export class LogSeries {
     }
     return { windows, completeSince: since, scanned }
   }
+}
+
+function markedOf({ since, width }: LogWindows, at: number, { mark }: LogMark): MarkedWindow {
+  return { since: since + at * width, width, mark: `${format} ${mark}` }
 }
 
 function nameOf([account, gateway]: Home, { since, width }: LogWindows, at: number): string {

@@ -1,4 +1,4 @@
-// What is done to the log entries of one gateway in one step KEYS: arrivals, times, summaries, payloads.
+// What is done to the log entries of one gateway in one step. KEYS: arrivals, times, summaries, payloads, sums, windows by their ends.
 
 import { lua, rankLua } from './server/script.ts'
 
@@ -87,6 +87,21 @@ for at = 0, tonumber(ARGV[3]) - 1 do
   marks[2 * at + 1], marks[2 * at + 2] = count, mark
 end
 return marks`
+
+/** The most sums that one step removes since their entries are gone. */
+const mostForgotten = 100
+
+/** ARGV: window, when it ends, its mark and a text behind it. */
+export const keepSum = lua`
+local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+if not first then return 0 end
+redis.call('ZADD', KEYS[6], ARGV[2], ARGV[1])
+redis.call('HSET', KEYS[5], ARGV[1], ARGV[3])
+for _, window in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', first, 'LIMIT', 0, ${String(mostForgotten)})) do
+  redis.call('ZREM', KEYS[6], window)
+  redis.call('HDEL', KEYS[5], window)
+end
+return 1`
 
 /** ARGV: the number of the entry before and its id (empty for the last ones), limit; gives number and id of the last one, and the summaries. */
 export const tailEntries = lua`

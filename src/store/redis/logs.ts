@@ -16,12 +16,14 @@ import type {
   LogTime,
   LogWalk,
   LogWindows,
+  MarkedWindow,
 } from '../store.ts'
 import type { Argument } from './server/connect.ts'
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
 import {
   appendEntries,
+  keepSum,
   listEntries,
   markWindows,
   removeEntries,
@@ -133,6 +135,26 @@ export class RedisLogs implements Logs {
     return marks
   }
 
+  async keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void> {
+    const home = await this.#find(account, gateway)
+    const { since, width, mark } = window
+    if (home) await this.#logs.script(keepSum, home, [nameOf(window), since + width, `${mark}\n${sum}`])
+  }
+
+  async keptSums(
+    account: string,
+    gateway: string,
+    windows: readonly MarkedWindow[],
+  ): Promise<readonly (string | null)[]> {
+    const home = windows.length > 0 ? await this.#find(account, gateway) : null
+    if (!home) return windows.map(() => null)
+    const found = await this.#logs.run(['HMGET', home[4]!, ...windows.map(nameOf)])
+    return (found as (string | null)[]).map((text, i) => {
+      const head = `${windows[i]!.mark}\n`
+      return text?.startsWith(head) ? text.slice(head.length) : null
+    })
+  }
+
   async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
     const home = await this.#find(account, gateway)
     if (!home) return { items: [], end: '0' }
@@ -229,6 +251,10 @@ function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> 
     size = 0
   }
   if (part.length > 0) yield part
+}
+
+function nameOf({ since, width }: MarkedWindow): string {
+  return `${width}/${since}`
 }
 
 function entryOf(summary: string, payloads: string): LogEntry {

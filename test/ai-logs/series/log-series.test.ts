@@ -8,7 +8,7 @@ import { LogSeries, type LogSeriesOptions } from '../../../src/ai-logs/series/lo
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { LogEntry, LogStrategy } from '../../../src/store/records.ts'
-import type { LogFilter, LogWindows, Store } from '../../../src/store/store.ts'
+import { type LogFilter, type LogWindows, type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { entryWith } from '../../admin/ai-logs/log-entries.ts'
 import { startRedis } from '../../help/redis.ts'
 import { gateway, logQuery } from '../../store/contract-specimens.ts'
@@ -41,7 +41,7 @@ for (const [name, place] of Object.entries(stores)) {
       fc.asyncProperty(fc.array(action, { maxLength: 12 }), async actions => {
         await store.gateways.remove(...home)
         await store.gateways.insert(gateway({ account }))
-        const series = seriesOf(store, t, { direct: 3 })
+        const series = seriesOf(store, t, { direct: 3, leastKept: 1 })
         let n = run++ * 1e6
         for (const action of actions) {
           if ('remove' in action) {
@@ -58,6 +58,9 @@ for (const [name, place] of Object.entries(stores)) {
           }
           await agree(store, series, { since: first, width: hour, count: 7 })
           await agree(store, series, { since: first + hour, width: minute, count: 100 })
+          // As another process, which has nothing but what is kept.
+          const other = seriesOf(store, t, { direct: 3, leastKept: 1 })
+          await agree(store, other, { since: first, width: hour, count: 7 })
         }
         await agree(store, series, { since: first - day, width: day, count: 2 })
       }),
@@ -65,6 +68,64 @@ for (const [name, place] of Object.entries(stores)) {
     )
   })
 }
+
+for (const [name, place] of Object.entries(stores))
+  test(`${name}: what was summed up once is not read again, until it changes`, async t => {
+    const store = await open(await place(t), t)
+    await store.gateways.insert(gateway({ account }))
+    const hours = 30
+    for (let at = 0; at < hours; at++) {
+      const entries = Array.from({ length: 20 }, (_, i) => callAt(at * 20 + i, first + at * hour + i))
+      await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+    }
+    const [byHour, byDay] = [
+      { since: first, width: hour, count: hours },
+      { since: first, width: day, count: 2 },
+    ]
+    const options = { leastKept: 15, direct: 100 }
+    const before = seriesOf(store, t, options)
+    await agree(store, before, byHour)
+    await agree(store, before, byDay)
+    await before.close()
+    let reads = 0
+    const counted: Store['logs']['within'] = (account, gateway, time) => {
+      reads++
+      return store.logs.within(account, gateway, time)
+    }
+    const logs = withMethods(store.logs, { within: counted })
+    for (const windows of [byDay, byHour]) await agree(store, seriesOf({ logs }, t, options), windows)
+    assert.equal(reads, 0)
+    // A removal in the first hour: that hour and the first day are no longer what they were, at least.
+    const filters: LogFilter[] = [{ field: 'created_at', operator: 'lt', values: [first + 4] }]
+    assert.equal(await store.logs.remove(...home, logQuery({ filters, limit: 10 })), 5)
+    for (const windows of [byDay, byHour]) await agree(store, seriesOf({ logs }, t, options), windows)
+    assert.ok(reads > 0)
+  })
+
+test('sums of what may still change, and of few entries, are not kept', async t => {
+  const store = await open('sqlite::memory:', t)
+  await store.gateways.insert(gateway({ account }))
+  const now = Math.floor(Date.now() / hour) * hour
+  const times = [...Array(20).fill(now), ...Array(19).fill(now - hour), ...Array(20).fill(now - 2 * hour)]
+  const entries = times.map((at, n) => callAt(n, at + n))
+  await store.logs.append(...home, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  const kept: number[] = []
+  const logs = withMethods(store.logs, {
+    keepSum: async (_account, _gateway, { since }) => {
+      kept.push(since)
+      // What the store does not take is no failure of the reader.
+      throw new StoreUnreachable()
+    },
+  })
+  const series = seriesOf({ logs }, t, { leastKept: 20 })
+  await series.read(home, { since: now - 2 * hour, width: hour, count: 3 }, [])
+  await series.read(home, { since: now - 2 * hour, width: minute, count: 120 }, [])
+  // All of them are in one segment, so that each window may have all.
+  assert.deepEqual(
+    kept.toSorted((a, b) => a - b),
+    [now - 2 * hour, now - hour],
+  )
+})
 
 test('a reader waits no longer than it should, and what is missing is there for the next one', async t => {
   const store = await open('sqlite::memory:', t)
@@ -78,12 +139,7 @@ test('a reader waits no longer than it should, and what is missing is there for 
     if (time.since < first + 2 * hour) await gate.promise
     yield* store.logs.within(account, gateway, time)
   }
-  const logs = new Proxy(store.logs, {
-    get: (target, name) => {
-      const method = target[name as 'marks']
-      return name === 'within' ? held : method.bind(target)
-    },
-  })
+  const logs = withMethods(store.logs, { within: held })
   const series = seriesOf({ logs }, t, { patience: 50 })
   const windows = { since: first, width: hour, count: 3 }
   // Known before, so that it is there however busy the machine is.
@@ -191,6 +247,12 @@ async function agree(store: Store, series: LogSeries, windows: LogWindows): Prom
     read.windows.map(cells => shown(totalOf(cells, []))),
     direct.map(shown),
   )
+}
+
+function withMethods(logs: Store['logs'], methods: Partial<Store['logs']>): Store['logs'] {
+  return new Proxy(logs, {
+    get: (target, name) => methods[name as 'marks'] ?? target[name as 'marks'].bind(target),
+  })
 }
 
 function totalOf(cells: Cells, filters: readonly LogFilter[]): CallSum {

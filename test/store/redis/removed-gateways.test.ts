@@ -31,7 +31,7 @@ test('the logs of a removed gateway are cleared again until nothing can be on it
     assert.deepEqual(left, ['account/new/1'])
     assert.equal(
       (logs as string[]).length,
-      i === 0 ? 0 : 2,
+      i === 0 ? 0 : 4,
       'nobody looks for those of a grave that is closed',
     )
   }

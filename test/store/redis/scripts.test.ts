@@ -234,6 +234,10 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'logs.walk': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.walk(...home, forward)) },
   'logs.marks': { arrange: arrangeLogs, act: store => store.logs.marks(...home, windows) },
+  'logs.keepSum': {
+    arrange: arrangeLogs,
+    act: store => store.logs.keepSum(...home, { since: 0, width: 1, mark: 'a' }, 'sum'),
+  },
   'logs.tail': { arrange: arrangeLogs, act: store => store.logs.tail(...home, null, 9) },
   'logs.entries': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.entries(...home)) },
   'tallies.add': { act: store => store.tallies.add([tally]) },

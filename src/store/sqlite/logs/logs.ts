@@ -15,10 +15,12 @@ import {
   type LogTime,
   type LogWalk,
   type LogWindows,
+  type MarkedWindow,
   StoreUnreachable,
 } from '../../store.ts'
 import type { Database } from '../database/database.ts'
 import { nextTurn } from '../../../base/turns/turns.ts'
+import { KeptSums } from './kept-sums.ts'
 import { pauses, scan, walkInTime } from './scan.ts'
 import { LogSegments } from './segments.ts'
 import type { Segment } from './shown-times.ts'
@@ -26,16 +28,19 @@ import { WindowMarks } from './window-marks.ts'
 
 /** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
 const slice = 2000
-/** Segments that are removed without a pause. */
+/** Segments that are removed without a pause, and sums. */
 const sweepSlice = 8
+const sumSlice = 50
 
 export class SqliteLogs implements Logs {
   readonly #db: Database
   readonly #segments: LogSegments
+  readonly #sums: KeptSums
 
   constructor(db: Database) {
     this.#db = db
     this.#segments = new LogSegments(db)
+    this.#sums = new KeptSums(db)
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
@@ -128,6 +133,27 @@ export class SqliteLogs implements Logs {
     return marks.take()
   }
 
+  keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void> {
+    return this.#db.write(() => {
+      const key = this.#segments.gatewayKey(account, gateway)
+      const first = key === null ? null : this.#segments.edge(key, 'first')
+      if (key === null || first === null) return
+      this.#sums.removeBefore(key, first)
+      this.#sums.set(key, window, sum)
+    })
+  }
+
+  keptSums(
+    account: string,
+    gateway: string,
+    windows: readonly MarkedWindow[],
+  ): Promise<readonly (string | null)[]> {
+    return this.#db.read(() => {
+      const key = this.#segments.gatewayKey(account, gateway)
+      return windows.map(window => (key === null ? null : this.#sums.get(key, window)))
+    })
+  }
+
   async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
     const key = await this.#key(account, gateway)
     if (key === null) return { items: [], end: '0' }
@@ -152,7 +178,8 @@ export class SqliteLogs implements Logs {
         const gone = await this.#db.read(() => this.#segments.orphan())
         if (gone === null) return
         await this.#db.write(() => {
-          if (this.#segments.removeSome(gone, sweepSlice) === 0) this.#segments.closeBook(gone)
+          if (this.#segments.removeSome(gone, sweepSlice) > 0) return
+          if (this.#sums.removeSome(gone, sumSlice) === 0) this.#segments.closeBook(gone)
         })
         await sleep(5)
       }

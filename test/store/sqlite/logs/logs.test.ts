@@ -144,9 +144,19 @@ test('the entries of a gateway that is gone are swept, and no others', async t =
   await append(logEntries({ ...owner, id: 'other' }, 3), forever, 'other')
   await logs.sweep()
   assert.equal(sizes().length, 21)
+  for (let n = 0; n < 120; n++)
+    await logs.keepSum('a', 'default', { since: n, width: 1e15, mark: '1' }, 'x'.repeat(5_000))
+  await logs.keepSum('a', 'other', { since: 0, width: 1e15, mark: '1' }, 'other')
   db.exec('DELETE FROM gateways WHERE key = 1')
   await logs.sweep()
   assert.deepEqual([sizes(), books()], [[3], [3]])
+  assert.deepEqual(
+    db
+      .prepare('SELECT sums FROM log_sums')
+      .all()
+      .map(({ sums }) => sums),
+    ['other'],
+  )
 })
 
 test('entries of processes whose times overlap are listed by time, a page at a time', async t => {
