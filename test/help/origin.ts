@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { systemPorts } from './free-port.ts'
 import { Ended, type Message, Wire } from './raw.ts'
 
@@ -71,9 +73,22 @@ export async function startOrigin(
 ): Promise<Origin> {
   const server = createServer({ allowHalfOpen: true, noDelay: true })
   server.listen(port, host)
+  return play(t, server, 'connection', script)
+}
+
+/** Starts an origin behind TLS, with a certificate that nobody signed, that follows a script on each connection. */
+export async function startTlsOrigin(t: TestContext, script: Script): Promise<Origin> {
+  const server = createTlsServer({ ...selfSigned('localhost'), allowHalfOpen: true })
+  server.on('tlsClientError', () => {})
+  server.listen(0, '127.0.0.1')
+  return play(t, server, 'secureConnection', script)
+}
+
+/** Plays the script on each connection of a server that is about to listen. */
+async function play(t: TestContext, server: Server, event: string, script: Script): Promise<Origin> {
   await once(server, 'listening')
   const origin = new Origin(server)
-  server.on('connection', socket => {
+  server.on(event, (socket: Socket) => {
     const wire = new Wire(socket)
     origin.accept(wire)
     follow(script, wire, origin.wires.length - 1)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { TLSSocket } from 'node:tls'
 import { reset } from '../../src/base/reset.ts'
 
 export type Ending = 'FIN' | 'RST'
@@ -107,8 +108,10 @@ export class Wire {
     this.socket.destroy()
   }
 
+  /** Resets the connection; one behind TLS can only be closed without a word of that. */
   reset(): void {
-    reset(this.socket)
+    if (this.socket instanceof TLSSocket) this.socket.destroy()
+    else reset(this.socket)
   }
 
   /** Gives the bytes up to and with the marker. */

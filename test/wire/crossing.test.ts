@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
-import { type Origin, startOrigin } from '../help/origin.ts'
+import { type Origin, startOrigin, startTlsOrigin } from '../help/origin.ts'
 import { chunks, Ended, type Message, request, type Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
@@ -265,20 +265,23 @@ async function assertNothingLeft(edge: Edge, origins: readonly Origin[]): Promis
   assert.deepEqual(edge.events, [])
 }
 
-for (const [connections, members] of [
-  [0, 1],
-  [1, 1],
-  [2, 1],
-  [1, 2],
-  [3, 3],
+for (const [connections, members, protocol] of [
+  [0, 1, 'http'],
+  [1, 1, 'http'],
+  [2, 1, 'http'],
+  [1, 2, 'http'],
+  [3, 3, 'http'],
+  [2, 1, 'https'],
+  [1, 2, 'https'],
 ] as const) {
+  const start = protocol === 'http' ? startOrigin : startTlsOrigin
   const cap = connections === 0 ? 'any number of connections' : `${connections} connections each`
-  test(`no client gets another's response from ${members} members with ${cap}`, async t => {
+  test(`no client gets another's response from ${members} members by ${protocol} with ${cap}`, async t => {
     const run = async (clients: readonly { isPipelined: boolean; plans: Plan[] }[]) => {
-      const origins = await Promise.all(Array.from({ length: members }, () => startOrigin(t, serve)))
+      const origins = await Promise.all(Array.from({ length: members }, () => start(t, serve)))
       const edge = await startEdge(
         t,
-        origins.map(({ url }) => url),
+        origins.map(({ port }) => ({ url: `${protocol}://127.0.0.1:${port}`, tls: { verify: false } })),
         {
           timeouts,
           route: { redirects: 3 },
