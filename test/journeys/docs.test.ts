@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -16,9 +16,10 @@ import { FirstFill } from '../../src/process/store/first-start.ts'
 import { openStore } from '../../src/store/open.ts'
 import { completion } from '../help/ai.ts'
 import { blocksOf, readPage, readPages, section } from '../help/docs.ts'
-import { startDns } from '../help/dns.ts'
-import { writeConfig } from '../help/gateway.ts'
+import { type DnsServer, startDns } from '../help/dns.ts'
+import { main, writeConfig } from '../help/gateway.ts'
 import { say, startProvider, stream } from '../help/provider.ts'
+import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
@@ -122,6 +123,14 @@ async function start(t: TestContext, command: string, env: NodeJS.ProcessEnv): P
   }
 }
 
+/** Returns an environment whose npx runs the program itself: npm costs four times as much, and has nothing more to show with each line. */
+function quickNpx(t: TestContext): NodeJS.ProcessEnv {
+  const folder = quickFolder(t, 'npx')
+  const script = `#!/bin/sh\n[ "$1" = gatehouse ] && shift && exec '${process.execPath}' '${main}' "$@"\n`
+  writeFileSync(join(folder, 'npx'), script, { mode: 0o755 })
+  return { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` }
+}
+
 /** Returns what the pattern finds, in the first line where it does. */
 function found(lines: Interface, pattern: RegExp): Promise<string> {
   return new Promise(resolve => {
@@ -132,7 +141,8 @@ function found(lines: Interface, pattern: RegExp): Promise<string> {
   })
 }
 
-async function startDefault(t: TestContext, { domains = '' } = {}): Promise<Running> {
+/** Starts the configuration that is shipped, with a provider, and with the DNS server as its resolver. */
+async function startDefault(t: TestContext, dns: DnsServer): Promise<Running> {
   const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
   const provider = await startProvider(t, ({ body }, response) => {
     if (body.stream !== true) return say(response, completion)
@@ -143,7 +153,7 @@ async function startDefault(t: TestContext, { domains = '' } = {}): Promise<Runn
   })
   const pointed = shipped
     .replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
-    .replace(/^domains:$/m, `domains:\n${domains}`)
+    .replace(/^domains:$/m, `domains:\n  resolvers: ['${dns.address}']`)
   const GATEHOUSE_CONFIG = writeConfig(t, pointed)
   return start(t, 'npm start', { GATEHOUSE_CONFIG, ORIGIN: 'http://127.0.0.1:1' })
 }
@@ -187,93 +197,108 @@ test('the benches of pages are there', () => {
     assert.ok(existsSync(join(root, command.replace('node ', ''))), command)
 })
 
-test('every curl line gets the response that the text describes', async t => {
-  const running = await startDefault(t)
-  for (const command of commands(ways.asks)) {
-    const output = await runCurl(command, running)
-    if (command.includes('/client/v4/zones/')) assert.equal(JSON.parse(output).success, true, output)
-    else if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
-    else if (command.includes('/audit_logs/export')) assert.match(output, /^when,id,action/)
-    else if (command.includes('/audit_logs')) assert.equal(JSON.parse(output).success, true)
-    else if (command.includes('/openapi.json')) assert.match(JSON.parse(output).openapi, /^3\.1\./)
-    else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
-    else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
-    else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
-    else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
-    else if (command.includes('/522')) assert.match(output, /^HTTP\/1\.1 522 .*"error_code":522/s)
-    else assert.match(output, /^HTTP\/1\.1 521 Web server is down\r\n/)
-  }
-})
-
-test('a client is created, gets a new secret, proves its domain and becomes public, line by line', async t => {
+test('with the gateway that npm start starts', async t => {
   const dns = await startDns(t)
-  dns.txt('app.example.com')
-  const running = await startDefault(t, { domains: `  resolvers: ['${dns.address}']` })
-  const lines = commands(ways.asksForClients)
-  const say = async (line: string, CLIENT = '') => {
-    const env = { ...running.env, CLIENT }
-    const { success, result } = JSON.parse(await runCurl(line, { ...running, env }))
-    assert.equal(success, true, line)
-    return result
-  }
-  const [create, rotate, drop, describe, read, publish] = lines
-  const { client_id: id, client_secret: first } = await say(create!)
-  const { client_secret: second } = await say(rotate!, id)
-  assert.notEqual(first, second)
-  assert.equal((await say(read!, id)).has_rotated_secret, true)
-  await say(drop!, id)
-  const { client_uri_verification } = await say(describe!, id)
-  dns.txt('app.example.com', client_uri_verification.text)
-  await say(describe!, id)
-  await until(async () => (await say(read!, id)).client_uri_verification.status === 'verified')
-  assert.equal((await say(publish!, id)).visibility, 'public')
-  for (const line of commands(ways.managesClients)) {
-    const env = {
-      ...process.env,
-      ...{ GATEHOUSE_ACCOUNT: running.env.ACCOUNT, GATEHOUSE_TOKEN: running.env.TOKEN, CLIENT: id },
-    }
-    const asked = `${line} --url http://${running.admin} --json`
-    const { stdout } = await run('sh', ['-c', asked], { cwd: root, env })
-    assert.equal(JSON.parse(stdout).client_id, id, line)
-  }
-})
-
-test('people are invited, changed and removed, line by line', async t => {
-  const running = await startDefault(t)
+  const running = await startDefault(t, dns)
   const { ACCOUNT, TOKEN } = running.env
-  const env = { ...process.env, GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
-  for (const line of commands(ways.managesMembers)) {
-    const asked = `${line} --url http://${running.admin}`
-    const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
-    assert.ok(`${stdout}${stderr}`.length > 0, line)
-    if (line.includes(' invite ')) assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
-  }
-})
+  const env = { ...quickNpx(t), GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
 
-test('a request is explained, line by line', async t => {
-  const running = await startDefault(t)
-  const { ACCOUNT, TOKEN } = running.env
-  const env = { ...process.env, GATEHOUSE_ACCOUNT: ACCOUNT, GATEHOUSE_TOKEN: TOKEN }
-  const lines = commands(ways.explains)
-  assert.ok(lines.length > 0)
-  for (const line of lines) {
-    const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
-    assert.match(stdout, /^It would pass, to http:\/\/127\.0\.0\.1:1\.\n/, line)
-    assert.match(stdout, /^12 Request to the origin +passes /m, line)
-  }
-})
+  await t.test('the program streams a response, and the call is in the log', async () => {
+    const [program, ...more] = textsIn('js')
+    assert.deepEqual(more, [])
+    const text = program!.replace(':8080', `:${running.port}`)
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', text], {
+      cwd: root,
+      env: { ...process.env, ...running.env },
+    })
+    assert.equal(stdout, 'Hello.')
+    const logs = commands(ways.asks).find(line => line.includes('/logs'))!
+    let entries: { readonly provider: string; readonly success: boolean }[] = []
+    await until(async () => {
+      entries = JSON.parse(await runCurl(logs, running)).result
+      return entries.length > 0
+    })
+    assert.deepEqual([entries[0]!.provider, entries[0]!.success], ['openai', true])
+  })
 
-test('the output shown for a command is the response of the gateway', async t => {
-  const running = await startDefault(t)
-  for (const example of textsIn('console')) {
-    const [command, ...lines] = example.trimEnd().split('\n')
-    const output = (await runCurl(command!.replace(/^\$ /, ''), running)).split('\n')
-    let at = -1
-    for (const line of lines.filter(line => line !== '…')) {
-      at = output.indexOf(line, at + 1)
-      assert.notEqual(at, -1, line)
+  await t.test('every curl line gets the response that the text describes', async () => {
+    for (const command of commands(ways.asks)) {
+      const output = await runCurl(command, running)
+      if (command.includes('/client/v4/zones/')) assert.equal(JSON.parse(output).success, true, output)
+      else if (command.includes('/oauth/scopes')) assert.match(output, /"id":"oauth_clients\.read"/)
+      else if (command.includes('/audit_logs/export')) assert.match(output, /^when,id,action/)
+      else if (command.includes('/audit_logs')) assert.equal(JSON.parse(output).success, true)
+      else if (command.includes('/openapi.json')) assert.match(JSON.parse(output).openapi, /^3\.1\./)
+      else if (command.includes('/readyz')) assert.equal(JSON.parse(output).status, 'ready')
+      else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
+      else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
+      else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
+      else if (command.includes('/522')) assert.match(output, /^HTTP\/1\.1 522 .*"error_code":522/s)
+      else assert.match(output, /^HTTP\/1\.1 521 Web server is down\r\n/)
     }
-  }
+  })
+
+  await t.test(
+    'a client is created, gets a new secret, proves its domain and becomes public, line by line',
+    async () => {
+      dns.txt('app.example.com')
+      const lines = commands(ways.asksForClients)
+      const say = async (line: string, CLIENT = '') => {
+        const env = { ...running.env, CLIENT }
+        const { success, result } = JSON.parse(await runCurl(line, { ...running, env }))
+        assert.equal(success, true, line)
+        return result
+      }
+      const [create, rotate, drop, describe, read, publish] = lines
+      const { client_id: id, client_secret: first } = await say(create!)
+      const { client_secret: second } = await say(rotate!, id)
+      assert.notEqual(first, second)
+      assert.equal((await say(read!, id)).has_rotated_secret, true)
+      await say(drop!, id)
+      const { client_uri_verification } = await say(describe!, id)
+      dns.txt('app.example.com', client_uri_verification.text)
+      await say(describe!, id)
+      await until(async () => (await say(read!, id)).client_uri_verification.status === 'verified')
+      assert.equal((await say(publish!, id)).visibility, 'public')
+      for (const line of commands(ways.managesClients)) {
+        const asked = `${line} --url http://${running.admin} --json`
+        const { stdout } = await run('sh', ['-c', asked], { cwd: root, env: { ...env, CLIENT: id } })
+        assert.equal(JSON.parse(stdout).client_id, id, line)
+      }
+    },
+  )
+
+  await t.test('people are invited, changed and removed, line by line', async () => {
+    for (const line of commands(ways.managesMembers)) {
+      const asked = `${line} --url http://${running.admin}`
+      const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
+      assert.ok(`${stdout}${stderr}`.length > 0, line)
+      if (line.includes(' invite '))
+        assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
+    }
+  })
+
+  await t.test('a request is explained, line by line', async () => {
+    const lines = commands(ways.explains)
+    assert.ok(lines.length > 0)
+    for (const line of lines) {
+      const { stdout } = await run('sh', ['-c', `${line} --url http://${running.admin}`], { cwd: root, env })
+      assert.match(stdout, /^It would pass, to http:\/\/127\.0\.0\.1:1\.\n/, line)
+      assert.match(stdout, /^12 Request to the origin +passes /m, line)
+    }
+  })
+
+  await t.test('the output shown for a command is the response of the gateway', async () => {
+    for (const example of textsIn('console')) {
+      const [command, ...lines] = example.trimEnd().split('\n')
+      const output = (await runCurl(command!.replace(/^\$ /, ''), running)).split('\n')
+      let at = -1
+      for (const line of lines.filter(line => line !== '…')) {
+        at = output.indexOf(line, at + 1)
+        assert.notEqual(at, -1, line)
+      }
+    }
+  })
 })
 
 test('the demo shows its page', async t => {
@@ -282,29 +307,10 @@ test('the demo shows its page', async t => {
   assert.match(page, /misbehaves on demand/)
 })
 
-test('the program streams a response, and the call is in the log', async t => {
-  const running = await startDefault(t)
-  const [program, ...more] = textsIn('js')
-  assert.deepEqual(more, [])
-  const text = program!.replace(':8080', `:${running.port}`)
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', text], {
-    cwd: root,
-    env: { ...process.env, ...running.env },
-  })
-  assert.equal(stdout, 'Hello.')
-  const logs = commands(ways.asks).find(line => line.includes('/logs'))!
-  let entries: { readonly provider: string; readonly success: boolean }[] = []
-  await until(async () => {
-    entries = JSON.parse(await runCurl(logs, running)).result
-    return entries.length > 0
-  })
-  assert.deepEqual([entries[0]!.provider, entries[0]!.success], ['openai', true])
-})
-
 test('every line of the command line runs', async t => {
   const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
   t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
-  const env = { ...process.env, GATEHOUSE_DATA }
+  const env = { ...quickNpx(t), GATEHOUSE_DATA }
   const store = await openStore(`sqlite:${GATEHOUSE_DATA}/gatehouse.db`, { commandTimeout: 1_000 })
   await new FirstFill(store).run(Date.now())
   await store.close()
@@ -399,7 +405,7 @@ test('Prometheus, as it is set up here, scrapes a side port like that of the ima
   const env = { ...process.env, GATEHOUSE_CONFIG: file, GATEHOUSE_DATA, GATEHOUSE_ADMIN: '0.0.0.0:0' }
   const { admin } = await start(t, 'npm start', env)
   const command = commands(ways.runs).find(line => line.includes('Metrics Read'))!
-  const { stdout } = await run('sh', ['-c', command], { cwd: root, env })
+  const { stdout } = await run('sh', ['-c', command], { cwd: root, env: { ...quickNpx(t), ...env } })
   const credentials = /svct_\S+/.exec(stdout)![0]
   // The defaults of Prometheus: http, /metrics, Bearer.
   const ask = (headers: Record<string, string>) => fetch(`http://${admin}/metrics`, { headers })

@@ -22,8 +22,8 @@ async function prepare(t: TestContext, workers: number) {
   const end = new AbortController()
   t.after(() => end.abort())
   const origin = await startSite(t, ({ url }, response) => {
-    // Those who ask without a pause leave the processors to the gateways that start.
-    if (url !== '/stream') return void setTimeout(() => response.end('hello'), 5)
+    // Those who ask without a pause always have a request under way, and leave the processors to the gateways that start.
+    if (url !== '/stream') return void setTimeout(() => response.end('hello'), 20)
     const ticking = setInterval(() => response.write('tick'), 20)
     end.signal.addEventListener('abort', () => {
       clearInterval(ticking)
