@@ -28,12 +28,20 @@ export class RunningProvider {
     this.settings = settings
   }
 
-  static async start(
-    t: TestContext,
-    { to = redirectUri, method = 'client_secret_basic', conformIdTokenClaims = false }: Registration = {},
-  ): Promise<RunningProvider> {
+  /** Starts one that ends with the test. */
+  static async start(t: TestContext, registration?: Registration): Promise<RunningProvider> {
+    const provider = await RunningProvider.launch(registration)
+    t.after(() => provider.kill())
+    return provider
+  }
+
+  /** Starts one that its caller kills. */
+  static async launch({
+    to = redirectUri,
+    method = 'client_secret_basic',
+    conformIdTokenClaims = false,
+  }: Registration = {}): Promise<RunningProvider> {
     const child = fork(script, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-    t.after(() => child.kill('SIGKILL'))
     // It may wait for the client before it listens to messages; those before are kept.
     const client = { client_id: 'gatehouse', client_secret: 'a secret of the provider: /+%' }
     child.send({
@@ -57,6 +65,7 @@ export class RunningProvider {
   }
 
   async kill(): Promise<void> {
+    if (this.#child.signalCode !== null) return
     const exit = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
     await exit

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import { after, before } from 'node:test'
 import { pino } from 'pino'
 import { OpenIdProvider, type OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 import { OpenIdSignIn } from '../../../src/people/openid/openid-sign-in.ts'
@@ -41,16 +41,22 @@ function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false) {
   }
 }
 
-async function start(village: Village, t: TestContext, isOpen = false) {
-  const provider = await RunningProvider.start(t)
+let shared: RunningProvider
+before(async () => {
+  shared = await RunningProvider.launch()
+})
+after(() => shared?.kill())
+
+/** Opens a village to what the provider knows of Ada; unless one is given, it is the same for all: each browser is new to it. */
+async function start(village: Village, isOpen = false, provider = shared) {
   await provider.knows({ ada })
   return { provider, ...wayIn(village, provider.settings, isOpen) }
 }
 
 onStores(
   'who is new becomes a user without membership where that is open, and is the same user next time',
-  async (village, t) => {
-    const { provider, arrive } = await start(village, t, true)
+  async village => {
+    const { provider, arrive } = await start(village, true)
     const first = await arrive('ada')
     assert.ok(first.outcome === 'signed_in', JSON.stringify(first))
     const { user, session, next } = first
@@ -68,8 +74,8 @@ onStores(
   },
 )
 
-onStores('a member is matched by the verified address, once', async (village, t) => {
-  const { arrive, provider } = await start(village, t)
+onStores('a member is matched by the verified address, once', async village => {
+  const { arrive, provider } = await start(village)
   const account = await village.found()
   const user = await village.settle({ email: 'ada@example.com', firstName: 'Augusta', password: null })
   await village.join(user, account)
@@ -108,8 +114,8 @@ async function settleWithAll(village: Village) {
 
 onStores(
   'what somebody set and let in by an invitation to the address of another is over once its owner comes',
-  async (village, t) => {
-    const { arrive } = await start(village, t)
+  async village => {
+    const { arrive } = await start(village)
     const { account, user, grant, left } = await settleWithAll(village)
     const done = await arrive('ada')
     assert.ok(done.outcome === 'signed_in')
@@ -124,8 +130,8 @@ onStores(
   },
 )
 
-onStores('who is signed in when they first come from the provider keeps all they had', async (village, t) => {
-  const { arrive } = await start(village, t)
+onStores('who is signed in when they first come from the provider keeps all they had', async village => {
+  const { arrive } = await start(village)
   const { account, user, session, left } = await settleWithAll(village)
   const done = await arrive('ada', session)
   assert.ok(done.outcome === 'signed_in')
@@ -136,8 +142,8 @@ onStores('who is signed in when they first come from the provider keeps all they
 
 onStores(
   'what somebody set who signed up with the address of another opens nothing once its owner comes',
-  async (village, t) => {
-    const { arrive } = await start(village, t, true)
+  async village => {
+    const { arrive } = await start(village, true)
     const { user } = await settleWithApp(village, { email: 'ada@example.com' })
     const proof = { method: 'password', secondFactor: true, at: village.clock.now() } as const
     const squatting = await village.parts.sessions.begin(user, proof, visit)
@@ -152,35 +158,32 @@ onStores(
   },
 )
 
-onStores(
-  'an address that the provider has not verified matches nobody, and makes nobody',
-  async (village, t) => {
-    const { provider, arrive } = await start(village, t, true)
-    for (const email of ['ada@example.com', 'kay@example.com']) await village.settle({ email })
-    for (const claims of [
-      { ...ada, email_verified: false },
-      { email: ada.email },
-      { ...ada, email_verified: 'true' },
-      { email_verified: true },
-      { email: 'no address', email_verified: true },
-      { email: '\u212aay@example.com', email_verified: true },
-    ]) {
-      await provider.knows({ ada: claims })
-      const refused = await arrive('ada')
-      assert.partialDeepStrictEqual(refused, {
-        outcome: 'refused',
-        reason: 'no_verified_email',
-        next: '/auth/account',
-      })
-    }
-    assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 2)
-  },
-)
+onStores('an address that the provider has not verified matches nobody, and makes nobody', async village => {
+  const { provider, arrive } = await start(village, true)
+  for (const email of ['ada@example.com', 'kay@example.com']) await village.settle({ email })
+  for (const claims of [
+    { ...ada, email_verified: false },
+    { email: ada.email },
+    { ...ada, email_verified: 'true' },
+    { email_verified: true },
+    { email: 'no address', email_verified: true },
+    { email: '\u212aay@example.com', email_verified: true },
+  ]) {
+    await provider.knows({ ada: claims })
+    const refused = await arrive('ada')
+    assert.partialDeepStrictEqual(refused, {
+      outcome: 'refused',
+      reason: 'no_verified_email',
+      next: '/auth/account',
+    })
+  }
+  assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 2)
+})
 
 onStores(
   'who is not invited is refused where only those are let in, and one who says no is not let in either',
-  async (village, t) => {
-    const { arrive } = await start(village, t)
+  async village => {
+    const { arrive } = await start(village)
     assert.partialDeepStrictEqual(await arrive('ada'), {
       outcome: 'refused',
       reason: 'not_invited',
@@ -191,8 +194,8 @@ onStores(
   },
 )
 
-onStores('a return counts once, in its own browser, for ten minutes', async (village, t) => {
-  const { openId, begin, finish } = await start(village, t, true)
+onStores('a return counts once, in its own browser, for ten minutes', async village => {
+  const { openId, begin, finish } = await start(village, true)
   const url = await begin('ada')
   const stranger = newValue().value
   assert.deepEqual(await openId.finish({ browser: stranger, url }, visit), { outcome: 'expired' })
@@ -205,8 +208,8 @@ onStores('a return counts once, in its own browser, for ten minutes', async (vil
   assert.deepEqual(await finish(late), { outcome: 'expired' })
 })
 
-onStores('the store does not have the secret of a link to which a sign-in leads', async (village, t) => {
-  const { openId, finish, browser } = await start(village, t, true)
+onStores('the store does not have the secret of a link to which a sign-in leads', async village => {
+  const { openId, finish, browser } = await start(village, true)
   const next = `/auth/invitation?token=${newValue().value}`
   const begun = await openId.begin({ browser, next, redirectUri, loginHint: 'ada' }, visit)
   assert.ok(begun.outcome === 'sent')
@@ -216,8 +219,8 @@ onStores('the store does not have the secret of a link to which a sign-in leads'
   assert.partialDeepStrictEqual(await finish(await walk(begun.url)), { outcome: 'signed_in', next })
 })
 
-onStores('a code that is not of this attempt, or a response of another issuer, fails', async (village, t) => {
-  const { begin, finish, lines } = await start(village, t, true)
+onStores('a code that is not of this attempt, or a response of another issuer, fails', async village => {
+  const { begin, finish, lines } = await start(village, true)
   const [mine, other] = [await begin('ada'), await begin('ada')]
   mine.searchParams.set('code', other.searchParams.get('code')!)
   assert.deepEqual(await finish(mine), { outcome: 'failed', next: '/auth/account' })
@@ -228,8 +231,8 @@ onStores('a code that is not of this attempt, or a response of another issuer, f
   assert.ok(!lines.join().includes(other.searchParams.get('code')!))
 })
 
-onStores('a second factor is asked for here, too', async (village, t) => {
-  const { arrive } = await start(village, t)
+onStores('a second factor is asked for here, too', async village => {
+  const { arrive } = await start(village)
   const account = await village.found()
   const { user, code } = await settleWithApp(village, { email: 'ada@example.com' })
   await village.join(user, account)
@@ -240,8 +243,8 @@ onStores('a second factor is asked for here, too', async (village, t) => {
   assert.deepEqual([done.session.method, done.session.secondFactor], ['openid', true])
 })
 
-onStores('a fresh proof is asked of the provider, and an old one is none', async (village, t) => {
-  const { openId, begin, finish, browser } = await start(village, t, true)
+onStores('a fresh proof is asked of the provider, and an old one is none', async village => {
+  const { openId, begin, finish, browser } = await start(village, true)
   const begun = await openId.begin({ browser, next: '/', redirectUri, isFresh: true }, visit)
   assert.ok(begun.outcome === 'sent')
   const { searchParams } = new URL(begun.url)
@@ -256,7 +259,8 @@ onStores('a fresh proof is asked of the provider, and an old one is none', async
 onStores(
   'a provider that is unreachable, or does not take the secret, is told in the log without it',
   async (village, t) => {
-    const { provider, begin, finish, openId, browser, lines } = await start(village, t, true)
+    const own = await RunningProvider.start(t)
+    const { provider, begin, finish, openId, browser, lines } = await start(village, true, own)
     const other = wayIn(village, { ...provider.settings, clientSecret: 'not the secret' }, true)
     assert.deepEqual(await other.arrive('ada'), { outcome: 'failed', next: '/auth/account' })
     const url = await begin('ada')
@@ -285,8 +289,8 @@ onStores(
   },
 )
 
-onStores('an address goes to the provider a hundred times in ten minutes at most', async (village, t) => {
-  const { openId, browser } = await start(village, t)
+onStores('an address goes to the provider a hundred times in ten minutes at most', async village => {
+  const { openId, browser } = await start(village)
   const begin = () => openId.begin({ browser, next: '/', redirectUri }, visit)
   const all = await Promise.all(Array.from({ length: 105 }, begin))
   assert.equal(all.filter(({ outcome }) => outcome === 'sent').length, 100)
