@@ -79,6 +79,14 @@ test('a credential of the gateway never reaches the zone, however wrong the call
   assert.doesNotMatch(JSON.stringify(ai.edge.accesses), new RegExp(token.slice(5)))
 })
 
+test('a credential of the gateway behind the body does not reach the zone either', async t => {
+  const { ai, site } = await start(t, ['ai.test'])
+  const head = get('/x', 'Transfer-Encoding: chunked').replace('GET', 'POST')
+  const trailers = [`X-Foo: ${ai.token}`, `X${ai.token}: 1`, 'X-Kept: 1']
+  assert.equal((await ai.edge.ask(`${head}1\r\na\r\n0\r\n${trailers.join('\r\n')}\r\n\r\n`)).status, 200)
+  assert.deepEqual(site.requests[0]!.trailers, ['X-Kept: 1'])
+})
+
 test('where no zone has the host, people get a page, agents Markdown, and programs their envelope', async t => {
   const { ai } = await start(t, ['elsewhere.test'])
   for (const path of ['/', '/v1/x', `/v1/${ai.account}/default`]) {

@@ -1,6 +1,7 @@
 // A request on its way to an origin: at once where all of it is here, else as its body comes.
 
 import type { Exchange } from '../exchange.ts'
+import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 import { BodyWriter } from './body-writer.ts'
@@ -20,5 +21,14 @@ export function sendWhole(x: Exchange, lease: Lease, head: string, body: Buffer 
 
 /** Returns the trailers that go on: what ends at the gateway ends there behind the body too, and no provider asks for any. */
 export function trailersOf(x: Exchange): string[] | null {
-  return x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null
+  const trailers = x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null
+  return trailers !== null && x.snapshot.ai?.hosts.has(x.host) ? withoutOurs(trailers) : trailers
+}
+
+/** Returns the trailers without credentials of this gateway: on a host that a zone shares with AI routes, its origin must not see any. */
+function withoutOurs(trailers: readonly string[]): string[] {
+  return trailers.filter((_, i) => {
+    const at = i - (i % 2)
+    return !holdsOurs(trailers[at]!) && !valueHoldsOurs(trailers[at + 1]!)
+  })
 }
