@@ -64,6 +64,8 @@ export class Counts {
   storeSigns: (() => StoreSigns | null) | null = null
   /** Returns the certificates in use; null in a process that is not asked for them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
+  /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
+  oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly version: string
 

@@ -194,6 +194,8 @@ export interface OAuthGrants extends Records<OAuthGrant> {
   /** Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
+  /** Returns how many there are in all accounts, without reading them. */
+  count(): Promise<number>
 }
 
 /** The last 200 events of each client, in the order in which they were appended; each is kept for 30 days from its `at`. As durable as records. */

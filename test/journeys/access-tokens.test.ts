@@ -92,7 +92,10 @@ test('an access token that a worker has seen is valid on both while the store is
     const { samples } = readMetrics(await gateway.metrics())
     return samples.get('gatehouse_token_lookups_total{source="told"}') === 1
   }, busySecond)
+  const grants = async () => readMetrics(await gateway.metrics()).samples.get('gatehouse_oauth_grants')
+  assert.equal(await grants(), 2)
   await redis.kill()
+  await until(async () => (await grants()) === undefined)
   for (const call of [...calls, ...calls]) assert.equal(await call(seen.value), 200)
   for (const call of calls) assert.equal(await call(unseen.value), 503)
 })

@@ -131,6 +131,7 @@ for (const [store, open] of Object.entries(stores)) {
       const metrics = await gateway.metrics()
       assert.match(metrics, /gatehouse_ai_decisions_total\{result="refused",reason="malformed"\} 1/)
       assert.match(metrics, /gatehouse_store_up 1/)
+      assert.match(metrics, /^gatehouse_oauth_grants 0$/m)
       assert.deepEqual(await denied(), [])
     })
 

@@ -58,6 +58,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.expressionFailures.limits.inc()
   metrics.people.signIn('password', 'refused')
   metrics.people.authorization('asked')
+  metrics.oauthGrants = 7
   metrics.people.authorization({ error: 'made up' })
   metrics.people.token('refresh_token', null)
   metrics.people.token('made up', 'unsupported_grant_type')
@@ -100,6 +101,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
     'gatehouse_oauth_authorizations_total{result="other"}': 1,
     'gatehouse_oauth_tokens_total{grant_type="refresh_token",result="issued"}': 1,
     'gatehouse_oauth_tokens_total{grant_type="other",result="unsupported_grant_type"}': 1,
+    gatehouse_oauth_grants: 7,
     'gatehouse_domain_checks_total{outcome="no_match"}': 1,
     'gatehouse_domain_checks_total{outcome="found"}': 0,
     gatehouse_worker_restarts_total: 1,
@@ -137,6 +139,19 @@ test('an origin counts as healthy where all processes find it so', async () => {
   const { samples } = readMetrics(await first.expose([await second.snapshot()]))
   const healthy = (origin: string) => samples.get(`gatehouse_origin_healthy{pool="main",origin="${origin}"}`)
   assert.deepEqual([healthy('http://a'), healthy('http://b')], [1, 0])
+})
+
+test('OAuth grants are counted once, whoever has asked the store, and not at all where nobody could', async () => {
+  const [first, second] = [new Metrics('0'), new Metrics('0')]
+  const shown = async () => {
+    const { samples } = readMetrics(await first.expose([await second.snapshot()]))
+    return samples.get('gatehouse_oauth_grants')
+  }
+  assert.equal(await shown(), undefined)
+  first.oauthGrants = 3
+  assert.equal(await shown(), 3)
+  second.oauthGrants = 3
+  assert.equal(await shown(), 3)
 })
 
 test('the numbers of several processes are added up, those of ended ones without their gauges', async () => {

@@ -34,7 +34,9 @@ export function oauthGrantsContract(name: string, place: Place): void {
     const grown = { ...kept, scopes: [...kept.scopes, 'account.read'], updatedAt: kept.updatedAt + 1 }
     assert.equal(await oauthGrants.replace(grown, version), true)
     assert.deepEqual((await other.oauthGrants.find(user, client, account))?.record, grown)
+    assert.equal(await other.oauthGrants.count(), 2)
     assert.equal(await oauthGrants.remove(account, id), true)
+    assert.equal(await other.oauthGrants.count(), 1)
     assert.equal(await other.oauthGrants.find(user, client, account), null)
     assert.equal(await oauthGrants.insert({ ...kept, id: hex(16) }), true)
   })

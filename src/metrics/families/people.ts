@@ -25,4 +25,11 @@ export const peopleFamilies: readonly Family[] = [
         byName(results, result => ({ grant_type, result })),
       ),
   },
+  {
+    type: 'gauge',
+    name: 'gatehouse_oauth_grants',
+    help: 'OAuth grants in the store: what people let apps do in an account. The same on all machines that share the store.',
+    read: ({ oauthGrants }) => (oauthGrants === null ? [] : [{ labels: {}, value: oauthGrants }]),
+    together: 'max',
+  },
 ]

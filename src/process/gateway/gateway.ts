@@ -152,7 +152,10 @@ export class Gateway {
       storeSigns: () => this.#storeSigns,
       api: () => this.#api,
       metricsAccess: config.management.metrics,
-      metrics: async () => metrics.expose(await this.#plane?.snapshots()),
+      metrics: async () => {
+        metrics.oauthGrants = await this.#countGrants()
+        return metrics.expose(await this.#plane?.snapshots())
+      },
       handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
@@ -278,6 +281,12 @@ export class Gateway {
   /** Whether another gateway keeps the side port until this one serves. */
   get #isToSucceed(): boolean {
     return this.#before?.hasLeft === false
+  }
+
+  /** Returns how many OAuth grants there are; null while the store cannot say. */
+  async #countGrants(): Promise<number | null> {
+    const grants = this.#services?.store.oauthGrants.count()
+    return (await grants?.catch(() => null)) ?? null
   }
 
   get #storeSigns(): StoreSigns | null {

@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { OAuthGrant } from '../oauth-grant.ts'
 import type { Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import { keys } from './keys.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Connection } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
@@ -20,8 +21,11 @@ const traits: Traits<OAuthGrant> = {
 }
 
 export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthGrants {
+  readonly #connection: Connection
+
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
+    this.#connection = connection
   }
 
   find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null> {
@@ -34,6 +38,10 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
 
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
     return this.listGroup(`client/${client}`, page)
+  }
+
+  count(): Promise<number> {
+    return this.#connection.run(['HLEN', keys.records('oauth_grant')]) as Promise<number>
   }
 }
 

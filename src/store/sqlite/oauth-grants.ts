@@ -12,6 +12,7 @@ const table = 'oauth_grants'
 export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAuthGrants {
   readonly #db: Database
   readonly #find: Statement
+  readonly #count: Statement
   readonly #ofUser: OrderedRows
   readonly #ofClient: OrderedRows
 
@@ -21,6 +22,7 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
     this.#find = db.prepare(
       `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?`,
     )
+    this.#count = db.prepare(`SELECT count(*) AS count FROM ${table}`)
     this.#ofUser = new OrderedRows(db, table, 'created_at', `record ->> 'user'`)
     this.#ofClient = new OrderedRows(db, table, 'created_at', `record ->> 'client'`)
   }
@@ -35,5 +37,9 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
 
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
     return pageOf(this.#ofClient, client, page)
+  }
+
+  count(): Promise<number> {
+    return this.#db.read(() => Number(this.#count.get()!.count))
   }
 }

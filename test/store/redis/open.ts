@@ -82,6 +82,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'oauthGrants.find': store => store.oauthGrants.find(granted.user, granted.client, granted.account),
   'oauthGrants.ofUser': store => store.oauthGrants.ofUser(granted.user, page),
   'oauthGrants.ofClient': store => store.oauthGrants.ofClient(granted.client, page),
+  'oauthGrants.count': store => store.oauthGrants.count(),
   'oauthGrants.remove': store => store.oauthGrants.remove(granted.account, granted.id),
   'authorizationEvents.append': store => store.authorizationEvents.append(happened),
   'authorizationEvents.list': store => store.authorizationEvents.list(owner, happened.client),
