@@ -193,10 +193,14 @@ export class DataPlane implements Plane {
   #farewellIn(grace: number): NodeJS.Timeout | undefined {
     const before = Math.min(this.#config.shutdown.webSocketClose, grace / 2)
     if (before === 0) return undefined
-    return setTimeout(() => {
+    const goAway = () => {
       this.isGoingAway = true
       this.#clients.goAway()
-    }, grace - before)
+    }
+    return setTimeout(
+      guarded(goAway, bug => this.#crashed(bug)),
+      grace - before,
+    )
   }
 
   /** Cuts everything at once. */

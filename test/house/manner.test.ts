@@ -79,3 +79,37 @@ test('no test asks again and again without an end: test/help/until.ts does so wi
     [],
   )
 })
+
+/** Finds what is run for an event of a connection, or in a later turn, without being confined: a bug there would end the process. Names of what is guarded count. */
+function unguarded(text: string): readonly string[] {
+  const begun =
+    /(?:\.(?:on|once)\(\s*(?:'\w+'|event),|\b(?:setImmediate|nextTick|setInterval|setTimeout)\()\s*([\s\S]{0,60})/g
+  const isConfined =
+    /^(?:(?:this\.#)?guarded\(|\(\) => \{\}\)|reject\)|resolve, |listener\)|this\.#turn\)|tick, )/
+  return Array.from(text.matchAll(begun), ([, run]) => run!).filter(run => !isConfined.test(run))
+}
+
+/** What is confined where it is told, or can only set a promise. */
+const confinedElsewhere: Readonly<Record<string, RegExp>> = {
+  'edge/accept/listeners.ts': /^error => this\.#owner\.acceptFailed/,
+  'edge/origin/health-check.ts': /^\(\) => \{\s*fail\('GH_RESPONSE_TIMEOUT'\)/,
+  'edge/origin/health-checker.ts': /^\(\) => void this\.#check\(\)/,
+}
+
+test('what events and timers of the edge run is guarded', () => {
+  const edge = files.filter(({ path }) => /(^|\/)edge\//.test(path))
+  assert.ok(edge.length > 50)
+  const found = edge.flatMap(({ path, text }) => {
+    const own = Object.entries(confinedElsewhere).find(([file]) => path.endsWith(file))?.[1]
+    return unguarded(text)
+      .filter(run => !own?.test(run))
+      .map(run => `${path}: ${run}`)
+  })
+  assert.deepEqual(found, [])
+})
+
+test('an event that is not guarded would be seen', () => {
+  assert.deepEqual(unguarded("s.on('data', guarded(read, crashed))"), [])
+  assert.deepEqual(unguarded("s.on('data', bytes => read(bytes))"), ['bytes => read(bytes))'])
+  assert.deepEqual(unguarded('setImmediate(() => read())'), ['() => read())'])
+})

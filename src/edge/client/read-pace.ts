@@ -67,8 +67,14 @@ function wholeOf(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** Returns what libuv still has of a write: Node reports only writes that are complete, and one of 64 KiB may take minutes. */
+/** A socket as Node keeps it; one that was secured has its transport below it. */
+interface Inner {
+  readonly _parent?: Inner | null
+  readonly _handle?: { readonly writeQueueSize?: number } | null
+}
+
+/** Returns what libuv still has of a write: Node reports only writes that are complete, and one of 64 KiB may take minutes. TLS does the same above its transport. */
 function queuedAt(socket: Socket): number {
-  const { _handle: handle } = socket as { _handle?: { readonly writeQueueSize?: number } | null }
-  return handle?.writeQueueSize ?? 0
+  const inner = socket as Inner
+  return (inner._parent ?? inner)._handle?.writeQueueSize ?? 0
 }

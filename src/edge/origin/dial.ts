@@ -168,7 +168,8 @@ export class Dial implements Asker {
     this.#dialer.crashed(bug)
     if (this.#isOver) return void this.#socket?.destroy()
     this.abort()
-    process.nextTick(() => this.#dialer.dialFailed(this, 'connect', failureOf(bug)))
+    const fail = () => this.#dialer.dialFailed(this, 'connect', failureOf(bug))
+    process.nextTick(guarded(fail, worse => this.#dialer.crashed(worse)))
   }
 
   #enter(phase: DialPhase): void {
@@ -181,9 +182,10 @@ export class Dial implements Asker {
   #shakeHands(socket: Socket): void {
     this.#enter('handshake')
     this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
-    socket.on('session', (session: Buffer) => {
+    const keep = (session: Buffer) => {
       this.#dialer.handshakes.session = session
-    })
+    }
+    socket.on('session', this.#guarded(keep))
   }
 
   #done(socket: Socket): void {
