@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { freeDescriptors } from '../base/descriptors.ts'
 import { reset } from '../base/reset.ts'
@@ -160,6 +160,7 @@ export class AdminServer {
     server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
     server.on('drop', () => this.refused())
     server.on('clientError', refuseBytes)
+    server.on('connect', (_, socket) => refuseTunnel(socket))
     // One that cannot listen says so to who asked for it.
     server.on('error', error => server.listening && this.#bug(error))
     return server
@@ -341,9 +342,21 @@ function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string
 /** Responds to bytes that are no request, so that the person who sent them reads why instead of a reset. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const { status, body } = bytesFailure(error)
+  endWith(bytesFailure(error), socket)
+}
+
+/** Refuses CONNECT: no tunnel begins at this port. Node itself would close the connection without a word. */
+function refuseTunnel(socket: Duplex): void {
+  // Who leaves before it is told is no concern of anybody.
+  socket.on('error', () => socket.destroy())
+  endWith(failure('method_not_allowed', tunnelless), socket, `Allow: ${tunnelless}\r\n`)
+}
+
+const tunnelless = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+
+function endWith({ status, body }: ApiResponse, socket: Duplex, more = ''): void {
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${more}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 

@@ -107,6 +107,14 @@ test('headers beyond 8 KiB are refused with 431, invalid requests with 400', asy
   assert.match(await send(port, 'hello\r\n\r\n'), /^HTTP\/1\.1 400 /)
 })
 
+test('CONNECT is refused with 405, and told what is allowed', async t => {
+  const { port } = await startAdmin(t)
+  const refused = await send(port, 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n')
+  assert.match(refused, /^HTTP\/1\.1 405 Method Not Allowed\r\n/)
+  assert.match(refused, /\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n/)
+  assert.match(refused, /"code":7001/)
+})
+
 test('a face gets the whole requests below its paths, and the table all others', async t => {
   const { server, url } = await startAdmin(t)
   const face: Face = {
