@@ -1,5 +1,6 @@
 // Ends what users allowed OAuth clients to do, and tells the accounts.
 
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import type { Logger } from '../../log/log.ts'
 import { auditOf, keeper, type Resource } from '../../store/audit-entry.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
@@ -51,7 +52,7 @@ export async function endGrantsOf(
     return (await oauthClients.get(account, grant.client))?.record.visibility !== 'public'
   }
   for await (const grants of grantsOfUser(user, tools.store))
-    await Promise.all(grants.map(async grant => (await rests(grant)) && endGrant(grant, ender, tools)))
+    await mapInTurns(grants, async grant => (await rests(grant)) && endGrant(grant, ender, tools))
 }
 
 /** Takes from a grant the scopes that its client may not ask for any more, so that these stay away if the client gets them again; with none left it ends. */

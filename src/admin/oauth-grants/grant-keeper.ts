@@ -2,6 +2,7 @@
 // what is left of them, a few at a time, and what a crash or an unreachable store left behind at the next look.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
 import { nextRay } from '../../base/ray.ts'
 import type { Logger } from '../../log/log.ts'
@@ -116,7 +117,7 @@ export class GrantKeeper {
   async #each(client: string, work: (grant: OAuthGrant) => Promise<unknown>): Promise<void> {
     for await (const grants of grantsOfClient(client, this.#store)) {
       if (this.#isClosed) return
-      await Promise.all(grants.map(work))
+      await mapInTurns(grants, work)
     }
   }
 

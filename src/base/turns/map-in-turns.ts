@@ -3,7 +3,7 @@
 import { nextTurn } from './turns.ts'
 
 /** Items that are worked on at once. */
-const atOnce = 50
+const atOnce = 25
 
 /** Returns what the work makes of each item, in their order, with turns for others between. */
 export async function mapInTurns<T, Made>(

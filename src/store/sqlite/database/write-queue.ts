@@ -33,8 +33,8 @@ interface Done {
 
 /** The most writes that are queued: more are refused. */
 const mostWaiting = 1_000
-/** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long. */
-const budget = 5
+/** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long: the commit comes on top. */
+const budget = 3
 /** Ms between two tries to get the lock: of random length, so that two who wait do not meet again. */
 const [shortestPause, longestPause] = [1, 4]
 /** Ms for which the lock is left to others after a commit: longer than they pause. */
