@@ -18,6 +18,7 @@ import {
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
+import { gatewayError, gatewaysScope } from '../../src/tallies/scopes.ts'
 import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
 import { keepAccess } from './oauth-grants/access.ts'
 import { memberWith, role, userWith } from './people/people.ts'
@@ -232,4 +233,43 @@ test('no error page, however large, and no body, whatever is in it, holds the pr
       { method, headers, body },
       400,
     )
+})
+
+async function errorsShort(t: TestContext, url: string) {
+  const { kept, origin, owner, clock } = await startApi(t, store => store, url)
+  const hour = 3_600_000
+  const now = Math.floor(clock.now() / hour) * hour
+  const occurrences = Array.from({ length: 20 }, (_, i) => ({
+    at: now + i,
+    ray: hex(8),
+    method: 'GET',
+    host: 'shop.example',
+    path: `/${'x'.repeat(150)}`,
+    status: 502,
+    format: 'html',
+  }))
+  for (let gateway = 0; gateway < 200; gateway++)
+    for (let h = 0; h < 24; h++)
+      await kept.tallies.add(
+        [500, 502, 504, 522, 1015].map(code => ({
+          kind: 'error' as const,
+          scope: gatewaysScope(account),
+          name: gatewayError(code, `gateway-${gateway}`),
+          slot: now - h * hour,
+          count: gateway,
+          last: now - h * hour,
+          occurrences: h === 0 ? occurrences : [],
+        })),
+      )
+  const ask = startAsker(t, { authorization: `Bearer ${owner.value}` })
+  for (const query of ['', '?per_page=100', '?order=count&page=10&per_page=100', '?code=9999'])
+    await assertShort(ask, origin, `/client/v4/accounts/${account}/errors${query}`)
+}
+
+test('with 1,000 kinds of errors in each hour of a day in SQLite no list of them holds the process', t =>
+  errorsShort(t, 'sqlite::memory:'))
+
+test('nor does one of them in Redis', async t => {
+  const { url } = await startRedis(t, { aof: false })
+  await errorsShort(t, url)
 })

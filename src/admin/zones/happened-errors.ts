@@ -1,5 +1,7 @@
 // Handlers that show which errors happened in the last day, by zone or AI gateway and code.
 
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
+import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import { type ErrorName, errorRows } from '../../errors/catalogue.ts'
 import type { Store } from '../../store/store.ts'
 import { type Occurrence, slotOf, type TallySum, tallyKinds } from '../../store/tally.ts'
@@ -82,12 +84,16 @@ async function respond(
         found.push({ place: some[i]!, sum, count: sum.slots.reduce((total, [, count]) => total + count, 0) })
       }
   }
-  found.sort(order === 'count' ? (a, b) => b.count - a.count : (a, b) => b.sum.last - a.sum.last)
+  const ordered = await sortInTurns(
+    found,
+    order === 'count' ? (a, b) => b.count - a.count : (a, b) => b.sum.last - a.sum.last,
+  )
   const first = (page.page - 1) * page.perPage
-  const shown = found.slice(first, first + page.perPage)
+  const shown = ordered.slice(first, first + page.perPage)
   const occurrences = new Map<Happened, readonly Occurrence[]>()
-  for (const one of shown)
-    occurrences.set(one, await tallies.occurrences('error', one.place.scope, one.sum.name))
+  await mapInTurns(shown, async one =>
+    occurrences.set(one, await tallies.occurrences('error', one.place.scope, one.sum.name)),
+  )
   const window = { page: page.page, perPage: page.perPage, total: found.length }
   return listInTurns(shown, one => view(one, occurrences.get(one)!), window)
 }

@@ -1,6 +1,7 @@
 // Tallies in Redis: a hash for each slot of a scope, and a list for the occurrences of each name; all of them expire.
 
 import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import type { Tallies } from '../store.ts'
 import {
   endOfSlot,
@@ -37,6 +38,8 @@ local found = {}
 for i = 1, #KEYS do found[i] = {redis.call('HKEYS', KEYS[i]), redis.call('HVALS', KEYS[i])} end
 return found`
 
+/** Slots that one command reads. */
+const slotsAtOnce = 3
 /** The most tallies that are under way at once. */
 const mostAtOnce = 200
 
@@ -56,21 +59,23 @@ export class RedisTallies implements Tallies {
 
   async list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]> {
     const slots = slotsFrom(kind, since, this.#clock.now())
-    const found = await this.#connection.script(
-      readAll,
-      slots.map(slot => keys.tallies(kind, scope, slot)),
-      [],
-    )
     const sums = new Map<string, { name: string; slots: [number, number][]; last: number }>()
-    for (const [i, [names, values]] of (found as [string[], string[]][]).entries())
-      for (const [at, field] of names.entries()) {
-        const name = field.slice(1)
-        const sum = sums.get(name) ?? { name, slots: [], last: 0 }
-        sums.set(name, sum)
-        const value = Number(values[at])
-        if (field.startsWith('n')) sum.slots.push([slots[i]!, value])
-        else sum.last = Math.max(sum.last, value)
-      }
+    // What comes in one reply is read in one turn.
+    for (let from = 0; from < slots.length; from += slotsAtOnce) {
+      const some = slots.slice(from, from + slotsAtOnce)
+      const homes = some.map(slot => keys.tallies(kind, scope, slot))
+      const found = (await this.#connection.script(readAll, homes, [])) as [string[], string[]][]
+      await nextTurn()
+      for (const [i, [names, values]] of found.entries())
+        for (const [at, field] of names.entries()) {
+          const name = field.slice(1)
+          const sum = sums.get(name) ?? { name, slots: [], last: 0 }
+          sums.set(name, sum)
+          const value = Number(values[at])
+          if (field.startsWith('n')) sum.slots.push([some[i]!, value])
+          else sum.last = Math.max(sum.last, value)
+        }
+    }
     return [...sums.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
   }
 

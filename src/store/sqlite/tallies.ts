@@ -1,6 +1,7 @@
 // Tallies in the file of the counts, a row for each slot, and one for the occurrences of each name. Those whose time is over go when others come.
 
 import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import type { Tallies } from '../store.ts'
 import {
   endOfSlot,
@@ -16,6 +17,8 @@ import { smallPages } from './database/schema.ts'
 
 /** The most whose time is over that one write removes beside those that it writes, so that none is long. */
 const broom = 50
+/** Rows that one step reads. */
+const readStep = 500
 /** The most tallies of one transaction: rate limits are counted in the same file. */
 const mostAtOnce = 200
 
@@ -73,7 +76,8 @@ export class SqliteTallies implements Tallies {
     )
     this.#list = db.prepare(
       `SELECT name, slot, count, last FROM tallies
-         WHERE kind = ? AND scope = ? AND slot >= ? AND ends_at > ? ORDER BY name, slot`,
+         WHERE kind = ? AND scope = ? AND (name, slot) > (?, ?) AND slot >= ? AND ends_at > ?
+         ORDER BY name, slot LIMIT ${readStep}`,
     )
     this.#get = db.prepare(
       'SELECT record FROM occurrences WHERE kind = ? AND scope = ? AND name = ? AND ends_at > ?',
@@ -105,16 +109,23 @@ export class SqliteTallies implements Tallies {
   }
 
   async list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]> {
-    const rows = await this.#db.read(() => this.#list.all(kind, scope, since, this.#clock.now()))
     const sums = new Map<string, { name: string; slots: [number, number][]; last: number }>()
-    for (const { name, slot, count, last } of rows) {
-      const key = String(name)
-      const sum = sums.get(key) ?? { name: key, slots: [], last: 0 }
-      sums.set(key, sum)
-      sum.slots.push([Number(slot), Number(count)])
-      sum.last = Math.max(sum.last, Number(last))
+    const now = this.#clock.now()
+    for (let from: readonly [name: string, slot: number] = ['', Number.NEGATIVE_INFINITY]; ; ) {
+      // Before the first step too: many lists may be asked for at once.
+      await nextTurn()
+      const [name, slot] = from
+      const rows = await this.#db.read(() => this.#list.all(kind, scope, name, slot, since, now))
+      for (const { name, slot, count, last } of rows) {
+        const key = String(name)
+        const sum = sums.get(key) ?? { name: key, slots: [], last: 0 }
+        sums.set(key, sum)
+        sum.slots.push([Number(slot), Number(count)])
+        sum.last = Math.max(sum.last, Number(last))
+        from = [key, Number(slot)]
+      }
+      if (rows.length < readStep) return [...sums.values()]
     }
-    return [...sums.values()]
   }
 
   async occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]> {
