@@ -1,8 +1,8 @@
 // Every page of the table: who gets it, and whether it can be used. Nothing is to be added here for a new page; `fixtures.ts` has what its path needs.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { after, before, type TestContext, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { routes } from '../../src/dashboard/routes.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { violationsOf } from '../help/axe.ts'
@@ -54,45 +54,65 @@ test('no page links to what its viewer may not see', async t => {
   }
 })
 
-/** Everything is asked of the first look; another one differs by its width and colours alone. */
-const looks: readonly BrowserContextOptions[] = [
-  { viewport: { width: 390, height: 800 }, colorScheme: 'light' },
-  { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
-  { viewport: { width: 320, height: 640 }, colorScheme: 'light', javaScriptEnabled: false },
-]
-
-for (const look of looks) {
-  const { viewport, colorScheme, javaScriptEnabled: hasScript = true } = look
-  test(`every page can be used at ${viewport!.width} px, ${colorScheme}${hasScript ? '' : ', without script'}`, async t => {
-    const site = await openDashboard(t)
-    const pathOf = await furnish(site)
-    const context = await site.browse(browser, look)
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', message => complaints.push(message.text()))
-    page.on('pageerror', error => complaints.push(String(error)))
-    page.on('dialog', dialog => complaints.push(dialog.message()))
-    // Files are no pages, and what frames of ours show looks as others want.
-    const shown = routes
-      .filter(({ path, show }) => show !== undefined && !/\/(?:preview|export)$/.test(path))
-      .map(({ path }) => path)
-    for (const pattern of [...shown, ...states.map(state => `/dashboard/{account}${state}`)]) {
-      const response = await page.goto(pathOf(pattern))
-      assert.equal(response?.status(), 200, pattern)
-      assert.equal(await page.locator('h1').count(), 1, pattern)
-      if (hasScript) {
-        const rules = look === looks[0] ? null : ['color-contrast']
-        assert.deepEqual(await violationsOf(page, rules), [], pattern)
-        if (look === looks[0]) await page.setViewportSize({ width: 320, height: 800 })
-        const isCut = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-        assert.equal(isCut, false, `${pattern} is wider than the screen`)
-        await page.setViewportSize(viewport!)
-      }
-      assert.equal(await page.locator('img[src="x"]').count(), 0, pattern)
-      assert.deepEqual(complaints, [], pattern)
-    }
-  })
+/** What a page has to say where nobody asked: the console, the policy, an exception, a dialog. */
+function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = []
+  page.on('console', message => complaints.push(message.text()))
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('dialog', dialog => complaints.push(dialog.message()))
+  return complaints
 }
+
+/** Opens each page in turn, and asks of it what holds for all. */
+async function visitAll(
+  t: TestContext,
+  options: BrowserContextOptions,
+  look: (page: Page, pattern: string) => Promise<void>,
+): Promise<void> {
+  const site = await openDashboard(t)
+  const pathOf = await furnish(site)
+  const page = await (await site.browse(browser, options)).newPage()
+  const complaints = complaintsOf(page)
+  // Files are no pages, and what frames of ours show looks as others want.
+  const shown = routes
+    .filter(({ path, show }) => show !== undefined && !/\/(?:preview|export)$/.test(path))
+    .map(({ path }) => path)
+  for (const pattern of [...shown, ...states.map(state => `/dashboard/{account}${state}`)]) {
+    const response = await page.goto(pathOf(pattern))
+    assert.equal(response?.status(), 200, pattern)
+    assert.equal(await page.locator('h1').count(), 1, pattern)
+    await look(page, pattern)
+    assert.equal(await page.locator('img[src="x"]').count(), 0, pattern)
+    assert.deepEqual(complaints, [], pattern)
+  }
+}
+
+const narrow = { width: 320, height: 800 }
+const phone = { width: 390, height: 800 }
+const wide = { width: 1280, height: 800 }
+
+test('every page can be used, narrow and wide, light and dark', async t => {
+  await visitAll(t, { viewport: phone, colorScheme: 'light' }, async (page, pattern) => {
+    const fits = async () => {
+      const isCut = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+      assert.equal(isCut, false, `${pattern} is wider than the screen`)
+    }
+    assert.deepEqual(await violationsOf(page), [], pattern)
+    await page.setViewportSize(narrow)
+    await fits()
+    // One look differs from another by its width and colours alone.
+    await page.setViewportSize(wide)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    assert.deepEqual(await violationsOf(page, ['color-contrast']), [], `${pattern}, dark`)
+    await fits()
+    await page.setViewportSize(phone)
+    await page.emulateMedia({ colorScheme: 'light' })
+  })
+})
+
+test('every page can be used at 320 px without script', async t => {
+  await visitAll(t, { viewport: narrow, javaScriptEnabled: false }, async () => {})
+})
 
 test('no page is large', async t => {
   const site = await openDashboard(t)

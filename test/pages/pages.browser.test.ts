@@ -28,6 +28,14 @@ async function open(t: TestContext, page: Page, options: BrowserContextOptions =
   return { ...opened, referrers }
 }
 
+/** Loads another page in the place of what is there. */
+async function show(tab: Tab, page: Page): Promise<void> {
+  const { headers, body } = writePage(page)
+  const address = tab.url()
+  await tab.route(address, route => route.fulfill({ headers: Object.fromEntries(headers), body }))
+  await tab.goto(address)
+}
+
 const looks: readonly BrowserContextOptions[] = [
   { viewport: { width: 320, height: 640 }, colorScheme: 'light' },
   { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
@@ -35,22 +43,24 @@ const looks: readonly BrowserContextOptions[] = [
   { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
 ]
 
-for (const look of looks)
-  test(`no page excludes anybody, is cut, or causes a complaint: ${look.viewport!.width} px, ${look.colorScheme}`, async t => {
-    const pages = Object.entries(allPages(plainWords))
-    const { page: tab, complaints } = await open(t, pages[0]![1], look)
-    const address = tab.url()
-    for (const [name, page] of pages) {
-      const { headers, body } = writePage(page)
-      await tab.route(address, route => route.fulfill({ headers: Object.fromEntries(headers), body }))
-      await tab.goto(address)
+test('no page excludes anybody, is cut, or causes a complaint, narrow and wide, light and dark', async t => {
+  const pages = Object.entries(allPages(plainWords))
+  const { page: tab, complaints } = await open(t, pages[0]![1], looks[0]!)
+  for (const [name, page] of pages) {
+    await show(tab, page)
+    for (const look of looks) {
+      const { viewport, colorScheme } = look
+      const what = `${name}, ${viewport!.width} px, ${colorScheme}`
+      await tab.setViewportSize(viewport!)
+      await tab.emulateMedia({ colorScheme: colorScheme! })
       // Only colours and widths differ from one look to the next.
-      assert.deepEqual(await violationsOf(tab, look === looks[0] ? null : ['color-contrast']), [], name)
+      assert.deepEqual(await violationsOf(tab, look === looks[0] ? null : ['color-contrast']), [], what)
       const cut = await tab.evaluate('document.documentElement.scrollWidth > innerWidth')
-      assert.equal(cut, false, `${name} is wider than the screen`)
-      assert.deepEqual(complaints, [], name)
+      assert.equal(cut, false, `${what} is wider than the screen`)
     }
-  })
+    assert.deepEqual(complaints, [], name)
+  }
+})
 
 test('the longest words fit on the narrowest screen', async t => {
   const long = 'MWÄgj'.repeat(20)
@@ -63,10 +73,11 @@ test('the longest words fit on the narrowest screen', async t => {
     uri: plainWords.uri,
     redirect: `https://${host}example/`,
   }
-  for (const [name, page] of Object.entries(allPages(words))) {
-    const { page: tab } = await open(t, page, looks[0]!)
+  const pages = Object.entries(allPages(words))
+  const { page: tab } = await open(t, pages[0]![1], looks[0]!)
+  for (const [name, page] of pages) {
+    await show(tab, page)
     assert.equal(await tab.evaluate('document.documentElement.scrollWidth > innerWidth'), false, name)
-    await tab.context().close()
   }
 })
 
