@@ -33,7 +33,7 @@ const deeds = {
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 
-type Deed = keyof typeof deeds
+export type Deed = keyof typeof deeds
 
 /** Returns the sentence of what an address says was done; null for anything else. */
 export function deedOf(query: URLSearchParams): string | null {
@@ -42,6 +42,6 @@ export function deedOf(query: URLSearchParams): string | null {
 }
 
 /** Adds to the path of a page what was done before it. */
-export function done(path: string, deed: Deed): string {
-  return `${path}?done=${deed}`
+export function done(path: string, deed: Deed, page = 1): string {
+  return `${path}?done=${deed}${page > 1 ? `&page=${page}` : ''}`
 }

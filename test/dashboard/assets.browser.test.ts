@@ -53,6 +53,14 @@ test('parts that live are swapped, with all that scripts add, until the page is 
   assert.deepEqual(complaints, [])
 })
 
+test('a page is not fetched any more once it has no part that lives', async t => {
+  const { page, loads } = await open(t, [html`<p id="a" data-live="0.05">one</p>`, html`<p id="a">two</p>`])
+  await page.locator('#a', { hasText: 'two' }).waitFor()
+  // The next one would have come by now.
+  await page.waitForTimeout(500)
+  assert.equal(loads(), 2)
+})
+
 test('a part in which somebody works is left alone', async t => {
   const content = (text: string) =>
     html`<div id="a" data-live="1"><input value="${text}"></div><p id="b" data-live="1">${text}</p>`

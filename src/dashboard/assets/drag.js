@@ -1,4 +1,5 @@
-// Lets rows of an ordered table be dragged to another place: the form of the table is sent with the id of the row and the place, from 1. Without script, buttons move them by a step.
+// Lets rows of an ordered table be dragged to another place: the form of the table is sent with the place, which each row names, and the id of the row. Without script,
+// buttons move them by a step.
 
 for (const form of document.querySelectorAll('form.ordered')) {
   const marks = [...form.querySelectorAll('[data-rule]')]
@@ -29,7 +30,8 @@ for (const form of document.querySelectorAll('form.ordered')) {
     row?.addEventListener('drop', event => {
       event.preventDefault()
       row.classList.remove('target')
-      if (from !== null && from !== i) send(form, `${i + 1} ${marks[from]?.getAttribute('data-rule')}`)
+      if (from !== null && from !== i)
+        send(form, `${marks[i]?.getAttribute('data-place')} ${marks[from]?.getAttribute('data-rule')}`)
     })
   }
 }

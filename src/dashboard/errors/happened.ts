@@ -6,7 +6,7 @@ import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { time } from '../parts/values.ts'
+import { brief, time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { type Zone, zoneNamed, zonesOf } from './asked.ts'
 
@@ -33,6 +33,11 @@ interface Occurrence {
 }
 
 const onAPage = 20
+/** Zones that are listed and offered; the others are found by their names. */
+const mostZones = 20
+/** Where a page has more errors than these, it shows of each only as many requests. */
+const fewErrors = 3
+const fewRequests = 3
 
 export const showHappened: Handler = async ask => {
   const { query, account } = ask
@@ -64,30 +69,38 @@ export const showHappened: Handler = async ask => {
               ? 'No such error happened in the last day.'
               : 'Each error that the gateway responds with is counted here, with the rays of the last requests that got it.',
           )
-        : table('Errors of the last day', columnsOf(ask), listed.result)
+        : table('Errors of the last day', columnsOf(ask, listed.result.length <= fewErrors), listed.result)
     }${pager(paths.errors(account.id), query, listed.info!)}</div>`,
   }
 }
 
-function zoneLinks({ account }: Ask, zones: readonly Zone[]): Html | null {
+function zoneLinks({ account, query }: Ask, zones: readonly Zone[]): Html | null {
   if (zones.length === 0) return null
-  return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${zones.map(
+  const part = query.get('zone') ?? ''
+  const shown = zones.filter(({ id }) => id.includes(part)).slice(0, mostZones)
+  const more = zones.length - shown.length
+  return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${shown.map(
     ({ id, hosts }) =>
       html`<li><div><a href="${paths.errorZone(account.id, id)}">${told(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
-  )}</ul></section>`
+  )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone below.</p>`}</section>`
 }
 
 function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
   const option = (value: string, text: string, name: string) =>
     html`<option value="${value}"${query.get(name) === value && html` selected`}>${text}</option>`
+  const zone = query.get('zone') ?? ''
   return html`<form class="search" role="search" method="get" action="${paths.errors(account.id)}">
 <div class="field"><label for="search-code">Code</label><input id="search-code" name="code" type="search" inputmode="numeric" value="${query.get('code') ?? ''}" autocomplete="off"></div>
-<div class="field"><label for="search-zone">Zone</label><select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select></div>
+<div class="field"><label for="search-zone">Zone</label>${
+    zones.length > mostZones
+      ? html`<input id="search-zone" name="zone" type="search" value="${zone}" autocomplete="off">`
+      : html`<select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select>`
+  }</div>
 <div class="field"><label for="search-order">First</label><select id="search-order" name="order">${option('last', 'The latest', 'order')}${option('count', 'The most frequent', 'order')}</select></div>
 <button class="plain">Search</button></form>`
 }
 
-function columnsOf({ account, may }: Ask) {
+function columnsOf({ account, may }: Ask, areFew: boolean) {
   return [
     {
       title: 'Code',
@@ -100,7 +113,7 @@ function columnsOf({ account, may }: Ask) {
     {
       title: 'Error',
       cell: (one: Happened) =>
-        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(one.occurrences)}</div>`,
+        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(account.id, one, areFew)}</div>`,
     },
     { title: 'Where', cell: placeInWords },
     { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
@@ -121,10 +134,13 @@ function placeInWords({ place, zone, gateway_id }: Happened): Html {
   }
 }
 
-function requestsOf(occurrences: readonly Occurrence[]): Html | null {
+function requestsOf(account: string, { occurrences, code, zone }: Happened, isWhole: boolean): Html | null {
   if (occurrences.length === 0) return null
-  return html`<details class="requests"><summary>${occurrences.length === 1 ? 'The request' : `The last ${occurrences.length} requests`}</summary><ul class="plain-list">${occurrences.map(
+  const shown = isWhole ? occurrences : occurrences.slice(0, fewRequests)
+  const show = isWhole ? String : brief
+  const all = withQuery(paths.errors(account), { code: String(code), zone })
+  return html`<details class="requests"><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
     ({ at, ray, method, host, path, status, format }) =>
-      html`<li><code>${ray}</code> ${time(at)}<br><span class="hint long">${told(method)} ${told(`${host}${path}`)}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
-  )}</ul></details>`
+      html`<li><code>${ray}</code> ${time(at)}<br><span class="hint long">${told(method)} ${told(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
+  )}</ul>${shown.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`
 }

@@ -7,9 +7,9 @@ import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { badge, table } from '../parts/lists.ts'
+import { badge, cutPage, pager, pageWith, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { time } from '../parts/values.ts'
+import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { errorCrumbs, type ErrorPage, findZone, type RankedRule, type Rule, type Zone } from './asked.ts'
 import { type PageType, pageTypes } from './page-types.ts'
@@ -57,7 +57,11 @@ export const orderRules: Handler = async ask => {
   if (at < 0 || at + 1 >= ids.length) return redirectTo(page)
   const order = ids.with(at, ids[at + 1]!).with(at + 1, ids[at]!)
   const ordered = await ask.api.put(`${path}/order`, { ids: order }, { ifMatch: Draft.of(ask.form).etag })
-  return ordered.ok ? redirectTo(`${done(page, 'error-rules-ordered')}#rules`) : ordered
+  if (!ordered.ok) return ordered
+  const ranked = await ask.api.get<RankedRule[]>(`${path}/hits`)
+  const moved = order[up > 0 ? at : at + 1]
+  const place = ranked.ok ? pageWith(ranked.result.findIndex(({ id }) => id === moved)) : 1
+  return redirectTo(`${done(page, 'error-rules-ordered', place)}#rules`)
 }
 
 function rulesPart(ask: Ask, rules: readonly RankedRule[], etag: string | null): Html {
@@ -65,10 +69,13 @@ function rulesPart(ask: Ask, rules: readonly RankedRule[], etag: string | null):
     return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p></div>`
   const isMovable =
     ask.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
-  const list = table('Error rules in order', columnsOf(ask, rules, isMovable), rules)
-  if (!isMovable) return list
-  const path = paths.orderErrorRules(ask.account.id, ask.params.zone!)
-  return form({ ...ask.frameFor(path), hidden: { [etagField]: etag ?? '' } }, list)
+  const { account, params } = ask
+  const { shown, info } = cutPage(rules, ask.query)
+  const list = table('Error rules in order', columnsOf(ask, rules, isMovable), shown)
+  const links = pager(paths.errorZone(account.id, params.zone!), ask.query, info)
+  if (!isMovable) return html`${list}${links}`
+  const path = paths.orderErrorRules(account.id, params.zone!)
+  return html`${form({ ...ask.frameFor(path), hidden: { [etagField]: etag ?? '' } }, list)}${links}`
 }
 
 function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
@@ -96,10 +103,10 @@ function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
 
 function nameOf({ account, params }: Ask, rule: RankedRule): Html {
   const { id, source, description, expression } = rule
-  const name = description === null ? html`<code>${expression}</code>` : told(description)
+  const name = description === null ? html`<code>${brief(expression)}</code>` : told(brief(description))
   const link =
     source === 'api' ? html`<a href="${paths.errorRule(account.id, params.zone!, id)}">${name}</a>` : name
-  return html`<span class="long">${link}${description !== null && html`<br><code class="hint">${expression}</code>`}</span>`
+  return html`<span class="long">${link}${description !== null && html`<br><code class="hint">${brief(expression)}</code>`}</span>`
 }
 
 function sourceInWords({ source, number }: RankedRule): HtmlValue {
@@ -113,7 +120,7 @@ function sourceInWords({ source, number }: RankedRule): HtmlValue {
 function movesOf(rule: RankedRule, own: readonly RankedRule[]): HtmlValue {
   const at = own.indexOf(rule)
   if (at < 0) return null
-  const name = rule.description ?? rule.expression
+  const name = brief(rule.description ?? rule.expression)
   const move = (direction: 'up' | 'down', text: string, isEnd: boolean) =>
     html`<button class="plain small" name="${direction}" value="${rule.id}"${isEnd && html` disabled`}>${text}<span class="unseen"> ${name}</span></button>`
   return html`<span class="tags">${move('up', 'Up', at === 0)}${move('down', 'Down', at === own.length - 1)}</span>`

@@ -5,7 +5,7 @@ import { told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
 import { badge, table } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
-import { time } from '../parts/values.ts'
+import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
@@ -22,9 +22,9 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Html {
     {
       title: 'Model',
       cell: ({ model, provider }: Log) =>
-        html`<span class="long">${told(model ?? '')}</span> <span class="hint">${provider}</span>`,
+        html`<span class="long">${told(brief(model ?? ''))}</span> <span class="hint">${provider}</span>`,
     },
-    { title: 'Caller', cell: (log: Log) => html`<span class="long">${told(callerOf(log))}</span>` },
+    { title: 'Caller', cell: (log: Log) => html`<span class="long">${told(brief(callerOf(log)))}</span>` },
     { title: 'Tokens in', isNumber: true, cell: ({ tokens_in }: Log) => countOf(tokens_in) },
     { title: 'Out', isNumber: true, cell: ({ tokens_out }: Log) => countOf(tokens_out) },
     { title: 'Cost', isNumber: true, cell: ({ cost }: Log) => (cost === null ? '?' : dollars(cost)) },

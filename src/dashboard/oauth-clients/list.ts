@@ -5,7 +5,7 @@ import { told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
-import { time } from '../parts/values.ts'
+import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { clientsOf } from './asked.ts'
 import { type Client, isConfidential, statesInWords } from './client.ts'
@@ -96,5 +96,5 @@ export function badgesOf(client: Client): readonly Html[] {
 }
 
 function redirectsOf([first, ...others]: readonly string[]): Html {
-  return html`<span class="long">${told(first!)}</span>${others.length > 0 && html` <span class="hint">and ${others.length} more</span>`}`
+  return html`<span class="long">${told(brief(first!))}</span>${others.length > 0 && html` <span class="hint">and ${others.length} more</span>`}`
 }

@@ -83,6 +83,17 @@ function pathOf(
   }
 }
 
+/** Zones that a table has: those with most to say. */
+const mostZones = 20
+
+/** Leads to the zones that a table has no room for. */
+function moreZones(count: number, account: string): Html | null {
+  const more = count - mostZones
+  return more <= 0
+    ? null
+    : html`<p class="hint">And ${grouped(more)} more <a href="${paths.zones(account)}">zones</a>.</p>`
+}
+
 function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']>, account: string): Html {
   const [hour, day] = [trafficOf(minutes), trafficOf(hours)]
   if (day.length === 0)
@@ -123,7 +134,7 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
   return section(
     'requests',
     'Requests',
-    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day)}`,
+    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day.slice(0, mostZones))}${moreZones(day.length, account)}`,
   )
 }
 
@@ -188,7 +199,9 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
     { title: 'Ejected', isNumber: true, cell: ({ ejected }: Row) => bad(ejected) },
     { title: 'Down', isNumber: true, cell: ({ down }: Row) => bad(down) },
   ]
-  return section('origins', 'Origins', table('Origins by zone and state', columns, origins))
+  const worst = origins.toSorted((a, b) => b.down + b.ejected - a.down - a.ejected).slice(0, mostZones)
+  const list = table('Origins by zone and state', columns, worst)
+  return section('origins', 'Origins', html`${list}${moreZones(origins.length, account)}`)
 }
 
 function gatewayPart(

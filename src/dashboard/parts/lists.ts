@@ -30,6 +30,24 @@ function cell<T>({ title, cell, isName, isNumber }: Column<T>, item: T): Html {
   return html`<td data-title="${title}"${looks}>${cell(item)}</td>`
 }
 
+/** Items on a page of a list that the API has as a whole: each may have much to show. */
+const onAPage = 20
+
+/** Cuts the page out of a list that the query asks for, the last one at most. */
+export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
+  const asked = Number(query.get('page') ?? 1)
+  const last = pageWith(all.length - 1)
+  const page = Number.isInteger(asked) ? Math.max(1, Math.min(asked, last)) : 1
+  const shown = all.slice((page - 1) * onAPage, page * onAPage)
+  const info: ListInfo = { page, per_page: onAPage, count: shown.length, total_count: all.length }
+  return { shown, info, isAll: shown.length === all.length }
+}
+
+/** Returns on which page an item is, by its index; the first where there is none. */
+export function pageWith(index: number): number {
+  return Math.floor(Math.max(0, index) / onAPage) + 1
+}
+
 /** Makes the links to the pages before and after this one, with which part this is; nothing where it is all. */
 export function pager(
   path: string,

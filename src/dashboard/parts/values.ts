@@ -8,6 +8,15 @@ export function time(iso: string | null | undefined, none = 'never'): Html {
   return iso == null ? html`${none}` : moment(Date.parse(iso))
 }
 
+/** Characters of a text in a list. */
+const briefly = 100
+
+/** Cuts a text that is long, as lists show it: all of it is on a page of its own. */
+export function brief(text: string): string {
+  const cut = text.slice(0, briefly)
+  return cut.length === text.length ? text : `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
+}
+
 /** How long ago a use is lately, in ms. */
 const lately = 48 * 3_600_000
 

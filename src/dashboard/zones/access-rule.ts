@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { badge } from '../parts/lists.ts'
+import { brief } from '../parts/values.ts'
 
 type Values = readonly (string | number)[]
 
@@ -69,12 +70,17 @@ export function valuesOf(rule: Conditions): readonly string[] {
 
 const shownValues = 4
 
-/** Writes the condition of a rule; the first values of many. */
-export function conditionInWords(rule: Conditions): Html {
+/** Writes the condition of a rule: the first values of many, all of each unless it says how much. */
+export function conditionInWords(rule: Conditions, show = (value: string) => value): Html {
   const values = valuesOf(rule)
   const shown = values.slice(0, shownValues)
   const more = values.length - shown.length
-  return html`<span>${kinds[kindOf(rule)]} ${shown.map((value, i) => [i > 0 && ', ', value === '' ? 'missing' : html`<code class="long">${value}</code>`])}${more > 0 && html` <span class="hint">and ${more} more</span>`}</span>`
+  return html`<span>${kinds[kindOf(rule)]} ${shown.map((value, i) => [i > 0 && ', ', value === '' ? 'missing' : html`<code class="long">${show(value)}</code>`])}${more > 0 && html` <span class="hint">and ${more} more</span>`}</span>`
+}
+
+/** Writes the condition of a rule with what lists show of its values. */
+export function conditionInBrief(rule: Conditions): Html {
+  return conditionInWords(rule, brief)
 }
 
 /** Makes a badge of what a rule does. */

@@ -4,13 +4,14 @@ import { type Html, html } from '../../base/text/html.ts'
 import { form, notice, told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import type { Ask, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { type Deed, done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { badge, table } from '../parts/lists.ts'
+import { textField } from '../parts/fields.ts'
+import { badge, cutPage, pager, pageWith, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { time } from '../parts/values.ts'
+import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
-import { type AccessRule, actionBadge, conditionInWords, type Decider } from './access-rule.ts'
+import { type AccessRule, actionBadge, conditionInBrief, type Decider } from './access-rule.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
 import type { Zone } from './zone.ts'
 
@@ -23,19 +24,19 @@ export const showOrder = inZone(async ({ account }, { name }) =>
 
 export const moveRule = inZone(async (ask, zone) => {
   const draft = Draft.of(ask.form)
-  const { account, api } = ask
   const rules = await listRules(ask)
   if (!rules.ok) return rules
-  const [, to = '', id = ''] = /^(up|down|\d{1,3}) ([0-9a-f]{32})$/.exec(draft.value(moveField)) ?? []
-  const ids = moved(
-    rules.result.map(rule => rule.id),
-    id,
-    to,
-  )
-  const list = paths.accessRules(account.id, zone.name)
+  const before = rules.result.map(rule => rule.id)
+  const move = draft.value(moveField)
+  const isByNumber = move === byNumbers
+  const [to, id] = isByNumber ? byNumber(draft, before) : byButton(move)
+  if (isByNumber && id === null)
+    return rulesPage(ask, zone, 422, `Both must be numbers from 1 to ${before.length}.`, draft)
+  const ids = moved(before, id ?? '', to)
   if (ids === null) return rulesPage(ask, zone, 404, 'This rule is no longer there.')
-  const changed = await api.put(zoneOf(ask, 'access_rules', 'order'), { ids }, { ifMatch: draft.etag })
-  if (changed.ok) return redirectTo(`${done(list, 'access-rule-moved')}#rule-${id}`)
+  const path = zoneOf(ask, 'access_rules', 'order')
+  const changed = await ask.api.put(path, { ids }, { ifMatch: draft.etag })
+  if (changed.ok) return toRule(ask, zone, id!, 'access-rule-moved')
   if (changed.status !== 412) return changed
   return rulesPage(
     ask,
@@ -45,8 +46,28 @@ export const moveRule = inZone(async (ask, zone) => {
   )
 })
 
-/** The field of the button that moves a rule: where to, and its id. */
+/** Leads to a rule in the list, with what was done. */
+export async function toRule(ask: Ask, { name }: Zone, id: string, deed: Deed) {
+  const deciders = await listDeciders(ask)
+  const page = deciders.ok ? pageWith(deciders.result.findIndex(rule => rule.id === id)) : 1
+  return redirectTo(`${done(paths.accessRules(ask.account.id, name), deed, page)}#rule-${id}`)
+}
+
+/** The field of the button that moves a rule: where to, and its id; or that both are numbers in fields. */
 const moveField = 'move'
+const byNumbers = 'by number'
+
+type Move = readonly [to: string, id: string | null]
+
+function byButton(move: string): Move {
+  const [, to = '', id = null] = /^(up|down|\d{1,3}) ([0-9a-f]{32})$/.exec(move) ?? []
+  return [to, id]
+}
+
+function byNumber(draft: Draft, ids: readonly string[]): Move {
+  const [from, to] = ['from', 'to'].map(name => Number(draft.value(name).trim()))
+  return [String(to), ids[to! - 1] === undefined ? null : (ids[from! - 1] ?? null)]
+}
 
 /** Returns ids in another order: one a step up or down, or at a place from 1; null where it is not among them. */
 function moved(ids: readonly string[], id: string, to: string): readonly string[] | null {
@@ -66,7 +87,13 @@ export function listDeciders(ask: Ask) {
   return ask.api.get<Decider[]>(zoneOf(ask, 'access_rules', 'hits'))
 }
 
-async function rulesPage(ask: Ask, zone: Zone, status = 200, trouble: string | null = null) {
+async function rulesPage(
+  ask: Ask,
+  zone: Zone,
+  status = 200,
+  trouble: string | null = null,
+  draft = new Draft({}),
+) {
   // The tag first: of a list that changes between the two, nothing can be moved by what is shown.
   const rules = await listRules(ask)
   if (!rules.ok) return rules
@@ -74,7 +101,11 @@ async function rulesPage(ask: Ask, zone: Zone, status = 200, trouble: string | n
   if (!deciders.ok) return deciders
   const { account } = ask
   const mayWrite = ask.may('Access Rules Write')
-  const all = tableOf(ask, zone, deciders.result)
+  const { shown, info, isAll } = cutPage(deciders.result, ask.query)
+  const list = paths.accessRules(account.id, zone.name)
+  const isPaged = !isAll && mayWrite && rules.result.length > 1
+  // The first button of a form is the one that Enter presses in its fields.
+  const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(ask, zone, deciders.result, shown)}${isPaged && numbersForm(draft)}`
   const create = html`<a class="button" href="${paths.newAccessRule(account.id, zone.name)}">Create a rule</a>`
   const order = {
     ...ask.frameFor(paths.accessRuleOrder(account.id, zone.name)),
@@ -88,12 +119,19 @@ async function rulesPage(ask: Ask, zone: Zone, status = 200, trouble: string | n
     ...(mayWrite && { actions: create }),
     content: html`${tabsOf(ask, zone)}${trouble !== null && notice(trouble, 'bad')}
 <p class="aside">The first that matches a request decides. Rules of the configuration file are changed there.</p>
-${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}`,
+${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}${pager(list, ask.query, info)}`,
   }
   return view
 }
 
-function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[]): Html {
+/** Makes what moves a rule further than to its neighbours, to another page too. */
+function numbersForm(draft: Draft): Html {
+  const number = (name: string, label: string) =>
+    textField(draft, { name, label, type: 'number', minimum: 1, isDependent: true })
+  return html`<div class="part"><div class="pair">${number('from', 'Move the rule of the API with number')}${number('to', 'to the place of number')}</div><div class="actions"><button class="plain small" name="${moveField}" value="${byNumbers}">Move</button></div></div>`
+}
+
+function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[], shown: readonly Decider[]): Html {
   const { account } = ask
   const mayWrite = ask.may('Access Rules Write')
   const own = deciders.filter(({ source }) => source === 'api')
@@ -101,7 +139,7 @@ function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[]): Html {
     const at = own.indexOf(rule)
     if (at < 0) return html`<span class="hint">${rule.decides === 'rule' ? 'in the file' : ''}</span>`
     const says = `rule ${at + 1} of the API`
-    return html`<span class="tags controls" data-rule="${rule.id!}">${[
+    return html`<span class="tags controls" data-rule="${rule.id!}" data-place="${at + 1}">${[
       own.length > 1 && mover('up', rule, at === 0, `Move ${says} up`),
       own.length > 1 && mover('down', rule, at === own.length - 1, `Move ${says} down`),
     ]}<a class="button plain small" href="${paths.accessRule(account.id, name, rule.id!)}" aria-label="Edit ${says}">Edit</a><a class="button danger small" href="${paths.deleteAccessRule(account.id, name, rule.id!)}" aria-label="Delete ${says}">Delete…</a></span>`
@@ -113,11 +151,11 @@ function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[]): Html {
         html`<span${source === 'api' && html` id="rule-${id!}"`}>${actionBadge(action)}</span>`,
     },
     { title: 'Where', isName: true, cell: whatOf },
-    { title: 'Set by', cell: sourceOf },
+    { title: 'Set by', cell: (rule: Decider) => sourceOf(rule, own) },
     { title: 'Last 24 hours', cell: hitsOf },
     ...(mayWrite ? [{ title: 'Change', cell: controls }] : []),
   ]
-  return table('Access rules in their order', columns, deciders)
+  return table('Access rules in their order', columns, shown)
 }
 
 function mover(to: 'up' | 'down', { id }: Decider, isLast: boolean, label: string): Html {
@@ -130,13 +168,14 @@ const arrows = { up: '↑', down: '↓' } as const
 function whatOf(rule: Decider): Html {
   if (rule.decides === 'ban') return html`the address is banned`
   if (rule.decides === 'default') return html`no rule matches`
-  return html`<div>${conditionInWords(rule)}${rule.description !== null && html`<p class="hint">${told(rule.description)}</p>`}</div>`
+  return html`<div>${conditionInBrief(rule)}${rule.description !== null && html`<p class="hint">${told(brief(rule.description))}</p>`}</div>`
 }
 
-function sourceOf({ decides, source, number }: Decider): Html | string {
+function sourceOf(rule: Decider, own: readonly Decider[]): Html | string {
+  const { decides, source, number } = rule
   if (decides === 'ban') return 'settings'
   if (decides === 'default') return 'settings of the zone'
-  if (source === 'api') return badge('API')
+  if (source === 'api') return html`${badge('API')} <span class="hint">rule ${own.indexOf(rule) + 1}</span>`
   return source === 'zone_file' ? `file, rule ${number}` : `file, rule ${number} of all zones`
 }
 

@@ -10,7 +10,7 @@ import { confirmation, draftForm } from '../parts/forms.ts'
 import { notFound } from '../refusals.ts'
 import { paths } from '../paths.ts'
 import { type AccessRule, actionBadge, conditionInWords } from './access-rule.ts'
-import { listDeciders, listRules } from './access-rules.ts'
+import { listDeciders, listRules, toRule } from './access-rules.ts'
 import { crumbsOf, inZone, zoneOf } from './asked.ts'
 import {
   bodyOf,
@@ -33,7 +33,7 @@ export const createRule = inZone(async (ask, zone) => {
   const draft = Draft.of(ask.form)
   const body = { ...bodyOf(draft), ...positionOf(draft) }
   const made = await ask.api.post<AccessRule>(zoneOf(ask, 'access_rules'), body, { ifMatch: draft.etag })
-  if (made.ok) return redirectTo(`${done(listOf(ask, zone), 'access-rule-created')}#rule-${made.result.id}`)
+  if (made.ok) return toRule(ask, zone, made.result.id, 'access-rule-created')
   const rules = await listRules(ask)
   if (!rules.ok) return rules
   const next = made.status === 412 ? draft.overtaken({}, rules.etag) : refusedRule(draft, made)
@@ -50,8 +50,7 @@ export const showRule = inZone(async (ask, zone) => {
 export const changeRule = inZone(async (ask, zone) => {
   const draft = Draft.of(ask.form)
   const changed = await ask.api.put<AccessRule>(ruleOf(ask), bodyOf(draft), { ifMatch: draft.etag })
-  if (changed.ok)
-    return redirectTo(`${done(listOf(ask, zone), 'access-rule-changed')}#rule-${ask.params.rule!}`)
+  if (changed.ok) return toRule(ask, zone, ask.params.rule!, 'access-rule-changed')
   const found = await findRule(ask)
   if (!('rule' in found)) return found
   const next =

@@ -131,3 +131,43 @@ test('charts show requests, errors, tokens and cost by model and by token, each 
   assert.match((await get(`${path}?range=x&by=y`)).text, /Requests 49/)
   assert.equal((await get(`${path}?status=x`)).status, 422)
 })
+
+test('charts show what is summed up, say that the rest is coming, and live until all is there', async t => {
+  const { base, get, kept, clock } = await openDashboard(t)
+  const now = clock.now()
+  const entries = Array.from({ length: 6 }, (_, n) =>
+    entryWith(n, { model: n < 2 ? 'new' : 'old', createdAt: n < 2 ? now : now - 3 * 3_600_000 }),
+  )
+  // In segments of their own, so that what is new says nothing of what is old.
+  await keepEntries(kept, entries.slice(2))
+  await keepEntries(kept, entries.slice(0, 2))
+  clock.advance(60_000)
+  const within = kept.logs.within.bind(kept.logs)
+  const held = Promise.withResolvers<void>()
+  t.mock.method(
+    kept.logs,
+    'within',
+    async function* (...[account, gateway, time]: Parameters<typeof within>) {
+      if (time.since < now - 3_600_000) await held.promise
+      yield* within(account, gateway, time)
+    },
+  )
+  const path = `${base}/gateways/default/logs/charts?range=24h`
+  const load = async (isReady: (page: Awaited<ReturnType<typeof get>>) => boolean) => {
+    for (;;) {
+      const page = await get(path)
+      if (isReady(page)) return page
+    }
+  }
+  const some = await load(({ text }) => /Requests 2/.test(text))
+  assert.match(some.body, /<div id="charts" data-live="2"><p class="notice/)
+  assert.match(
+    some.text,
+    /Earlier calls are being summed up\. Without script, load the page again in a moment\./,
+  )
+  assert.match(some.text, /Requests 2 .*new 2/)
+  held.resolve()
+  const whole = await load(({ text }) => !/being summed up/.test(text))
+  assert.match(whole.body, /<div id="charts"><div/)
+  assert.match(whole.text, /Requests 6 .*old 4 new 2/)
+})

@@ -124,7 +124,7 @@ test('rules are shown in their order with those of the file, and how often each 
     'deny the address is banned settings 0 times',
     'allow path below /healthz words file, rule 1 of all zones 0 times in the file',
     'deny, legal country FR words file, rule 1 0 times in the file',
-    'deny path below /a API 1,234 times last 1 Jan 2026, 00:00 UTC EditDelete…',
+    'deny path below /a API rule 1 1,234 times last 1 Jan 2026, 00:00 UTC EditDelete…',
     'deny User-Agent words, missing file, rule 2 0 times in the file',
     'deny no rule matches settings of the zone 0 times',
   ]
@@ -160,6 +160,63 @@ test('a rule is moved by a step or to a place, and never by what is out of date'
   assert.equal((await (await get(list)).submit(order, { move: `up ${b}` })).status, 404)
   assert.equal((await (await get(list)).submit(order, { move: 'away' })).status, 404)
   assert.equal((await get(order)).location, list)
+})
+
+test('many rules are on several pages, and each can be moved to any of them', async t => {
+  const site = await openDashboard(t)
+  const { base, get, submit } = site
+  const names = Array.from({ length: 45 }, (_, i) => `/${i + 1}`)
+  const ids = await denyPaths(site, ...names)
+  const [list, order] = [`${base}/zones/main/rules`, `${base}/zones/main/rules/order`]
+  const shown = async (query = '') =>
+    [...(await get(`${list}${query}`)).body.matchAll(/<code class="long">(\/\d+)<\/code>/g)].map(
+      ([, path]) => path!,
+    )
+  assert.deepEqual(await shown(), names.slice(0, 20))
+  assert.deepEqual(await shown('?page=2'), names.slice(20, 40))
+  assert.deepEqual(await shown('?page=3'), names.slice(40))
+  // Of a page that is not there any more the last one is shown, and of nonsense the first.
+  assert.deepEqual(await shown('?page=9'), names.slice(40))
+  for (const page of ['0', '-1', 'x', '1.5'])
+    assert.deepEqual(await shown(`?page=${page}`), names.slice(0, 20))
+  const { body } = await get(`${list}?page=2`)
+  assert.match(body, /rel="prev" href="[^"?]*"/)
+  assert.match(body, /rel="next" href="[^"]*\?page=3"/)
+  assert.match(body, new RegExp(`data-rule="${ids[20]}" data-place="21"`))
+  const move = async (page: number, fields: Record<string, string>) =>
+    (await get(`${list}?page=${page}`)).submit(order, fields)
+  const up = await move(2, { move: `up ${ids[20]}` })
+  assert.equal(up.location, `${list}?done=access-rule-moved#rule-${ids[20]}`)
+  const down = await move(1, { move: `down ${ids[20]}` })
+  assert.equal(down.location, `${list}?done=access-rule-moved&page=2#rule-${ids[20]}`)
+  const far = await move(1, { move: 'by number', from: '1', to: '45' })
+  assert.equal(far.location, `${list}?done=access-rule-moved&page=3#rule-${ids[0]}`)
+  assert.deepEqual(await pathsOf(site), [...names.slice(1), '/1'])
+  await move(3, { move: 'by number', from: ' 45 ', to: '1' })
+  assert.deepEqual(await pathsOf(site), names)
+  for (const [from, to] of [
+    ['0', '1'],
+    ['46', '1'],
+    ['1', '46'],
+    ['', '1'],
+    ['1', 'x'],
+    ['1.5', '2'],
+  ]) {
+    const wrong = await move(1, { move: 'by number', from: from!, to: to! })
+    assert.equal(wrong.status, 422)
+    assert.match(wrong.text, /Both must be numbers from 1 to 45\./)
+    if (from !== '')
+      assert.ok(wrong.body.includes(`name="from" type="number" autocomplete="off" value="${from}"`))
+  }
+  assert.deepEqual(await pathsOf(site), names)
+  const changed = await submit(`${list}/${ids[44]}`, {
+    action: 'allow',
+    kind: 'path',
+    path: '/45',
+    description: '',
+  })
+  assert.equal(changed.location, `${list}?done=access-rule-changed&page=3#rule-${ids[44]}`)
+  assert.match((await changed.follow()).text, /The rule was changed\./)
 })
 
 test('a rule is edited, unless somebody else has changed it since', async t => {
@@ -206,7 +263,7 @@ test('who may only read sees the rules, and nothing that changes them', async t 
   const { base, get, visitor } = site
   const [a] = await denyPaths(site, '/a', '/b')
   const list = await get(`${base}/zones/main/rules`)
-  assert.match(list.text, /deny path below \/a API/)
+  assert.match(list.text, /deny path below \/a API rule 1/)
   assert.doesNotMatch(list.body, /Create a rule|Edit|Delete|<form method="post"/)
   for (const page of ['new', 'order', a!, `${a}/delete`]) {
     assert.equal((await get(`${base}/zones/main/rules/${page}`)).status, 404, page)
