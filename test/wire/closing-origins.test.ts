@@ -1,10 +1,14 @@
 // Origins that close a kept connection after a few answers, as most do sooner or later: no idempotent request may fail for it, and no member be blamed.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type EdgeSettings, startEdge } from '../help/edge.ts'
+import { createServer, type SecureVersion } from 'node:tls'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
+import { type EdgeSettings, type Member, startEdge } from '../help/edge.ts'
 import { ok, type Script, startOrigin } from '../help/origin.ts'
-import { post, request, type Wire } from '../help/raw.ts'
+import { post, request, Wire } from '../help/raw.ts'
 
 const ANSWERS = 5
 const CLIENTS = 12
@@ -52,14 +56,15 @@ const pools: Record<string, { readonly members: number; readonly settings: EdgeS
 }
 
 /** Sends requests on connections that are kept, one after the other on each, and counts the answers that are not whole. */
-async function failuresOf(t: TestContext, script: Script, pool: keyof typeof pools, asked: string[]) {
+async function failuresOf(
+  t: TestContext,
+  start: () => Promise<Member>,
+  pool: keyof typeof pools,
+  asked: string[],
+) {
   const { members, settings } = pools[pool]!
-  const origins = await Promise.all(Array.from({ length: members }, () => startOrigin(t, script)))
-  const edge = await startEdge(
-    t,
-    origins.map(({ url }) => url),
-    { route: { redirects: 3 }, ...settings },
-  )
+  const origins = await Promise.all(Array.from({ length: members }, start))
+  const edge = await startEdge(t, origins, { route: { redirects: 3 }, ...settings })
   const failures: string[] = []
   const runClient = async () => {
     const client = await edge.connect()
@@ -81,7 +86,8 @@ for (const [how, close] of Object.entries(closes)) {
       const what = `${how} ${isAnnounced ? 'that is announced' : 'out of the blue'} behind every fifth answer`
       test(`a ${what} of ${pool} costs no idempotent request`, async t => {
         const asked = [request('GET /'), request('DELETE /'), post('/', 'small').replace('POST', 'PUT')]
-        assert.deepEqual(await failuresOf(t, closing(close, isAnnounced), pool, asked), [])
+        const start = async () => (await startOrigin(t, closing(close, isAnnounced))).url
+        assert.deepEqual(await failuresOf(t, start, pool, asked), [])
       })
     }
   }
@@ -90,6 +96,31 @@ for (const [how, close] of Object.entries(closes)) {
 for (const [how, close] of Object.entries(closes)) {
   test(`a ${how} behind every fifth answer, redirects among them, costs no request that follows them`, async t => {
     const asked = [request('GET /from'), request('GET /from/from/from'), request('GET /')]
-    assert.deepEqual(await failuresOf(t, closing(close, false), 'one member', asked), [])
+    const start = async () => (await startOrigin(t, closing(close, false))).url
+    assert.deepEqual(await failuresOf(t, start, 'one member', asked), [])
   })
+}
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+  for (const pool of Object.keys(pools)) {
+    test(`a FIN behind every fifth answer over ${version} of ${pool} costs no idempotent request`, async t => {
+      assert.deepEqual(await failuresOf(t, () => startTls(t, version), pool, [request('GET /')]), [])
+    })
+  }
+}
+
+const identity = selfSigned('localhost')
+
+/** Starts an origin behind TLS of one version. */
+async function startTls(t: TestContext, version: SecureVersion): Promise<Member> {
+  const server = createServer({ ...identity, minVersion: version, maxVersion: version })
+  const script = closing(closes.FIN!, false)
+  server.on('secureConnection', socket => {
+    t.after(() => socket.destroy())
+    Promise.resolve(script(new Wire(socket), 0)).catch(() => socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, tls: { ca: identity.cert } }
 }
