@@ -101,6 +101,84 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/redis/server/durability.ts',
+    tests: ['store/redis/server/durability'],
+    changes: [
+      {
+        text: 'if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))',
+        becomes: '',
+        breaks: 'a write counts that no replica has',
+      },
+      {
+        text: 'while (before !== null && !this.#replicas.haveAll(facts.replicas ?? [], before.offset))',
+        becomes: 'while (before === null)',
+        breaks: 'a write counts that only replicas have which cannot become the primary',
+        tests: ['store/redis/blind'],
+      },
+      {
+        text: 'this.#hasLost ||= isShort(facts.former, this.#proved)',
+        becomes: '',
+        breaks: 'nobody hears that confirmed changes are lost',
+      },
+      {
+        text: 'if (this.#replicas.needed !== 0) await (this.#absence ??= this.#proveSoon())',
+        becomes: '',
+        breaks: 'a stale primary says that a token does not exist',
+        tests: ['store/redis/server/sentinel'],
+      },
+      {
+        text: 'this.#refusal = this.#denied.size > 0 ? denial : null',
+        becomes: 'this.#refusal = null',
+        breaks: 'writes count as accepted again while each is denied',
+        tests: ['store/redis/scripts'],
+      },
+    ],
+  },
+  {
+    file: 'store/redis/server/replicas.ts',
+    tests: ['store/redis/server/replicas'],
+    changes: [
+      {
+        text: 'return view && Math.max(1, view.electable.length,',
+        becomes: 'return view && Math.max(0, view.electable.length,',
+        breaks: 'an old primary without replicas confirms writes by itself',
+      },
+      {
+        text: 'this.#seen = Math.max(this.#seen, followers)',
+        becomes: 'this.#seen = followers',
+        breaks: 'a replica that went away is not waited for',
+        tests: ['store/redis/server/replicas', 'store/redis/server/durability'],
+      },
+    ],
+  },
+  {
+    file: 'store/redis/server/sentinels.ts',
+    tests: ['store/redis/server/sentinel'],
+    changes: [
+      {
+        text: 'const most = Math.floor(this.#count(fresh) / 2) + 1',
+        becomes: 'const most = 1',
+        breaks: 'one Sentinel that is cut off with an old primary is believed',
+      },
+      {
+        text: 'return this.#clock.monotonic() < this.#until ? this.#view : null',
+        becomes: 'return this.#view',
+        breaks: 'what Sentinels said is believed for ever',
+      },
+    ],
+  },
+  {
+    file: 'store/redis/server/script.ts',
+    tests: ['store/redis/scripts'],
+    changes: [
+      {
+        text: 'return { ...textOf(guard + body), rehearsal: textOf(guard) }',
+        becomes: 'return { ...textOf(body), rehearsal: textOf(guard) }',
+        breaks: 'a denied command leaves half of a write',
+      },
+    ],
+  },
+  {
     file: 'store/redis/record-writes.ts',
     tests: ['store/redis/contract'],
     changes: [
@@ -205,6 +283,12 @@ export const store: readonly Mutated[] = [
     file: 'store/redis/credentials.ts',
     tests: ['store/redis/contract'],
     changes: [
+      {
+        text: 'if (removed === 0) await this.#writes.confirm()',
+        becomes: '',
+        breaks: 'sessions that a failover brings back are called ended',
+        tests: ['store/redis/credentials'],
+      },
       {
         text: "if consumed ~= '-' then return {0, old} end",
         becomes: '',

@@ -6,7 +6,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { StoreUnreachable, StoreUntouched } from '../../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
-import { isDemoted, isDenied, isMoved, NotPrimary, reasonOf } from './failure.ts'
+import { isDemoted, isDenied, isMoved, isReply, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from '../keys.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
@@ -291,7 +291,7 @@ export class DurableWrites {
     if (isDemoted(answer)) this.#connection.leave(reason)
     if (isDenied(answer) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
     // Whether others are refused, too, is tried at the next look.
-    ask.reject(this.#refuse(refusalOf(reason), reason))
+    ask.reject(isReply(answer) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason))
   }
 
   /** Sends scripts and what proves them in one piece, and returns what each of the scripts answered. */
@@ -382,7 +382,7 @@ export class DurableWrites {
     if (!(answer instanceof Error)) return
     const reason = reasonOf(answer)
     if (isDemoted(answer)) this.#connection.leave(reason)
-    throw this.#refuse(refusalOf(reason), reason)
+    throw isReply(answer) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason)
   }
 
   #refuse(refusal: string, reason = unconfirmed()): StoreUnreachable {

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/store/redis/server/settings.ts'
 import { StoreUnreachable } from '../../../../src/store/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
-import { until } from '../../../help/until.ts'
+import { turnsUntil, until } from '../../../help/until.ts'
 import { keptResponse, oauthClient, token } from '../../contract-specimens.ts'
 import { openRedis } from '../open.ts'
 
@@ -142,6 +142,21 @@ test('a write counts once a replica has it, and not before', async t => {
   await replica.restart()
   await until(() => store.refusal === null)
   assert.equal(await store.tokens.insert(token()), true)
+})
+
+test('a connection that ends while a proof is awaited is not said to be a refusal', async t => {
+  const primary = await startRedis(t)
+  const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
+  await replicates(primary)
+  const store = await openRedis(t, primary.url, 5_000)
+  replica.stop()
+  const lost = assert.rejects(store.tokens.insert(token()), StoreUnreachable)
+  const blocked = async () => /^id=(\d+) .* flags=b /m.exec(String(await primary.ask('CLIENT', 'LIST')))?.[1]
+  await until(async () => (await blocked()) !== undefined)
+  await primary.ask('CLIENT', 'KILL', 'ID', (await blocked())!)
+  await lost
+  await turnsUntil(() => !store.isUnreachable)
+  assert.doesNotMatch(String(store.refusal), /ECONNRESET/)
 })
 
 test('a response that no replica has is not returned again before one has it', async t => {

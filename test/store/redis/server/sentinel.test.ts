@@ -115,3 +115,14 @@ test('the Sentinels that one names are asked, too, and most of them must answer'
   await until(() => !store.isUnreachable)
   assert.equal(await store.tokens.insert(token()), true)
 })
+
+test('a process that was paused believes nothing that Sentinels said before', async t => {
+  const net = await startSentinelNet(t, { replicas: 1, sentinels: 1 })
+  let paused = 0
+  const clock = { now: () => Date.now(), monotonic: () => performance.now() + paused }
+  const store = await openRedis(t, net.url, 1_000, clock)
+  await until(() => !store.isUnreachable)
+  paused = 3_000
+  assert.equal(store.isUnreachable, true)
+  await until(() => !store.isUnreachable)
+})
