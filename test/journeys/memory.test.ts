@@ -10,19 +10,24 @@ import { startGateway, type RunningGateway } from '../help/gateway.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
-const CLIENTS = 200
+const FIRST = 20
+const CLIENTS = 120
 const KiB = 1024
 const LARGE = 64 * 1024 * 1024
 
 /** Has the gateway collect its garbage all the time, so that what is left is what it holds. */
-const collecting = '--expose-gc --import=data:text/javascript,setInterval(gc,100).unref()'
+const collecting = '--expose-gc --import=data:text/javascript,setInterval(gc,150).unref()'
+
+/** How many bytes origins have poured, over all tests. */
+let poured = 0
 
 /** Starts an origin that sends bytes without end to whoever asks, as fast as they are taken. */
 async function startFountain(t: TestContext): Promise<Server> {
   const water = Buffer.alloc(256 * KiB)
   const server = createServer(socket => {
     const pour = () => {
-      while (socket.write(water) === true) {}
+      do poured += water.length
+      while (socket.write(water) === true)
     }
     socket.on('error', () => {})
     socket.once('data', () => {
@@ -47,11 +52,25 @@ function start(t: TestContext, origin: Server): Promise<RunningGateway> {
   )
 }
 
+async function readMetric(gateway: RunningGateway, name: string): Promise<number> {
+  return Number(new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm').exec(await gateway.metrics())![1])
+}
+
 /** Bytes that the gateway holds, in its heap and beside it. */
 async function heldBytes(gateway: RunningGateway): Promise<number> {
-  const metrics = await gateway.metrics()
-  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)![1])
-  return read('nodejs_heap_size_used_bytes') + read('nodejs_external_memory_bytes')
+  const heap = await readMetric(gateway, 'nodejs_heap_size_used_bytes')
+  return heap + (await readMetric(gateway, 'nodejs_external_memory_bytes'))
+}
+
+/** Waits until the gateway has all of so many clients, and nothing moves any more: only then does each hold all that it will. */
+async function stalled(gateway: RunningGateway, clients: number): Promise<void> {
+  await until(
+    async () => (await readMetric(gateway, 'gatehouse_connections_open{side="client"}')) === clients,
+  )
+  for (let before = -1; before !== poured; ) {
+    before = poured
+    await sleep(1_500)
+  }
 }
 
 /** Connects so many clients that send these bytes and read nothing, one after the other. */
@@ -105,9 +124,11 @@ for (const [what, [bytes, bound]] of Object.entries(misdeeds)) {
   test(`clients that ${what} cost a bounded amount of memory each`, async t => {
     const gateway = await start(t, await startFountain(t))
     // What the first ones cost is code and tables.
-    await crowd(t, gateway, 50, bytes)
+    await crowd(t, gateway, FIRST, bytes)
+    await stalled(gateway, FIRST)
     const before = await settled(gateway)
     await crowd(t, gateway, CLIENTS, bytes)
+    await stalled(gateway, FIRST + CLIENTS)
     let each = Number.POSITIVE_INFINITY
     // On a busy machine garbage goes late; what is held stays.
     const isBounded = async () => {
