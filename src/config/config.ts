@@ -75,6 +75,7 @@ export interface ZoneConfig {
   readonly access: AccessConfig
   readonly rateLimits: readonly RateLimitConfig[]
   readonly quota: QuotaConfig
+  readonly tls: ZoneTls
   readonly errors: CustomErrorsConfig
   readonly routes: readonly RouteConfig[]
 }
@@ -125,6 +126,28 @@ export interface TlsConfig {
   readonly certificates: readonly TlsIdentity[] // the first is for clients that name no host
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
+
+/** What a zone asks of connections that clients make with TLS, and of those without. */
+export interface ZoneTls {
+  readonly redirect: boolean // of plain HTTP, to https
+  readonly hsts: number | null // s that browsers use https alone; null: not stated
+  readonly minVersion: TlsConfig['minVersion']
+  readonly ciphers: readonly CipherSuite[] // empty: all that the listeners speak
+}
+
+/** The cipher suites that the listeners speak, by their names in the registry of IANA. */
+export const cipherSuites = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+] as const
+type CipherSuite = (typeof cipherSuites)[number]
 
 /** A certificate with its chain, and its key, as PEM; the key is secret. */
 export interface TlsIdentity {

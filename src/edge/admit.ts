@@ -1,4 +1,4 @@
-// Step 3: whether the access rules let a request in; those of all zones come first.
+// Step 4: whether the access rules let a request in; those of all zones come first.
 
 import type { AccessPolicy } from '../access/policy.ts'
 import type { AccessRequest } from '../access/visit.ts'

@@ -14,7 +14,7 @@ import { discardBody } from './client/discard-body.ts'
 import type { Exchange } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
 import { talliesOf } from './note-error.ts'
-import { connectionField } from './forward/response-heads.ts'
+import { connectionField, hstsLine } from './forward/response-heads.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function answer(x: Exchange, refusal: Refusal): void {
@@ -68,7 +68,9 @@ function send(x: Exchange, status: number, lines: string, whole: string): void {
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnAnswer(body)
-  x.client.write(`${lines}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n${body}`)
+  x.client.write(
+    `${lines}${hstsLine(x)}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n${body}`,
+  )
   x.client.finish(x)
 }
 

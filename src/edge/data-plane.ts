@@ -62,6 +62,7 @@ export class DataPlane implements Plane {
   readonly tallies: TallyBook
   snapshot: Snapshot
   coarseNow: number
+  securePort = 443
   isDraining = false
   isGoingAway = false
   gathered = 0
@@ -124,6 +125,7 @@ export class DataPlane implements Plane {
   async listen(options: { reusePort: boolean }): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
+    this.securePort = bound.find(({ tls }) => tls)?.port ?? 443
     this.#clients.limits.measure()
     return bound
   }

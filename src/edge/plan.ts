@@ -1,4 +1,4 @@
-// Step 10: which origin a request goes to.
+// Step 11: which origin a request goes to.
 
 import { refuse } from '../errors/refusal.ts'
 import { planAi } from './ai/plan-ai.ts'

@@ -54,6 +54,8 @@ export interface Plane {
   readonly tallies: TallyBook
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
+  /** The port to which plain HTTP is redirected. */
+  readonly securePort: number
   /** The base of the `type` URIs. */
   readonly documentation: string
   /** Whether the data plane is shutting down: each connection closes after its current request. */

@@ -1,4 +1,4 @@
-// Step 5: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
+// Step 6: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
 
 import { withoutQuery } from '../base/path/path.ts'
 import { type Refusal, refusalFor } from '../errors/refusal.ts'

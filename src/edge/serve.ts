@@ -14,13 +14,14 @@ import { meter } from './meter/meter.ts'
 import { meterGateway } from './meter/gateway.ts'
 import { plan } from './plan.ts'
 import { preview } from './preview.ts'
+import { secure } from './secure.ts'
 
 /**
  * The life of a request. The order of these steps is stated nowhere else. A step that may have to wait ends its line, so that the next line continues behind it;
  * a list of single steps would cost more.
  */
 const story: readonly Step[] = [
-  x => examine(x) ?? locate(x) ?? admit(x) ?? meter(x),
+  x => examine(x) ?? locate(x) ?? secure(x) ?? admit(x) ?? meter(x),
   x => preview(x) ?? describe(x) ?? authenticate(x),
   x => bound(x) ?? meterGateway(x),
   x => openLog(x) ?? plan(x),

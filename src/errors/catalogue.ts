@@ -452,7 +452,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail:
       'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two may not belong together.',
     guidance:
@@ -704,7 +704,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
     guidance:
       '**Do not retry.** Update your browser or program to one that speaks TLS 1.2 or newer, then connect again.',
@@ -719,7 +719,7 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail:
       'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
     guidance:

@@ -17,7 +17,16 @@ function exchange() {
     },
     ids: [17, 0, 0],
   }
-  return { x: { head, paths: null, facts: null, client: { isTrusted: true } } as unknown as Exchange, looks }
+  return {
+    x: {
+      head,
+      paths: null,
+      facts: null,
+      scheme: 'https',
+      client: { isTrusted: true },
+    } as unknown as Exchange,
+    looks,
+  }
 }
 
 for (const [name, of] of [

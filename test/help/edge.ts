@@ -14,6 +14,7 @@ import type {
   RouteConfig,
   Timeouts,
   ZoneConfig,
+  ZoneTls,
 } from '../../src/config/config.ts'
 import type { CustomErrorsConfig } from '../../src/config/custom-errors-config.ts'
 import type { QuotaConfig, RateLimitConfig } from '../../src/config/limit-config.ts'
@@ -60,6 +61,7 @@ export type Member = string | { readonly url: string; readonly tls?: Partial<Ori
 
 export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }
 export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
+const noTlsRules: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [] }
 const noQuota: QuotaConfig = { day: null, month: null }
 
 const documentation = 'http://127.0.0.1/errors'
@@ -149,6 +151,7 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     access: openAccess,
     rateLimits: [],
     quota: noQuota,
+    tls: noTlsRules,
     errors: noCustomErrors,
     routes: [route],
     ...settings.zone,

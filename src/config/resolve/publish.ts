@@ -169,6 +169,7 @@ function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator
     access: { rules: [], otherwise: 'allow', ban: null },
     rateLimits: [],
     quota: { day: null, month: null },
+    tls: { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [] },
     errors: { rules: [], pages: {}, operator },
     routes,
   }

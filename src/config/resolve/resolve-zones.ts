@@ -8,6 +8,7 @@ import { resolveQuota, resolveRateLimits } from '../settings/limit-settings.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import { byLine, refuseRepeats, refuseUnknown } from './names.ts'
 import type { Pools } from '../settings/pool-settings.ts'
+import { resolveZoneTls } from './server-tls.ts'
 import { resolveRewrite } from '../settings/rewrite-settings.ts'
 import { limitWork, routeWork, type WorkSum } from './rule-work.ts'
 import type { RuleData } from '../settings/rule-data.ts'
@@ -100,6 +101,7 @@ function resolveZone(
     access: resolveAccess(zone.access, named.data, findings, work),
     rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
     quota,
+    tls: resolveZoneTls(zone.tls),
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
     routes: zone.routes.flatMap(route => resolveRoute(route, settings, named, findings, work.branch())),
   }

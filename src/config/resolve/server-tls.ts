@@ -2,9 +2,9 @@
 
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
-import type { TlsConfig } from '../config.ts'
+import type { TlsConfig, ZoneTls } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
-import type { Settings } from '../settings/schema.ts'
+import type { Settings, ZoneSettings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
 
@@ -30,10 +30,34 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
     )
   }
   const isUsed = settings.listen.some(({ tls }) => tls.value)
+  if (!isUsed && settings.trusted_proxies.length === 0) warnOfRedirects(settings, findings)
   if (isUsed && certificates.length > 0) warnOfUncovered(settings, certificates, findings)
   return {
     certificates: identities.map(({ identity }) => identity),
-    minVersion: version === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
+    minVersion: versions[version],
+  }
+}
+
+/** Returns what a zone asks of connections. */
+export function resolveZoneTls({ redirect, hsts, min_version, ciphers }: ZoneSettings['tls']): ZoneTls {
+  return {
+    redirect: redirect.value,
+    hsts: hsts === 0 ? null : hsts / 1000,
+    minVersion: versions[min_version],
+    ciphers,
+  }
+}
+
+const versions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
+
+function warnOfRedirects({ zones }: Settings, findings: Findings): void {
+  for (const { value } of zones?.value ?? []) {
+    const { redirect } = value.tls
+    if (redirect.value)
+      findings.warn(
+        redirect,
+        'no listener has tls and there are no trusted_proxies, so every request is redirected and none served',
+      )
   }
 }
 

@@ -6,7 +6,7 @@ import { providerNames } from '../config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
-import { listen, serverTls } from './listen-settings.ts'
+import { listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { pools } from './pool-settings.ts'
 import { rewrite } from './rewrite-settings.ts'
@@ -86,6 +86,7 @@ const zone = mapping({
   access: zoneAccess,
   rate_limits: rateLimits,
   quota,
+  tls: zoneTls,
   errors: group(customErrors),
   routes: optional(list(placed(route)), []),
 })

@@ -1,4 +1,4 @@
-// Step 6: whose token an AI call carries, where its gateway requires one. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
+// Step 7: whose token an AI call carries, where its gateway requires one. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
 // but a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'

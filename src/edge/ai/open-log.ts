@@ -1,4 +1,4 @@
-// Step 9: what is stored of an AI call in the log of its gateway.
+// Step 10: what is stored of an AI call in the log of its gateway.
 
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/api-faults.ts'

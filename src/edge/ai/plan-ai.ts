@@ -1,4 +1,4 @@
-// Step 10 for AI calls: which provider, which path there, and with what body.
+// Step 11 for AI calls: which provider, which path there, and with what body.
 
 import { planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers.ts'

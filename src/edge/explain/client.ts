@@ -5,7 +5,7 @@ import { chunkText } from '../../http1/chunk.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { tooLarge } from '../bound.ts'
 import { nodeOf } from '../client/way.ts'
-import type { Client, Exchange } from '../exchange.ts'
+import type { Client, ClientTls, Exchange } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 
@@ -14,7 +14,8 @@ export class AbsentClient implements Client {
   readonly node: string
   readonly shown = new Shown()
   isTrusted = false
-  readonly tls = null
+  /** As most clients come, where there is a listener with TLS. */
+  readonly tls: ClientTls | null
   readonly isMisplaced = false
   /** What was written last. */
   written = ''
@@ -25,7 +26,8 @@ export class AbsentClient implements Client {
   readonly #settle: (end: 'unknown' | Refusal) => void
   readonly #fail: (bug: unknown) => void
 
-  constructor(address: string, body: string | null) {
+  constructor(address: string, body: string | null, isSecure: boolean) {
+    this.tls = isSecure ? { serverName: null, version: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256' } : null
     this.peer = canonicalAddress(address) ?? ''
     this.node = nodeOf(this.peer)
     this.#body = body

@@ -57,6 +57,10 @@ const reasons: Readonly<Record<StepName, Tell>> = {
     compared: x.head.method === '' ? [] : [{ what: 'method', value: shown(x.head.method), with: null }],
   }),
   locate: ({ x }, refusal) => located(x, refusal),
+  secure: ({ x }, refusal) => ({
+    reason: refusal === null ? `Reached over ${x.scheme}.` : `${inWords(refusal)}.`,
+    compared: [],
+  }),
   admit: ({ x, access }, refusal) => accessReason(x, access, refusal),
   meter: (rehearsed, refusal) => metered(rehearsed, refusal),
   preview: ({ x }, refusal) => ({

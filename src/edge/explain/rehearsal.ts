@@ -41,7 +41,11 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
   const access: AccessDecision[] = []
   const limiter = new StillLimiter(stage.limiter)
   const plane = planeOf(stage, asked, limiter, decision => access.push(decision))
-  const client = new AbsentClient(asked.address, asked.body)
+  const client = new AbsentClient(
+    asked.address,
+    asked.body,
+    stage.config.listen.some(({ tls }) => tls),
+  )
   const begun = begin(plane, client, asked)
   const { x } = begun
   x.keepAlive = false
@@ -138,6 +142,7 @@ function planeOf(
     limiter,
     tallies: unheard,
     sidePort: plane.sidePort,
+    securePort: plane.securePort,
     documentation: plane.documentation,
     isDraining: false,
     isGoingAway: false,

@@ -12,11 +12,13 @@ import { meterGateway } from '../meter/gateway.ts'
 import { meter } from '../meter/meter.ts'
 import { plan } from '../plan.ts'
 import { preview } from '../preview.ts'
+import { secure } from '../secure.ts'
 
 /** The steps that decide, in their order; the last step, `forward`, only does what they have decided. */
 export const decidingSteps = {
   examine,
   locate,
+  secure,
   admit,
   meter,
   preview,
@@ -34,6 +36,7 @@ export type StepName = keyof typeof decidingSteps | 'forward'
 export const stepTitles: Readonly<Record<StepName, string>> = {
   examine: 'HTTP',
   locate: 'Host and route',
+  secure: 'TLS',
   admit: 'Access rules',
   meter: 'Rate limits and quotas',
   preview: 'Error preview',

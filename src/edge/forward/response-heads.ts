@@ -2,7 +2,7 @@
 // 9).
 
 import type { BodyReader, Framing } from '../../http1/body.ts'
-import { crossingLines, type FieldLines, field } from '../../http1/fields.ts'
+import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange.ts'
 export function relayedHead(x: Exchange, head: ResponseHead): string {
   const message = rewritten(x, head)
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(message)}${framingField(x, head)}${date}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
+  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(message)}${framingField(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
 }
 
 /**
@@ -48,6 +48,21 @@ function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLine
 
 function hasDate(head: ResponseHead, message: FieldLines): boolean {
   return message === head ? head.hasDate : message.ids.includes(field.date)
+}
+
+/** Returns how long browsers are to use https only, as the zone has it (RFC 6797 section 6.1); empty over plain HTTP, where they must ignore it. */
+export function hstsLine(x: Exchange): string {
+  const hsts = x.zone === null ? null : x.zone.config.tls.hsts
+  return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`
+}
+
+/** Returns the same, where the origin does not say it. */
+function unsaidHstsLine(x: Exchange, { fields }: FieldLines): string {
+  const line = hstsLine(x)
+  if (line === '') return ''
+  for (let i = 0; i < fields.length; i += 2)
+    if (equalsIgnoreCase(fields[i]!, 'strict-transport-security')) return ''
+  return line
 }
 
 function framingField(x: Exchange, head: ResponseHead): string {

@@ -1,4 +1,4 @@
-// Step 8: whether the gateway of an AI call has allowance left.
+// Step 9: whether the gateway of an AI call has allowance left.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'

@@ -674,6 +674,22 @@ test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, 
     ),
     bodySize: fc.constant(null),
   })
+  // Whatever is drawn, each outcome is among them.
+  const plain = {
+    zone: 'site',
+    account: ai.account,
+    method: 'GET',
+    host: 'ai.test',
+    address: '127.0.0.1',
+    body: null,
+    bodySize: null,
+  }
+  const token = [['svc-aig-authorization', `Bearer ${ai.token}`]] as const
+  const examples: [RequestInQuestion][] = [
+    [{ ...plain, target: paths[0]!, headers: token }],
+    [{ ...plain, target: paths[0]!, headers: [] }],
+    [{ ...plain, target: '/.well-known/oauth-protected-resource', headers: [] }],
+  ]
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(calls, async asked => {
@@ -692,7 +708,7 @@ test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, 
       const { status } = explanation.response ?? { status: 200 }
       assert.equal(response.status, status, story)
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples },
   )
   assert.ok(seen.has('forwarded') && seen.has('refused') && seen.has('responded'), [...seen].join())
 })

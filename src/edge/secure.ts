@@ -1,0 +1,44 @@
+// Step 3: what a zone asks of the connection, and of its TLS.
+
+import { type Refusal, refuse } from '../errors/refusal.ts'
+import type { ClientTls, Exchange } from './exchange.ts'
+import { connectionField } from './forward/response-heads.ts'
+
+/**
+ * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013), below the zone's version (1028) or with a suite that it does
+ * not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
+ */
+export function secure(x: Exchange): Refusal | 'answered' | null {
+  const { tls } = x.client
+  if (tls !== null && !isFor(x, tls)) return refuse('sni_host_mismatch')
+  if (x.zone === null) return null
+  const rules = x.zone.config.tls
+  if (tls === null) return rules.redirect && x.scheme !== 'https' ? redirect(x) : null
+  if (rules.minVersion === 'TLSv1.3' && tls.version !== 'TLSv1.3') return refuse('tls_version_not_supported')
+  const { ciphers } = rules
+  const isListed = ciphers.length === 0 || (ciphers as readonly string[]).includes(tls.cipher)
+  return isListed ? null : refuse('tls_cipher_not_supported')
+}
+
+/** Whether the name of the handshake leads where the Host of the request does: one certificate may be good for several zones, and only one of them was asked for. */
+function isFor(x: Exchange, { serverName }: ClientTls): boolean {
+  if (serverName === null || serverName === x.host) return true
+  const { zones, ai } = x.snapshot
+  return x.zone === null ? ai?.hosts.has(serverName) === true : zones.find(serverName) === x.zone
+}
+
+function redirect(x: Exchange): Refusal | 'answered' {
+  // A client of HTTP/1.0 may name no host.
+  if (x.host === '') return refuse('bad_request')
+  x.status = 308
+  // What is left of a body would be read as the next request.
+  if (!x.requestBody.done) x.keepAlive = false
+  const host = x.host.includes(':') ? `[${x.host}]` : x.host
+  const port = x.plane.securePort === 443 ? '' : `:${x.plane.securePort}`
+  const target = x.head.target.startsWith('/') ? x.head.target : '/'
+  x.client.write(
+    `HTTP/1.1 308 Permanent Redirect\r\nLocation: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n${connectionField(x)}\r\n`,
+  )
+  x.client.finish(x)
+  return 'answered'
+}
