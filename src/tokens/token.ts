@@ -22,17 +22,18 @@ export function mintToken(prefix: TokenPrefix = 'svct_'): { value: string; diges
 /** Whether prefix, length, alphabet and checksum are those of a token; of the API, unless another prefix is meant. */
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   if (value.length !== length || !value.startsWith(prefix)) return false
+  // Characters beyond ASCII take more bytes than there are, of which the last may not fit.
+  if (bytes.write(value) !== length) return false
   let crc = crcOfPrefix[prefix]
   for (let i = prefixLength; i < checksumAt; i++) {
-    const code = value.charCodeAt(i)
-    if (code > lastAscii || sextetOf[code] === noSextet) return false
+    const code = bytes[i]!
+    if (sextetOf[code] === noSextet) return false
     crc = crcTable[(crc ^ code) & 0xff]! ^ (crc >>> 8)
   }
   crc = ~crc
   for (let i = checksumAt, shift = 26; i < length; i++, shift -= 6) {
-    const code = value.charCodeAt(i)
     const sextet = shift < 0 ? (crc << -shift) & 0x3f : (crc >>> shift) & 0x3f
-    if (code > lastAscii || sextetOf[code] !== sextet) return false
+    if (sextetOf[bytes[i]!] !== sextet) return false
   }
   return true
 }
@@ -49,11 +50,12 @@ function checksumOf(unchecked: string): string {
   return checksum.toString('base64url')
 }
 
-const lastAscii = 0x7f
+/** The bytes of the text that is looked at: its characters, where it is part of another text, are several times as far. */
+const bytes = Buffer.alloc(length)
 const noSextet = 64
 
 /** What each character stands for in base64url (RFC 4648 section 5). */
-const sextetOf = new Uint8Array(lastAscii + 1).fill(noSextet)
+const sextetOf = new Uint8Array(256).fill(noSextet)
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 for (let i = 0; i < alphabet.length; i++) sextetOf[alphabet.charCodeAt(i)] = i
 

@@ -150,7 +150,7 @@ export const credentials: readonly Mutated[] = [
     tests: ['tokens/token'],
     changes: [
       {
-        text: 'if (code > lastAscii || sextetOf[code] !== sextet) return false',
+        text: 'if (sextetOf[bytes[i]!] !== sextet) return false',
         becomes: '',
         breaks: 'a typo in a token asks the store',
       },

@@ -47,6 +47,16 @@ test('any one character that is wrong is seen', () => {
   }
 })
 
+test('nothing of a token that was good before passes for part of the next one', () => {
+  const { value } = mintToken()
+  for (let i = 5; i <= value.length; i++)
+    for (const other of ['é', '€', '\u{1f511}']) {
+      assert.ok(isWellFormed(value))
+      const next = (value.slice(0, i) + other.repeat(60)).slice(0, value.length)
+      assert.equal(isWellFormed(next), i === value.length)
+    }
+})
+
 test('two neighbours that changed places are seen', () => {
   const { value } = mintToken()
   for (let i = 5; i < value.length - 1; i++) {
