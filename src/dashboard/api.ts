@@ -1,5 +1,7 @@
 // The management API as the handlers of pages ask it: with the permissions of the person whose browser sent the request, in this process, without a socket.
 
+import { nextTurn } from '../base/turns/turns.ts'
+
 /** What a response of the API is made of, as far as pages need it. */
 interface ApiResponse {
   readonly status: number
@@ -123,7 +125,10 @@ export class Api {
     body?: unknown,
     conditions: Conditions = {},
   ): Promise<Result<T>> {
-    return read<T>(await this.#ask({ method, target, body, ...conditions }))
+    const response = await this.#ask({ method, target, body, ...conditions })
+    // To read it, and to make a page of it, is work for another turn.
+    await nextTurn()
+    return read<T>(response)
   }
 }
 

@@ -1,5 +1,6 @@
 // The handler of sums over time of the calls of an AI gateway, and how it shows them.
 
+import { pauses } from '../../base/turns/turns.ts'
 import { CallSum } from '../../ai-logs/series/call-sum.ts'
 import type { Cells, Kind } from '../../ai-logs/series/cells.ts'
 import type { Series } from '../../ai-logs/series/log-series.ts'
@@ -20,7 +21,7 @@ export async function seriesOfLogs(
   if (gateway === null) return noGateway
   const { filters, windows, groupBy } = read
   const series = await logSeries.read([account, gateway.id], windows, filters)
-  const { result, groups, viewGroup } = viewSeries(series, read)
+  const { result, groups, viewGroup } = await viewSeries(series, read)
   return groupBy === null ? success(result) : successInTurns(result, 'groups', groups, viewGroup)
 }
 
@@ -29,13 +30,25 @@ const mostSeriesGroups = 10
 
 /** Sums by window, and of all windows. */
 class Line {
-  readonly total = new CallSum()
   readonly windows: (CallSum | undefined)[] = []
+  #total: CallSum | null = null
+
+  /** Adds up the windows, once they are whole. */
+  get total(): CallSum {
+    if (this.#total !== null) return this.#total
+    this.#total = new CallSum()
+    for (const sum of this.windows) if (sum !== undefined) this.#total.merge(sum)
+    return this.#total
+  }
 
   add(at: number, sum: CallSum): void {
-    this.total.merge(sum)
     const window = (this.windows[at] ??= new CallSum())
     window.merge(sum)
+  }
+
+  /** Adds the windows of another line. */
+  addAll({ windows }: Line): void {
+    for (const [at, sum] of windows.entries()) if (sum !== undefined) this.add(at, sum)
   }
 }
 
@@ -46,22 +59,30 @@ interface Group {
   latest: number
 }
 
-function viewSeries({ windows, completeSince, scanned }: Series, query: SeriesQuery) {
+async function viewSeries({ windows, completeSince, scanned }: Series, query: SeriesQuery) {
   const { windows: asked, bucket, groupBy } = query
   const filters = scanned === null ? query.filters : []
   const all = new Line()
-  const groups = new Map<string, Group>()
+  const groups = new Map<string | null, Group>()
   const others = new Line()
+  const pause = pauses()
   for (const [at, cells] of windows.entries()) {
+    await pause()
     for (const { kind, latest, sum } of cells.matching(filters)) {
-      all.add(at, sum)
-      if (groupBy !== null) groupOf(groups, groupBy, kind, latest).line.add(at, sum)
+      const line = groupBy === null ? all : groupOf(groups, groupBy, kind, latest).line
+      line.add(at, sum)
     }
     addRest(cells, at, filters.length === 0 ? [all, others] : [])
   }
+  for (const { line } of groups.values()) {
+    all.addAll(line)
+    await pause()
+  }
   const ordered = [...groups.values()].sort((a, b) => b.line.total.count - a.line.total.count)
-  for (const { line } of ordered.slice(mostSeriesGroups))
-    for (const [at, sum] of line.windows.entries()) if (sum !== undefined) others.add(at, sum)
+  for (const { line } of ordered.slice(mostSeriesGroups)) {
+    others.addAll(line)
+    await pause()
+  }
   const timeAt = (at: number) => isoTime(asked.since + at * asked.width)
   const points = Array.from({ length: asked.count }, (_, at) => ({
     at: timeAt(at),
@@ -93,13 +114,21 @@ function addRest({ rest }: Cells, at: number, lines: readonly Line[]): void {
   if (rest.count > 0) for (const line of lines) line.add(at, rest)
 }
 
-function groupOf(groups: Map<string, Group>, groupBy: SeriesGroup, kind: Kind, latest: number): Group {
-  const name = JSON.stringify(Object.values(keyOf(groupBy, kind)))
+function groupOf(groups: Map<string | null, Group>, groupBy: SeriesGroup, kind: Kind, latest: number): Group {
+  const name = kind[kindMembers[groupBy]]
   let group = groups.get(name)
   if (group === undefined) groups.set(name, (group = { line: new Line(), kind, latest }))
   else if (latest > group.latest) Object.assign(group, { kind, latest })
   return group
 }
+
+/** What calls of a group have in common. */
+const kindMembers = {
+  model: 'model',
+  provider: 'provider',
+  token: 'tokenId',
+  app: 'client',
+} as const satisfies Record<SeriesGroup, keyof Kind>
 
 function keyOf(groupBy: SeriesGroup, { model, provider, tokenId, client }: Kind) {
   switch (groupBy) {

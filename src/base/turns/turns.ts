@@ -10,6 +10,19 @@ export function nextTurn(): Promise<void> {
   })
 }
 
+/** Ms after which others get their turn, once what is under way is done. */
+const patience = 1
+
+/** Makes what is called between two pieces of work, and pauses when it is time. */
+export function pauses(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < patience) return
+    await nextTurn()
+    began = performance.now()
+  }
+}
+
 function admitOne(): void {
   const resolve = waiting.shift()
   if (waiting.length > 0) setImmediate(admitOne)

@@ -128,7 +128,7 @@ ${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}${page
 function numbersForm(draft: Draft): Html {
   const number = (name: string, label: string) =>
     textField(draft, { name, label, type: 'number', minimum: 1, isDependent: true })
-  return html`<div class="part"><div class="pair">${number('from', 'Move the rule of the API with number')}${number('to', 'to the place of number')}</div><div class="actions"><button class="plain small" name="${moveField}" value="${byNumbers}">Move</button></div></div>`
+  return html`<div class="card part"><div class="pair">${number('from', 'Move rule')}${number('to', 'to place')}</div><div class="actions"><button class="plain small" name="${moveField}" value="${byNumbers}">Move</button></div></div>`
 }
 
 function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[], shown: readonly Decider[]): Html {

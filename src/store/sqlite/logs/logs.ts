@@ -19,15 +19,16 @@ import {
   StoreUnreachable,
 } from '../../store.ts'
 import type { Database } from '../database/database.ts'
-import { nextTurn } from '../../../base/turns/turns.ts'
+import { nextTurn, pauses } from '../../../base/turns/turns.ts'
 import { KeptSums } from './kept-sums.ts'
-import { pauses, scan, walkInTime } from './scan.ts'
+import { scan, walkInTime } from './scan.ts'
 import { LogSegments } from './segments.ts'
 import type { Segment } from './shown-times.ts'
 import { WindowMarks } from './window-marks.ts'
 
 /** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
 const slice = 2000
+const listSlice = 500
 /** Segments that are removed without a pause, and sums. */
 const sweepSlice = 8
 const sumSlice = 50
@@ -53,7 +54,7 @@ export class SqliteLogs implements Logs {
     const key = await this.#key(account, gateway)
     if (key === null) return { items: [], total: 0 }
     const count = await this.#db.read(() => this.#segments.count(key))
-    const segments = await Array.fromAsync(this.#list(key))
+    const segments = await this.#listAll(key)
     const read = (segment: Segment) => this.#read(segment, account, gateway)
     return scan({ segments, count, read }, query)
   }
@@ -82,7 +83,7 @@ export class SqliteLogs implements Logs {
     const ids = new Set(items.map(({ id }) => id))
     const pause = pauses()
     let removed = 0
-    for await (const segment of this.#list(key)) {
+    for (const segment of await this.#listAll(key)) {
       removed += await this.#db.write(() => this.#removeFrom(key, segment.key, ids))
       await pause()
     }
@@ -101,20 +102,22 @@ export class SqliteLogs implements Logs {
     if (key === null) return
     const { since, before } = time
     const pause = pauses()
-    for await (const segment of this.#listed(after => this.#segments.within(key, time, after, slice))) {
-      const isWhole = segment.earliest >= since && segment.latest < before
-      for (const entries of await this.#read(segment, account, gateway)) {
-        const some = isWhole ? entries : entries.filter(({ createdAt: at }) => at >= since && at < before)
-        if (some.length > 0) yield some
-        await pause()
+    const listed = this.#listed(after => this.#segments.within(key, time, after, listSlice))
+    for await (const segments of listed)
+      for (const segment of segments) {
+        const isWhole = segment.earliest >= since && segment.latest < before
+        for (const entries of await this.#read(segment, account, gateway)) {
+          const some = isWhole ? entries : entries.filter(({ createdAt: at }) => at >= since && at < before)
+          if (some.length > 0) yield some
+          await pause()
+        }
       }
-    }
   }
 
   async *walk(account: string, gateway: string, from: LogWalk): AsyncGenerator<readonly LogSummary[]> {
     const key = await this.#key(account, gateway)
     if (key === null) return
-    const segments = await Array.fromAsync(this.#list(key))
+    const segments = await this.#listAll(key)
     const read = (segment: Segment) => this.#read(segment, account, gateway)
     yield* walkInTime(segments, read, from)
   }
@@ -124,12 +127,9 @@ export class SqliteLogs implements Logs {
     const time = { since, before: since + count * width }
     const marks = new WindowMarks(windows)
     const key = await this.#key(account, gateway)
-    const pause = pauses()
     if (key !== null)
-      for await (const span of this.#listed(after => this.#segments.spans(key, time, after, slice))) {
-        marks.add(span)
-        await pause()
-      }
+      for await (const spans of this.#listed(after => this.#segments.spans(key, time, after, listSlice)))
+        for (const span of spans) marks.add(span)
     return marks.take()
   }
 
@@ -165,10 +165,11 @@ export class SqliteLogs implements Logs {
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
     const key = await this.#key(account, gateway)
     if (key === null) return
-    for await (const segment of this.#list(key)) {
-      const entries = await this.#db.read(() => this.#shown(segment.key, account, gateway))
-      if (entries.length > 0) yield entries
-    }
+    for await (const segments of this.#list(key))
+      for (const segment of segments) {
+        const entries = await this.#db.read(() => this.#shown(segment.key, account, gateway))
+        if (entries.length > 0) yield entries
+      }
   }
 
   /** Removes, bit by bit, the entries of gateways that were removed; what is left when the file can't be written waits for the next time. */
@@ -297,18 +298,23 @@ export class SqliteLogs implements Logs {
     return found ? entriesOf(found.batch, account, gateway).filter((_, place) => found.isShown(place)) : []
   }
 
-  #list(key: number): AsyncGenerator<Segment> {
-    return this.#listed(after => this.#segments.list(key, after, slice))
+  async #listAll(key: number): Promise<Segment[]> {
+    return (await Array.fromAsync(this.#list(key))).flat()
   }
 
-  /** Goes through segments, of which `some` reads those behind a key, up to a slice of them. */
-  async *#listed<T extends Segment>(some: (after: number) => readonly T[]): AsyncGenerator<T> {
+  #list(key: number): AsyncGenerator<readonly Segment[]> {
+    return this.#listed(after => this.#segments.list(key, after, listSlice))
+  }
+
+  /** Goes through segments in slices with turns for others between; `some` reads those behind a key, up to a slice of them. */
+  async *#listed<T extends Segment>(some: (after: number) => readonly T[]): AsyncGenerator<readonly T[]> {
     for (let after = 0; ; ) {
       const from = after
       const segments = await this.#db.read(() => some(from))
-      yield* segments
-      if (segments.length < slice) return
+      yield segments
+      if (segments.length < listSlice) return
       after = segments.at(-1)!.key
+      await nextTurn()
     }
   }
 

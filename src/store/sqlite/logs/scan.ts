@@ -1,6 +1,6 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
 
-import { nextTurn } from '../../../base/turns/turns.ts'
+import { pauses } from '../../../base/turns/turns.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'
 import type { LogSummary } from '../../records.ts'
@@ -16,22 +16,9 @@ interface Shelf {
   read(segment: Segment): Promise<Iterable<readonly LogSummary[]>>
 }
 
-/** Ms after which others get their turn, once what is under way is done. */
-const patience = 1
-
 /** Looks through all entries, or only through the first ones in time where nothing else is asked for. */
 export function scan(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
   return query.orderBy === 'created_at' ? scanByTime(shelf, query) : scanByRank(shelf, query)
-}
-
-/** Makes what is called between two pieces of work, and pauses when it is time. */
-export function pauses(): () => Promise<void> {
-  let began = performance.now()
-  return async () => {
-    if (performance.now() - began < patience) return
-    await nextTurn()
-    began = performance.now()
-  }
 }
 
 /** Goes through the entries of segments in the order of time and then id, or in reverse. */
