@@ -19,6 +19,10 @@ import type { Method, ApiRequest } from './router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from './zones/zones.ts'
 
+/** The paths below which rows are. */
+export const account = '/client/v4/accounts/{account_id}'
+export const user = '/client/v4/user'
+
 /** What a row of the management API says of itself. */
 export interface Row {
   readonly method: Method

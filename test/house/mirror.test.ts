@@ -26,7 +26,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'admin/overview/overview': ['admin/overview/'],
   'admin/people/accounts': ['admin/people/'],
   'admin/oauth-grants/grants': ['admin/oauth-grants/'],
-  'admin/records/audit-logs': ['admin/records/audit-csv', 'admin/records/audit-walk'],
+  'admin/records/audit-logs': ['admin/records/audit-csv', 'admin/records/audit-walk', 'admin/records/routes'],
   'admin/server': ['admin/envelope', 'admin/error-docs', 'admin/handover', 'admin/home', 'admin/routes'],
   'admin/tokens/tokens': ['admin/tokens/'],
   'ai-logs/entry': ['ai-logs/decode', 'ai-logs/requested-model'],

@@ -5,7 +5,7 @@ import formats from 'ajv-formats'
 import { openapiDocument } from '../../../src/admin/openapi/openapi.ts'
 import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
 import type { Schema } from '../../../src/admin/openapi/schemas.ts'
-import { zoneRows } from '../../../src/admin/zones/zone-routes.ts'
+import { zoneRows } from '../../../src/admin/zones/routes.ts'
 
 export interface Parameter {
   readonly name: string

@@ -1,0 +1,34 @@
+// The rows of the admin listener that are about the logs of AI gateways: method, path, permission, handler.
+
+import { account, type ApiRow } from '../row.ts'
+import {
+  deleteLogs,
+  getLog,
+  getLogProviderResponse,
+  getLogRequest,
+  getLogResponse,
+  listLogs,
+  sumLogs,
+} from './logs.ts'
+import { tailLogs } from './scan.ts'
+import { seriesOfLogs } from './series.ts'
+
+const logs = `${account}/ai-gateway/gateways/{gateway_id}/logs`
+const log = `${account}/ai-gateway/gateways/{gateway_id}/logs/{log_id}`
+
+export const logRows: readonly ApiRow[] = [
+  { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
+  { method: 'DELETE', path: logs, permission: 'AI Gateway Edit', query: null, handle: deleteLogs },
+  { method: 'GET', path: `${logs}/series`, permission: 'AI Gateway Read', query: null, handle: seriesOfLogs },
+  { method: 'GET', path: `${logs}/tail`, permission: 'AI Gateway Read', query: null, handle: tailLogs },
+  { method: 'GET', path: `${logs}/summary`, permission: 'AI Gateway Read', query: null, handle: sumLogs },
+  { method: 'GET', path: log, permission: 'AI Gateway Read', handle: getLog },
+  { method: 'GET', path: `${log}/request`, permission: 'AI Gateway Read', handle: getLogRequest },
+  { method: 'GET', path: `${log}/response`, permission: 'AI Gateway Read', handle: getLogResponse },
+  {
+    method: 'GET',
+    path: `${log}/provider_response`,
+    permission: 'AI Gateway Read',
+    handle: getLogProviderResponse,
+  },
+]

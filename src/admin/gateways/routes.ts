@@ -1,0 +1,31 @@
+// The rows of the admin listener that are about AI gateways: method, path, permission, handler.
+
+import { jsonBody } from '../request/input.ts'
+import { pageParameters } from '../request/query.ts'
+import { account, type ApiRow } from '../row.ts'
+import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
+
+const gateways = `${account}/ai-gateway/gateways`
+const gateway = `${account}/ai-gateway/gateways/{gateway_id}`
+const listOfGateways = [...pageParameters, 'search']
+
+export const gatewayRows: readonly ApiRow[] = [
+  { method: 'POST', path: gateways, permission: 'AI Gateway Edit', body: jsonBody, handle: createGateway },
+  {
+    method: 'GET',
+    path: gateways,
+    permission: 'AI Gateway Read',
+    query: listOfGateways,
+    handle: listGateways,
+  },
+  { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
+  {
+    method: 'PUT',
+    path: gateway,
+    permission: 'AI Gateway Edit',
+    body: jsonBody,
+    headers: ['if-match'],
+    handle: updateGateway,
+  },
+  { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
+]

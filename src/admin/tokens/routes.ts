@@ -1,0 +1,49 @@
+// The rows of the admin listener that are about API tokens: method, path, permission, handler.
+
+import { jsonBody } from '../request/input.ts'
+import { pageParameters } from '../request/query.ts'
+import { account, type ApiRow } from '../row.ts'
+import {
+  createToken,
+  deleteToken,
+  getToken,
+  listPermissionGroups,
+  listTokens,
+  rollToken,
+  updateToken,
+  verifyToken,
+} from './tokens.ts'
+
+const tokens = `${account}/tokens`
+const token = `${account}/tokens/{token_id}`
+const listOfTokens = [...pageParameters, 'direction', 'include_expired']
+
+export const tokenRows: readonly ApiRow[] = [
+  { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },
+  {
+    method: 'GET',
+    path: `${tokens}/permission_groups`,
+    permission: 'API Tokens Read',
+    query: ['name', 'scope'],
+    handle: listPermissionGroups,
+  },
+  {
+    method: 'POST',
+    path: tokens,
+    permission: 'API Tokens Write',
+    body: jsonBody,
+    headers: ['idempotency-key'],
+    handle: createToken,
+  },
+  { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
+  { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
+  { method: 'PUT', path: token, permission: 'API Tokens Write', body: jsonBody, handle: updateToken },
+  { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
+  {
+    method: 'PUT',
+    path: `${token}/value`,
+    permission: 'API Tokens Write',
+    headers: ['idempotency-key'],
+    handle: rollToken,
+  },
+]
