@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { freeDescriptors } from '../base/descriptors.ts'
-import { reset } from '../base/reset.ts'
+import { sendStream } from '../base/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
 import type { Endpoint } from '../config/config.ts'
@@ -247,22 +247,10 @@ export class AdminServer {
     stream: AsyncIterable<string>,
     response: ServerResponse,
   ): Promise<void> {
-    const all = async function* () {
-      yield* parts
-      try {
-        yield* stream
-      } catch (cause) {
-        // To a client of HTTP/1.0, such as many proxies are, a connection that closes is the end of the whole (RFC 9112 section 6.3).
-        if (response.socket !== null) reset(response.socket)
-        throw cause
-      }
-    }
     try {
-      // What fails destroys the response, so that nobody takes it for whole.
-      await pipeline(Readable.from(all()), response)
+      await sendStream(response, parts, stream)
     } catch (cause) {
-      const hasLeft = (cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
-      if (!hasLeft && !(cause instanceof StoreUnreachable)) this.#bug(cause)
+      if (!(cause instanceof StoreUnreachable)) this.#bug(cause)
     }
   }
 

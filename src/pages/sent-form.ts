@@ -1,9 +1,7 @@
 // Reads a form from a browser, which only one of our own pages can have sent, and sends pages to it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { reset } from '../base/reset.ts'
+import { sendStream } from '../base/send-stream.ts'
 import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
 import { isFromOwnPage } from './form-proof.ts'
 import type { Page, PageResponse } from './layout.ts'
@@ -53,34 +51,11 @@ export async function sendPage(
     else response.setHeader(name, value)
   if (stream !== undefined && request.method !== 'HEAD') {
     response.writeHead(status)
-    return writeOut(body, stream, response)
+    return sendStream(response, [body], stream)
   }
   const bytes = Buffer.from(body)
   response.writeHead(status, stream === undefined ? { 'content-length': bytes.length } : {})
   response.end(request.method === 'HEAD' ? undefined : bytes)
-}
-
-async function writeOut(
-  body: string,
-  stream: AsyncIterable<string>,
-  response: ServerResponse,
-): Promise<void> {
-  const all = async function* () {
-    yield body
-    try {
-      yield* stream
-    } catch (cause) {
-      // To a client of HTTP/1.0 a connection that closes is the end of the whole (RFC 9112 section 6.3).
-      if (response.socket !== null) reset(response.socket)
-      throw cause
-    }
-  }
-  try {
-    // What fails destroys the response, so that nobody takes it for whole.
-    await pipeline(Readable.from(all()), response)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw cause
-  }
 }
 
 /** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
