@@ -204,3 +204,23 @@ export interface Explanation {
   readonly forward: ExplainedForward | null
   readonly response: ExplainedResponse | null
 }
+
+/** Returns the outcome as a sentence: an error by its code and this member, and what to do where it depends on the body. */
+export function outcomeSentence(
+  { outcome, steps, response, forward }: Explanation,
+  shownOfError: 'name' | 'title',
+  toGiveBody: string,
+): string {
+  switch (outcome) {
+    case 'forwarded':
+      return forward === null ? 'It would pass.' : `It would pass, to ${forward.origin}.`
+    case 'responded':
+      return `It would pass: the gateway itself responds with ${response?.status}.`
+    case 'depends':
+      return `That depends on the body: ${toGiveBody}.`
+    case 'refused': {
+      const error = steps.find(({ verdict }) => verdict === 'refuses')?.error
+      return `It would be refused with ${response?.status}: error ${error?.code}, ${error?.[shownOfError]}.`
+    }
+  }
+}

@@ -2,7 +2,13 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice, told } from '../../pages/components.ts'
-import type { DecidingRule, ExplainedStep, Explanation, LimitState } from '../../zones/explanation.ts'
+import {
+  type DecidingRule,
+  type ExplainedStep,
+  type Explanation,
+  type LimitState,
+  outcomeSentence,
+} from '../../zones/explanation.ts'
 import type { Ask } from '../ask.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
@@ -12,24 +18,9 @@ import { timeoutsInWords, type Zone } from './zone.ts'
 /** Makes the outcome, the steps with the rules that decided, and what the client and the origin would get. */
 export function explanationView(ask: Ask, zone: Zone, explanation: Explanation): Html {
   const { outcome, limits } = explanation
-  return html`${notice(outcomeOf(explanation), outcome === 'refused' ? 'bad' : outcome === 'depends' ? '' : 'good')}
+  return html`${notice(outcomeSentence(explanation, 'title', 'fill it in below'), outcome === 'refused' ? 'bad' : outcome === 'depends' ? '' : 'good')}
 <h2 class="over">Steps</h2>${table('Steps of the gateway', stepColumns(ask, zone), explanation.steps)}
 ${limits.length > 0 && html`<h2 class="over">Limits that would count it</h2>${table('Limits', limitColumns, limits)}`}${responseCard(explanation)}${forwardCard(explanation)}${contextCard(explanation)}`
-}
-
-function outcomeOf({ outcome, steps, response, forward }: Explanation): string {
-  switch (outcome) {
-    case 'forwarded':
-      return forward === null ? 'It would pass.' : `It would pass, to ${forward.origin}.`
-    case 'responded':
-      return `It would pass: the gateway itself responds with ${response?.status}.`
-    case 'depends':
-      return 'That depends on the body: fill it in below.'
-    case 'refused': {
-      const error = steps.find(({ verdict }) => verdict === 'refuses')?.error
-      return `It would be refused with ${response?.status}: error ${error?.code}, ${error?.title}.`
-    }
-  }
 }
 
 function verdictBadge(verdict: ExplainedStep['verdict']): Html {

@@ -1,33 +1,24 @@
 // An explanation for people at a terminal.
 
-import type { DecidingRule, ExplainedStep, Explanation, LimitState } from '../../../zones/explanation.ts'
+import {
+  type DecidingRule,
+  type ExplainedStep,
+  type Explanation,
+  type LimitState,
+  outcomeSentence,
+} from '../../../zones/explanation.ts'
 import { columns } from '../table.ts'
 
 /** Writes the outcome, the steps, and what else there is to tell. */
 export function explanationText(explanation: Explanation): string {
   const { steps, limits } = explanation
   const parts = [
-    columns([[outcomeOf(explanation)]]),
+    columns([[outcomeSentence(explanation, 'name', 'give it with --file')]]),
     columns([['STEP', 'VERDICT', 'WHY'], ...steps.map(stepRow)]),
     columns(factsOf(explanation)),
     limits.length === 0 ? '' : columns([limitHead, ...limits.map(limitRow)]),
   ]
   return parts.filter(part => part !== '').join('\n')
-}
-
-function outcomeOf({ outcome, steps, response, forward }: Explanation): string {
-  switch (outcome) {
-    case 'forwarded':
-      return forward === null ? 'It would pass.' : `It would pass, to ${forward.origin}.`
-    case 'responded':
-      return `It would pass: the gateway itself responds with ${response?.status}.`
-    case 'depends':
-      return 'That depends on the body: give it with --file.'
-    case 'refused': {
-      const error = steps.find(({ verdict }) => verdict === 'refuses')?.error
-      return `It would be refused with ${response?.status}: error ${error?.code}, ${error?.name}.`
-    }
-  }
 }
 
 function stepRow({ number, title, verdict, reason, error, rule, compared }: ExplainedStep): string[] {
