@@ -123,7 +123,13 @@ for (const [place, env] of Object.entries({
     assert.equal(await town.chat(access_token), 200)
     await town.killAndStart()
     assert.equal(await town.chat(access_token), 200)
-    await assert.rejects(used.exchange(back), /invalid_grant|response/)
+    const replayed = () =>
+      used.exchange(back).then(
+        () => null,
+        ({ error }) => error,
+      )
+    // A busy store may not confirm at once that the family has ended: then the response is 503.
+    await until(async () => (await replayed()) === 'invalid_grant')
     await until(async () => (await town.chat(access_token)) === 401)
     const page = await colleague.newPage()
     await page.goto(`${town.issuer}/auth/account`)
