@@ -14,4 +14,5 @@ await claim()
 await once(process.stdin, 'data')
 while ((await claim()) > 0);
 await store.close()
-process.exit()
+// No exit: what the parent has not read yet would be lost.
+process.stdin.destroy()
