@@ -50,16 +50,7 @@ export const showToken: Handler = async ask => {
   return tokenView({ account: ask.account.id, token: found.result, mayWrite: ask.may('API Tokens Write') })
 }
 
-export const confirmRoll: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
-  if (!found.ok) return found
-  return rollView({
-    account: ask.account.id,
-    token: found.result,
-    frame: ask.frameFor(ask.path),
-    draft: new Draft(),
-  })
-}
+export const confirmRoll = confirming(rollView)
 
 export const rollToken: Handler = async ask => {
   const found = await ask.api.get<Token>(tokenOf(ask))
@@ -70,20 +61,21 @@ export const rollToken: Handler = async ask => {
   return valueView({ account: ask.account.id, token: found.result, value: rolled.result, isNew: false })
 }
 
-export const confirmRevoke: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
-  if (!found.ok) return found
-  return revokeView({
-    account: ask.account.id,
-    token: found.result,
-    frame: ask.frameFor(ask.path),
-    draft: new Draft(),
-  })
-}
+export const confirmRevoke = confirming(revokeView)
 
 export const revokeToken: Handler = async ask => {
   const revoked = await ask.api.delete(tokenOf(ask))
   return revoked.ok ? redirectTo(done(paths.tokens(ask.account.id), 'token-revoked')) : revoked
+}
+
+/** Makes a handler that shows a token and asks whether it is meant. */
+function confirming(view: typeof rollView): Handler {
+  return async ask => {
+    const found = await ask.api.get<Token>(tokenOf(ask))
+    if (!found.ok) return found
+    const frame = ask.frameFor(ask.path)
+    return view({ account: ask.account.id, token: found.result, frame, draft: new Draft() })
+  }
 }
 
 async function newToken(ask: Ask, draft: Draft) {
