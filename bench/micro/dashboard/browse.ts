@@ -1,5 +1,5 @@
 // Measures what ten people who browse the logs of a million calls cost others: the time of proxied requests with them and without, in turns, at a steady rate, with
-// workers and without: node bench/micro/dashboard/browse.ts. ROWS says how many log entries there are, ROUNDS how often each is measured.
+// workers and without: node bench/micro/dashboard/browse.ts. ROWS says how many log entries there are, ROUNDS how often each is measured, and WORKERS with how many workers.
 import { Agent, request } from 'node:http'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,8 +17,8 @@ import { member, user } from '../../../test/store/contract-specimens.ts'
 import { account, tokenWith } from '../../../test/tokens/token-with.ts'
 import { fill } from './fill.ts'
 
-const rounds = Number(process.env.ROUNDS ?? 5)
-const seconds = 4
+const rounds = Number(process.env.ROUNDS ?? 10)
+const seconds = 2
 /** Proxied requests a second. */
 const rate = 400
 const people = 10
@@ -32,7 +32,7 @@ try {
   const file = writeConfig(bench, configWith(origin, 0))
   const data = join(dirname(file), 'data')
   const cookie = await prepare(data)
-  for (const workers of [0, 1]) {
+  for (const workers of (process.env.WORKERS ?? '0,1').split(',').map(Number)) {
     const own = writeConfig(bench, configWith(origin, workers))
     const env = { ...process.env, GATEHOUSE_DATA: data }
     const gateway = await spawnGateway(bench, [main, 'start', '--config', own], { env }, own)
