@@ -90,7 +90,7 @@ function bar(viewer: Viewer): Html {
 <div class="menu-body">
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && navigation(viewer)}
-<ul class="person"><li><a href="${ownPaths.account}">${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
+<ul class="person"><li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
 </header>`
@@ -98,8 +98,9 @@ ${account !== null && navigation(viewer)}
 
 function accountSwitch(account: Account, accounts: readonly Account[]): Html {
   const others = accounts.filter(({ id }) => id !== account.id)
-  if (others.length === 0) return html`<p class="account">${told(account.name)}</p>`
-  return html`<details class="account"><summary>${told(account.name)}</summary>
+  const name = html`<span><span class="hint">Account</span> ${told(account.name)}</span>`
+  if (others.length === 0) return html`<p class="account">${name}</p>`
+  return html`<details class="account"><summary>${name}</summary>
 <ul aria-label="Other accounts">${others.map(({ id, name }) => html`<li><a href="${paths.home(id)}">${told(name)}</a></li>`)}</ul>
 </details>`
 }

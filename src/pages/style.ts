@@ -28,7 +28,7 @@ legend{padding:0}
 .field input{display:block;width:100%;min-height:2.75rem;margin-top:var(--s1);padding:var(--s2) var(--s3);border:1px solid var(--edge);border-radius:var(--round);background:var(--paper);color:var(--ink);font:inherit}
 .field input[aria-invalid]{border-color:var(--bad);border-width:2px}
 .code input{max-width:14rem;font-size:var(--large);letter-spacing:.15em;font-variant-numeric:tabular-nums}
-.hint{font-size:var(--small);color:var(--soft)}
+.hint{font-size:var(--small);font-weight:400;color:var(--soft)}
 .fault{margin-top:var(--s1);font-size:.9375rem;font-weight:600;color:var(--bad)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,10rem),1fr));gap:var(--s4)}
 .pair>*+*{margin:0}

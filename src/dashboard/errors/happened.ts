@@ -61,7 +61,7 @@ export const showHappened: Handler = async ask => {
     ...(ask.may('Custom Errors Read') && {
       actions: html`<a class="button plain small" href="${paths.errorCodes(account.id)}">All codes</a>`,
     }),
-    content: html`${ask.may('Custom Errors Read') && zoneLinks(ask, zones)}<h2 class="apart" id="happened">The last day</h2>${searchForm(ask, zones)}<div id="errors" data-live="15">${
+    content: html`<p class="lead">Which errors the clients of this account got in the last day.</p>${searchForm(ask, zones)}<div id="errors" data-live="15">${
       listed.result.length === 0
         ? emptyState(
             isFiltered ? 'Nothing found' : 'No errors in the last day',
@@ -70,7 +70,7 @@ export const showHappened: Handler = async ask => {
               : 'Each error that the gateway responds with is counted here, with the rays of the last requests that got it.',
           )
         : table('Errors of the last day', columnsOf(ask, listed.result.length <= fewErrors), listed.result)
-    }${pager(paths.errors(account.id), query, listed.info!)}</div>`,
+    }${pager(paths.errors(account.id), query, listed.info!)}</div>${ask.may('Custom Errors Read') && zoneLinks(ask, zones)}`,
   }
 }
 
@@ -100,7 +100,8 @@ function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
 <button class="plain">Search</button></form>`
 }
 
-function columnsOf({ account, may }: Ask, areFew: boolean) {
+function columnsOf(ask: Ask, areFew: boolean) {
+  const { account, may } = ask
   return [
     {
       title: 'Code',
@@ -115,18 +116,23 @@ function columnsOf({ account, may }: Ask, areFew: boolean) {
       cell: (one: Happened) =>
         html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(account.id, one, areFew)}</div>`,
     },
-    { title: 'Where', cell: placeInWords },
+    { title: 'Where', cell: (one: Happened) => placeOf(ask, one) },
     { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
     { title: 'Last', cell: ({ last_at }: Happened) => time(last_at) },
   ]
 }
 
-function placeInWords({ place, zone, gateway_id }: Happened): Html {
+function placeOf({ account, may }: Ask, { place, zone, gateway_id }: Happened): Html {
   switch (place) {
     case 'zone':
-      return told(zone!)
-    case 'ai_gateway':
-      return gateway_id === null ? html`AI gateways` : html`AI gateway ${told(gateway_id)}`
+      return may('Zones Read')
+        ? html`<a href="${paths.zone(account.id, zone!)}">${told(zone!)}</a>`
+        : told(zone!)
+    case 'ai_gateway': {
+      if (gateway_id === null) return html`AI gateways`
+      const name = told(gateway_id)
+      return html`AI gateway ${may('AI Gateway Read') ? html`<a href="${paths.gateway(account.id, gateway_id)}">${name}</a>` : name}`
+    }
     case 'ai_host':
       return html`AI host, no gateway`
     case 'unknown_host':

@@ -28,7 +28,7 @@ export const showGateway: Handler = async ask => {
   return {
     title: gateway.id,
     crumbs: crumbsOf(ask),
-    actions: html`<a class="button plain" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain" href="${paths.charts(account, gateway.id)}">Charts</a>`,
+    actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a>`,
     content: html`${authenticationCard(ask, gateway, mayEdit)}${settingsCard(ask, gateway, mayEdit)}${callCard(ask)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
@@ -53,14 +53,14 @@ function settingsCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
     ['Usage of streams', gateway.stream_usage ? 'Asked for' : 'As callers ask'],
     ['Created', time(gateway.created_at)],
     ['Changed', gateway.modified_at === gateway.created_at ? null : time(gateway.modified_at)],
-  ])}${mayEdit && html`<p><a href="${paths.gatewaySettings(ask.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
+  ])}${mayEdit && html`<p><a class="button plain small" href="${paths.gatewaySettings(ask.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
 }
 
 function callCard(ask: Ask): Html {
   return html`<section class="card" aria-labelledby="call"><h2 id="call">Call it</h2>${codeFor(ask)}${
     ask.entrance !== null &&
     ask.may('AI Gateway Run') &&
-    html`<p><a class="button plain" href="${paths.testGateway(ask.account.id, ask.params.gateway!)}">Send a test request</a></p>`
+    html`<p><a class="button plain small" href="${paths.testGateway(ask.account.id, ask.params.gateway!)}">Send a test request</a></p>`
   }</section>`
 }
 

@@ -58,6 +58,7 @@ export function settingFields(draft: Draft): Html {
   })}${selectField(draft, {
     name: 'log_management_strategy',
     label: settingLabels.log_management_strategy,
+    hint: 'What becomes of further calls.',
     options: [
       { value: 'DELETE_OLDEST', label: 'Delete the oldest' },
       { value: 'STOP_INSERTING', label: 'Keep no new ones' },

@@ -100,5 +100,9 @@ function shown(ask: Ask, response: TestResponse | string): Html {
       ['Type', type],
       ['Ray', ray && html`<code>${ray}</code>`],
     ],
-  )}${bodyBlock('Body', body)}<p><a href="${paths.logs(ask.account.id, ask.params.gateway!)}">Logs of this gateway</a>${status === 401 && ' (refused calls are not in them)'}</p></section>`
+  )}${bodyBlock('Body', body)}<p>${
+    status === 401
+      ? html`Refused calls are not in the logs${ask.may('Analytics Read') && html`, but among the <a href="${paths.errors(ask.account.id)}">errors of the last day</a>`}.`
+      : html`<a href="${paths.logs(ask.account.id, ask.params.gateway!)}">Logs of this gateway</a>`
+  }</p></section>`
 }

@@ -17,7 +17,7 @@ import {
   renamedDetails,
 } from './details.ts'
 import { createdView } from './created.ts'
-import { bodyOfScopes, renamedScopes, scopeLabels, scopePicker } from './scope-picker.ts'
+import { bodyOfScopes, chooseOne, renamedScopes, scopeLabels, scopePicker } from './scope-picker.ts'
 
 export const showNewClient: Handler = async ask => detailsView(ask, blankDetails)
 
@@ -43,6 +43,8 @@ export const createClient: Handler = async ask => {
   const made = await ask.api.post<Client>(clientsOf(ask), body, { idempotencyKey: draft.key })
   if (made.ok) return createdView(ask, made.result)
   const refused = draft.refused(made, { ...renamedDetails, ...renamedScopes })
+  if (draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined)
+    return scopesView(ask, refused.withFault('scopes', chooseOne))
   const isOfScopes = Object.keys(refused.faults).every(pointer => pointer === '' || pointer === '/scopes')
   return isOfScopes ? scopesView(ask, refused) : detailsView(ask, refused)
 }
@@ -83,8 +85,10 @@ async function scopesView(ask: Ask, draft: Draft) {
         labels: scopeLabels,
         isOnce: true,
         send: 'Create the client',
+        beside: html`<button class="plain" name="back" value="on" formnovalidate>Back to step 1</button>`,
+        cancel: paths.clients(ask.account.id),
       },
-      html`${scopePicker(draft, scopes.result)}<p><button class="plain small" name="back" value="on" formnovalidate>Back to step 1</button></p>`,
+      scopePicker(draft, scopes.result),
     )}`,
   }
 }

@@ -79,19 +79,19 @@ export function detailFields(draft: Draft): Html {
       {
         value: 'server',
         label: 'Server app',
-        hint: 'Its code runs on a server of yours, where a secret stays secret. The server exchanges the code for tokens, and shows the secret for that.',
+        hint: 'It runs on a server of yours, where a secret stays secret. When it exchanges a code for tokens, it shows the secret.',
       },
       {
         value: 'public',
         label: 'Browser, mobile, desktop or command-line app',
-        hint: 'Its code is in the hands of its users, so it has no secret. At each sign-in it proves with PKCE (S256) that it is the app that began it.',
+        hint: 'It is in the hands of its users, so it can keep no secret. At each sign-in it proves with PKCE (S256) that it is the app that began it.',
       },
     ],
   })}${listField(draft, {
     name: 'redirect_uris',
     label: detailLabels.redirect_uris,
     type: 'url',
-    hint: 'Where people come back to with the code: https, or http on this machine, such as http://127.0.0.1/callback, with any port. Apps on devices may have a scheme of their own, such as com.example.app:/callback.',
+    hint: 'Where the browser returns to the app after sign-in: https, or http on this machine, such as http://127.0.0.1/callback, with any port. Apps on devices may have a scheme of their own, such as com.example.app:/callback.',
     most: 512,
     add: 'Add another redirect URI',
   })}${checkbox(draft, {

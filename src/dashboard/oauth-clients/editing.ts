@@ -16,7 +16,14 @@ import {
   draftOfDetails,
   renamedDetails,
 } from './details.ts'
-import { bodyOfScopes, renamedScopes, scopeLabels, scopePicker, valuesOfScopes } from './scope-picker.ts'
+import {
+  bodyOfScopes,
+  chooseOne,
+  renamedScopes,
+  scopeLabels,
+  scopePicker,
+  valuesOfScopes,
+} from './scope-picker.ts'
 
 export const showDetails: Handler = async ask => {
   const found = await findClient(ask)
@@ -57,7 +64,14 @@ export const changeScopes: Handler = async ask => {
   const changed = await ask.api.patch<Client>(clientOf(ask), bodyOfScopes(draft), { ifMatch: draft.etag })
   if (changed.ok) return redirectTo(done(pageOf(ask), 'client-scopes-changed'))
   const again = changed.status === 412 ? draft.with({ [etagField]: found.etag ?? '' }) : draft
-  return scopesView(ask, found.result, scopes.result, again.refused(changed, renamedScopes))
+  const refused = again.refused(changed, renamedScopes)
+  const isEmpty = draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined
+  return scopesView(
+    ask,
+    found.result,
+    scopes.result,
+    isEmpty ? refused.withFault('scopes', chooseOne) : refused,
+  )
 }
 
 function detailsView(ask: Ask, client: Client, draft: Draft): View {

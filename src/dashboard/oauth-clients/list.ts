@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
-import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
 import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
@@ -77,9 +77,9 @@ function columnsOf({ account }: Ask) {
 }
 
 /** Returns what there is to know of a client at a glance. */
-export function badgesOf(client: Client): readonly Html[] {
+export function badgesOf(client: Client): Html {
   const { visibility, client_uri_verification: verification, client_secrets: secrets } = client
-  return [
+  return badges([
     badge(visibility, visibility === 'public' ? 'good' : ''),
     ...(verification === undefined
       ? []
@@ -92,7 +92,7 @@ export function badgesOf(client: Client): readonly Html[] {
     ...(isConfidential(client) ? [] : [badge('PKCE')]),
     ...(secrets.length > 1 ? [badge('two secrets')] : []),
     ...(secrets.some(({ status }) => status === 'key_lost') ? [badge('secret lost', 'bad')] : []),
-  ]
+  ])
 }
 
 function redirectsOf([first, ...others]: readonly string[]): Html {

@@ -110,9 +110,9 @@ function usersCard({ account, params }: Ask, { total_count: total }: ListInfo): 
 
 function eventsCard({ account, params }: Ask, events: readonly AuthorizationEvent[], info: ListInfo): Html {
   const all = paths.clientEvents(account.id, params.client!)
-  return html`<section class="card" aria-labelledby="events" id="latest-events" data-live="10"><h2 id="events">Why did it fail?</h2>${
+  return html`<section class="card" aria-labelledby="events" id="latest-events" data-live="10"><h2 id="events">Authorization events</h2>${
     events.length === 0
-      ? html`<p>Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure.</p>`
+      ? html`<p>Nothing happened yet. If a sign-in with this app fails, the reason is here for 30 days.</p>`
       : html`${eventTable(events)}<p><a href="${all}">${info.total_count > events.length ? `All ${info.total_count} events` : 'Events'}</a></p>`
   }</section>`
 }

@@ -10,6 +10,9 @@ export const scopeLabels = { scopes: 'Scopes' } as const
 /** Single scopes have no place in the form, the list has. */
 export const renamedScopes = { '/scopes': 'scopes', '/optional_scopes': 'scopes' } as const
 
+/** What is wrong where none is ticked. */
+export const chooseOne = 'Choose at least one.'
+
 /** Makes the members of the body that a form describes. A scope that is not asked for cannot be declined. */
 export function bodyOfScopes(draft: Draft) {
   const scopes = draft.ticked('scopes')

@@ -22,14 +22,14 @@ export function secretsCard(ask: Ask, client: Client, mayWrite: boolean): Html |
 }
 
 function row({ tail, created_at, last_used_at, status }: Secret, isOld: boolean): Html {
-  return html`<li><div><h3><code>…${tail}</code> ${isOld && badge('old')}${status === 'key_lost' && badge('rejected: the server key is lost', 'bad')}</h3><p>Created ${time(created_at)}, last used ${time(last_used_at)}</p></div></li>`
+  return html`<li><div><h3>Ends with <code>${tail}</code> ${isOld && badge('old')}${status === 'key_lost' && badge('rejected: the server key is lost', 'bad')}</h3><p>Created ${time(created_at)}, last used ${time(last_used_at)}</p></div></li>`
 }
 
 function actions(ask: Ask, client: Client): Html {
   const { id } = ask.account
   const create = paths.newSecret(id, client.client_id)
   if (client.client_secrets.length < 2)
-    return html`${form({ ...ask.frameFor(create), hidden: { [keyField]: new Draft().key } }, button('Create a new secret', 'plain small'))}<p class="hint">Both work until you delete the old one, so that the app goes on while it gets the new one.</p>`
+    return html`${form({ ...ask.frameFor(create), hidden: { [keyField]: new Draft().key } }, button('Create a new secret', 'plain small'))}<p class="hint">To replace it without an interruption: both work until you delete the old one.</p>`
   return html`<div class="actions"><button class="plain small" disabled aria-describedby="two-secrets">Create a new secret</button><a class="button danger small" href="${paths.dropSecret(id, client.client_id)}">Delete the old secret…</a></div>
 <p class="hint" id="two-secrets">There are two secrets, the most that there can be: delete the old one first.</p>`
 }

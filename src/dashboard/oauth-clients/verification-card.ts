@@ -35,7 +35,7 @@ function verified({ verified_at }: Verification): Html {
 
 function record(verification: Verification): Html {
   const { host, text, last_answer: answer, next_check, deadline, status } = verification
-  return html`<p>${status === 'failed' ? 'DNS did not have this record in time:' : 'Publish this record with the DNS provider of this name. It is found by itself.'}</p>
+  return html`<p>${status === 'failed' ? 'DNS did not have this record in time:' : 'Publish this record with the DNS provider of this name. Gatehouse finds it by itself: it looks every 15 seconds at first, and less often later.'}</p>
 ${copyable('Name', host)}${copyable('Type', 'TXT')}${copyable('Value', text)}${facts([
   ['Last answer', answer === undefined ? 'none yet' : answered(answer)],
   ['What to do', answer?.hint ?? null],

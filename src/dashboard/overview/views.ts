@@ -23,14 +23,17 @@ interface Shown {
   readonly attention: Attention
   /** Null where the person may not see them. */
   readonly errors: readonly FrequentError[] | null
+  /** Whether the account is as the first start left it. */
+  readonly isNew: boolean
 }
 
-export function overviewView({ ask, overview, attention, errors }: Shown): View {
+export function overviewView({ ask, overview, attention, errors, isNew }: Shown): View {
   const { requests, origins, store, process } = overview
   return {
     title: 'Overview',
     isWide: true,
     content: html`<div id="overview" data-live="15">
+${isNew && beginnings(ask)}
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
 ${requests?.hours.some(({ zones }) => zones.length > 0) === true && hourChart(requests)}
@@ -39,6 +42,45 @@ ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 </div>`,
   }
+}
+
+/** Leads to what people do first, as far as they may. */
+function beginnings({ account: { id }, may }: Ask): Html | null {
+  const steps = [
+    may('OAuth Clients Write') && {
+      title: 'Register an app',
+      text: 'It gets tokens when people sign in and allow it to act for them (OAuth).',
+      path: paths.newClient(id),
+      link: 'Create a client',
+    },
+    may('AI Gateway Read') && {
+      title: 'Protect calls to models',
+      text: 'AI gateways let in calls that carry a token of yours, and show what each costs.',
+      path: paths.gateways(id),
+      link: 'AI gateways',
+    },
+    may('Zones Read') && {
+      title: 'See what is served',
+      text: 'Zones have hosts, routes and origins. Try what would happen to a request, without sending it.',
+      path: paths.zones(id),
+      link: 'Zones',
+    },
+    may('Members Write') && {
+      title: 'Invite a colleague',
+      text: 'Roles decide what each member may see and do.',
+      path: paths.newMember(id),
+      link: 'Invite',
+    },
+  ].filter(step => step !== false)
+  if (steps.length === 0) return null
+  return section(
+    'begin',
+    'Where to begin',
+    html`<ul class="rows">${steps.map(
+      ({ title, text, path, link }) =>
+        html`<li><div><h3>${title}</h3><p>${text}</p></div><a class="button plain small" href="${path}">${link}</a></li>`,
+    )}</ul>`,
+  )
 }
 
 const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const
@@ -59,7 +101,9 @@ function attentionPart(ask: Ask, { at, counts, items }: Attention): Html {
 }
 
 /** Makes the link to the page on which something is mended. */
-function placeOf(ask: Ask, { resource }: Finding): Html | null {
+function placeOf(ask: Ask, { kind, resource }: Finding): Html | null {
+  if (kind === 'few_super_administrators' && ask.may('Members Write'))
+    return html`<a href="${paths.newMember(ask.account.id)}">Invite somebody</a>`
   if (resource === null) return null
   const path = pathOf(ask, resource)
   return path === null ? null : html`<a href="${path}">Open<span class="unseen"> ${resource.name}</span></a>`
@@ -100,7 +144,7 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
     return section(
       'requests',
       'Requests',
-      html`<p>No zone of this account has served a request since this gateway started, ${time(since)}.</p>`,
+      html`<p>No zone of this account has served a request since this gateway started, ${time(since)}. Once one does, it is counted here.</p>`,
     )
   const lately = new Map(hour.map(one => [one.zone, one]))
   const columns = [

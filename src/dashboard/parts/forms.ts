@@ -17,11 +17,13 @@ interface FormParts {
   readonly look?: '' | 'danger'
   /** Where to go instead. */
   readonly cancel?: string
+  /** What else is beside the button. */
+  readonly beside?: Html
 }
 
 /** Makes a form of fields, with its faults above and its buttons below. */
 export function draftForm(parts: FormParts, fields: Html): Html {
-  const { frame, draft, labels, isOnce = false, send, look = '', cancel } = parts
+  const { frame, draft, labels, isOnce = false, send, look = '', cancel, beside = null } = parts
   const hidden = {
     ...(isOnce && { [keyField]: draft.key }),
     ...(draft.etag !== undefined && { [etagField]: draft.etag }),
@@ -30,23 +32,27 @@ export function draftForm(parts: FormParts, fields: Html): Html {
   return form(
     { ...frame, hidden: { ...frame.hidden, ...hidden } },
     html`<button class="default" tabindex="-1" aria-hidden="true">${send}</button>${summary(draft, labels)}${fields}
-<div class="actions">${button(send, look)}${cancel !== undefined && html`<a href="${cancel}">Cancel</a>`}</div>`,
+<div class="actions">${button(send, look)}${beside}${cancel !== undefined && html`<a href="${cancel}">Cancel</a>`}</div>`,
     'card',
   )
 }
 
-/** Lists all mistakes in a form, each with a link to its field. */
+/** Lists all mistakes in a form in the order of its fields, each with a link to its own; it has the focus, so that it is read first. */
 function summary(draft: Draft, labels: Readonly<Record<string, string>>): Html | null {
+  const order = Object.keys(labels)
   const faults = Object.entries(draft.faults)
-  if (faults.length === 0) return null
-  return html`<div class="notice bad" role="alert"><p>Nothing was done yet. Check this:</p><ul>${faults.map(
-    ([pointer, sentence]) => {
+    .map(([pointer, sentence]) => {
       const name = pointer.slice(1).replaceAll('/', '.')
-      const [place] = name.split('.')
-      const label = labels[name] ?? labels[place!]
-      if (label === undefined) return html`<li>${sentence}</li>`
-      return html`<li><a href="#${Object.hasOwn(labels, name) || /\.\d+$/.test(name) ? name : place!}">${label}</a>: ${sentence}</li>`
-    },
+      const label = Object.hasOwn(labels, name) ? name : name.split('.')[0]!
+      return { name, label, sentence }
+    })
+    .toSorted((a, b) => order.indexOf(a.label) - order.indexOf(b.label))
+  if (faults.length === 0) return null
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus><p>Nothing was done yet. Check this:</p><ul>${faults.map(
+    ({ name, label, sentence }) =>
+      Object.hasOwn(labels, label)
+        ? html`<li><a href="#${/\.\d+$/.test(name) ? name : label}">${labels[label]!}</a>: ${sentence}</li>`
+        : html`<li>${sentence}</li>`,
   )}</ul></div>`
 }
 

@@ -69,6 +69,11 @@ export function emptyState(title: string, text: HtmlValue, action: Html | null =
   return html`<div class="card empty"><h2>${title}</h2><p>${text}</p>${action !== null && html`<p>${action}</p>`}</div>`
 }
 
+/** Makes words in frames beside each other, which stay words where there are no frames. */
+export function badges(list: readonly Html[]): Html {
+  return html`${list.map((one, i) => html`${i > 0 && ' '}${one}`)}`
+}
+
 /** Makes a word in a frame: a state of something. */
 export function badge(text: string, kind: 'good' | 'bad' | '' = ''): Html {
   return html`<span class="tag ${kind}">${text}</span>`

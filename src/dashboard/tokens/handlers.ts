@@ -39,7 +39,7 @@ export const createToken: Handler = async ask => {
   if (!made.ok) {
     const refused = draft.refused(made, renamed)
     const isEmpty = permissionsIn(draft).length === 0
-    return newToken(ask, isEmpty ? refused.withFault('permissions', 'Choose one at least.') : refused)
+    return newToken(ask, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
   }
   return valueView({ account: ask.account.id, token: made.result, value: made.result.value, isNew: true })
 }

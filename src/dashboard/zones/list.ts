@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Handler } from '../ask.ts'
-import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
 import { paths } from '../paths.ts'
 import type { Zone } from './zone.ts'
@@ -57,11 +57,11 @@ export const showZones: Handler = async ({ api, account, query }) => {
 }
 
 /** Returns what there is to know of a zone at a glance. */
-export function badgesOf({ paused, is_default }: Zone): readonly Html[] {
-  return [
+export function badgesOf({ paused, is_default }: Zone): Html {
+  return badges([
     paused ? badge('paused', 'bad') : badge('active', 'good'),
     ...(is_default ? [badge('default')] : []),
-  ]
+  ])
 }
 
 const shownHosts = 3

@@ -13,7 +13,7 @@ export function banner(config: Config, edge: readonly Listener[], admin: Endpoin
     `Gatehouse ${version}`,
     '',
     ...edge.map(endpoint => `  listens on  ${urlOf(endpoint)}`),
-    `  admin on    ${urlOf(admin)}  (/metrics, /readyz, /errors)`,
+    `  admin on    ${urlOf(admin)}  (dashboard, /metrics, /readyz, /errors)`,
     '',
     '  Try:',
     `    curl -i ${host}-H 'Accept: application/json' ${site}/`,

@@ -231,7 +231,7 @@ test('events say why people could not connect', async t => {
   assert.ok(page.text.includes(reason))
   assert.doesNotMatch(page.body, /<img src=x/)
   assert.doesNotMatch((await get(`${path}/events?result=failure`)).text, /consent success/)
-  assert.match((await get(path)).text, /Why did it fail\?.*invalid_grant/)
+  assert.match((await get(path)).text, /Authorization events.*invalid_grant/)
 })
 
 test('a client is deleted by who types its name', async t => {

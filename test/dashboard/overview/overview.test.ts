@@ -61,3 +61,14 @@ test('every section is current on its own pages only', async t => {
     [`${base}/tokens`],
   )
 })
+
+test('a new account says where to begin, as far as its viewer may, until it has something', async t => {
+  const { get, base, keepToken, signIn, addPerson } = await openDashboard(t)
+  const begin =
+    /Where to begin Register an app .* Create a client Protect calls .* AI gateways .* Zones .* Invite /
+  assert.match((await get(base)).text, begin)
+  const reader = await signIn(await addPerson('Administrator Read Only'))
+  assert.match((await reader.get(base)).text, /Where to begin Protect calls .* Zones Needs attention/)
+  for (const name of ['first', 'second']) await keepToken(['API Tokens Read'], { name })
+  assert.doesNotMatch((await get(base)).text, /Where to begin/)
+})

@@ -77,7 +77,7 @@ test('what is wrong stands beside its field, and what was typed stays', async t 
     ['expires_on', 'Must be in the future.'],
     ['addresses.1', 'Must be an IP address or a network, such as 192.0.2.0/24 or 2001:db8::/32.'],
     ['name', 'Must have 1 to 120 characters.'],
-    ['permissions', 'Choose one at least.'],
+    ['permissions', 'Choose at least one.'],
   ] as const) {
     assert.ok(again.body.includes(`id="${id}-fault">${fault}<`), `${id}: ${again.text}`)
     assert.ok(again.body.includes(`href="#${id}"`), id)

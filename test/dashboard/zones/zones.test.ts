@@ -29,7 +29,7 @@ test('a zone is shown with its settings as they are in effect', async t => {
   furnishZone(given, 'shop')
   const { text } = await get(`${base}/zones/main`)
   for (const words of [
-    'pauseddefault These settings are in the configuration file.',
+    'paused default These settings are in the configuration file.',
     '*.main.test shop It also serves each host that no other zone has.',
     'Where none matches deny',
     'Ban for 10m, after 5 refusals within 1m',
