@@ -30,6 +30,9 @@ const deeds = {
   'error-rules-ordered': 'The rules have their new order.',
   'error-page-set': 'The page is served from now on.',
   'error-page-removed': 'The page was removed.',
+  'token-changed': 'The token was changed.',
+  'token-disabled': 'The token is disabled. Anyone who uses it is refused from now on.',
+  'token-enabled': 'The token is active again.',
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 

@@ -66,7 +66,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     id: 'getToken',
     tag,
     summary: 'Show a token, without its value',
-    response: json(success(named('Token'))),
+    response: json(success(named('Token')), ['etag']),
   },
   [`PUT ${token}`]: {
     id: 'updateToken',
@@ -74,7 +74,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     summary: 'Change a token',
     description: `The body replaces all settings. ${reach}`,
     body: { schema: changedToken, examples: { Disabled: { ...example, status: 'disabled' } } },
-    response: json(success(named('Token'))),
+    response: json(success(named('Token')), ['etag']),
   },
   [`DELETE ${token}`]: {
     id: 'deleteToken',

@@ -37,7 +37,14 @@ export const tokenRows: readonly ApiRow[] = [
   },
   { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
   { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
-  { method: 'PUT', path: token, permission: 'API Tokens Write', body: jsonBody, handle: updateToken },
+  {
+    method: 'PUT',
+    path: token,
+    permission: 'API Tokens Write',
+    body: jsonBody,
+    headers: ['if-match'],
+    handle: updateToken,
+  },
   { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
   {
     method: 'PUT',

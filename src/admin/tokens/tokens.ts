@@ -1,5 +1,6 @@
 // Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
 
+import { hash } from 'node:crypto'
 import { isId } from '../../base/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { apiFaults } from '../../errors/api-faults.ts'
@@ -14,6 +15,7 @@ import { type ApiResponse, failure, failures, list, success } from '../envelope.
 import type { Api, Call } from '../row.ts'
 import { add, drop, pageOf, put, type Revised, revise } from '../records/kept.ts'
 import { once } from '../request/idempotency.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 import { readNewToken, readToken } from './body.ts'
 import { powersBeyond, reachBeyond } from './reach.ts'
@@ -61,18 +63,19 @@ export async function getToken({ account, params, now }: Call, { store }: Api): 
     store.tokens.get(account, id),
     store.tokens.lastUses(account, [id]),
   ])
-  return kept ? success(viewToken(kept.record, now, uses.get(id))) : noToken
+  return kept ? shown(kept.record, now, uses.get(id)) : noToken
 }
 
 export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
-  const { account, caller, params, body, now } = call
+  const { account, caller, params, body, now, ifMatch } = call
   const read = readToken(body, account, params.token_id!)
   if (!('name' in read)) return failures(read)
   const excess = reachBeyond(read, caller)
   if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
   const revised = await reviseToken(call, api, kept => {
     const refusal = untouchable(powersBeyond(kept.policies, caller))
-    if (refusal) return refusal
+    const stopped = refusal ?? unmet(ifMatch, revisionOf(kept))
+    if (stopped) return stopped
     const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
     const changed = changedMembers(settingsOf(kept, now), settingsOf(record, now))
     return { record, audit: auditOf(call, 'update', resourceOf(kept.id), changed) }
@@ -80,7 +83,7 @@ export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
   if (!('record' in revised)) return revised
   const { id } = revised.record
   const uses = await api.store.tokens.lastUses(account, [id])
-  return success(viewToken(revised.record, now, uses.get(id)))
+  return shown(revised.record, now, uses.get(id))
 }
 
 export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiResponse> {
@@ -125,6 +128,16 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
     )
     .map(group => ({ ...group, is_selectable: permits(caller, group.name, account) }))
   return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
+}
+
+/** Responds with a token, and what a change of it can be bound to. */
+function shown(token: Token, now: number, lastUsed: number | undefined): ApiResponse {
+  return success(viewToken(token, now, lastUsed), etagOf(revisionOf(token)))
+}
+
+/** Neither that a token expires nor that it is used makes it another one. */
+function revisionOf(token: Token) {
+  return { revision: hash('sha256', JSON.stringify(viewToken(token, 0))).slice(0, 32) }
 }
 
 const noToken = failure('no_such', 'Token')

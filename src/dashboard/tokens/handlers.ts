@@ -89,10 +89,12 @@ async function newToken(ask: Ask, draft: Draft) {
   })
 }
 
-function tokensOf({ account }: Ask): string {
+/** Returns the path of the tokens of the account in the API. */
+export function tokensOf({ account }: Ask): string {
   return apiPath('accounts', account.id, 'tokens')
 }
 
-function tokenOf({ account, params }: Ask): string {
+/** Returns the path of the token of the page in the API. */
+export function tokenOf({ account, params }: Ask): string {
   return apiPath('accounts', account.id, 'tokens', params.token!)
 }

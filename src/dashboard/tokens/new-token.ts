@@ -19,15 +19,22 @@ export function bodyOf(draft: Draft, account: string) {
   const day = draft.value('expires_on')
   return {
     name: draft.value('name'),
-    policies: [
-      {
-        effect: 'allow',
-        permission_groups: permissionsIn(draft),
-        resources: { [`svc.api.account.${account}`]: '*' },
-      },
-    ],
+    policies: [policyOf(draft, account)],
     ...(addresses.length > 0 && { condition: { request_ip: { in: addresses } } }),
-    // A day ends when it is over.
-    ...(day !== '' && { expires_on: /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day }),
+    ...(day !== '' && { expires_on: endOf(day) }),
   }
+}
+
+/** Makes the policy that allows what is ticked. */
+export function policyOf(draft: Draft, account: string) {
+  return {
+    effect: 'allow',
+    permission_groups: permissionsIn(draft),
+    resources: { [`svc.api.account.${account}`]: '*' },
+  }
+}
+
+/** Returns when a day is over; what is no day, the API refuses. */
+export function endOf(day: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day
 }

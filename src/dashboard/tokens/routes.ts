@@ -1,6 +1,7 @@
 // The pages of API tokens.
 
 import type { Route } from '../ask.ts'
+import { changeToken, confirmState, showEditToken, switchState } from './editing.ts'
 import {
   confirmRevoke,
   confirmRoll,
@@ -24,6 +25,20 @@ export const tokenRoutes: readonly Route[] = [
     isDangerous: true,
   },
   { path: `${tokens}/{token}`, permission: 'API Tokens Read', show: showToken },
+  {
+    path: `${tokens}/{token}/edit`,
+    permission: 'API Tokens Write',
+    show: showEditToken,
+    take: changeToken,
+    isDangerous: true,
+  },
+  {
+    path: `${tokens}/{token}/state`,
+    permission: 'API Tokens Write',
+    show: confirmState,
+    take: switchState,
+    isDangerous: true,
+  },
   {
     path: `${tokens}/{token}/roll`,
     permission: 'API Tokens Write',

@@ -1,6 +1,6 @@
 // What people see of API tokens.
 
-import { html } from '../../base/text/html.ts'
+import { type Html, html } from '../../base/text/html.ts'
 import { facts, type FormFrame, told } from '../../pages/components.ts'
 import type { ListInfo } from '../api.ts'
 import type { View } from '../ask.ts'
@@ -51,6 +51,9 @@ export function listView({ account, tokens, info, query, mayWrite }: TokenList):
   }
 }
 
+/** What the summary of faults calls the fields. */
+const labels = { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' }
+
 interface NewToken {
   readonly account: string
   readonly groups: readonly PermissionGroup[]
@@ -59,36 +62,6 @@ interface NewToken {
 }
 
 export function newTokenView({ account, groups, frame, draft }: NewToken): View {
-  const fields = html`${textField(draft, {
-    name: 'name',
-    label: 'Name',
-    hint: 'What uses it, and where: “deploy script on build-3”.',
-    most: 120,
-    hasFocus: true,
-  })}${checkboxes(draft, {
-    name: 'permissions',
-    label: 'Permissions',
-    hint: 'What it may do in this account. You can give what your roles include.',
-    hasFilter: true,
-    options: groups.map(({ id, name, description, is_selectable }) => ({
-      value: id,
-      label: name,
-      hint: description,
-      isDisabled: !is_selectable,
-    })),
-  })}${textField(draft, {
-    name: 'expires_on',
-    label: 'Last day',
-    type: 'date',
-    hint: 'It expires when this day ends, UTC. Without one it never does.',
-    isOptional: true,
-  })}${listField(draft, {
-    name: 'addresses',
-    label: 'Address',
-    hint: 'It works from these addresses and networks only, such as 192.0.2.0/24. Without any it works from anywhere.',
-    isOptional: true,
-    add: 'Add another address',
-  })}`
   return {
     title: 'Create an API token',
     crumbs: crumbsOf(account),
@@ -97,13 +70,91 @@ export function newTokenView({ account, groups, frame, draft }: NewToken): View 
       {
         frame,
         draft,
-        labels: { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' },
+        labels,
         isOnce: true,
         send: 'Create the token',
         cancel: paths.tokens(account),
       },
-      fields,
+      fieldsOf(draft, html`${permissionField(draft, groups)}`),
     ),
+  }
+}
+
+function fieldsOf(draft: Draft, permissions: Html): Html {
+  return html`${textField(draft, {
+    name: 'name',
+    label: labels.name,
+    hint: 'What uses it, and where: “deploy script on build-3”.',
+    most: 120,
+    hasFocus: true,
+  })}${permissions}${textField(draft, {
+    name: 'expires_on',
+    label: labels.expires_on,
+    type: 'date',
+    hint: 'It expires when this day ends, UTC. Without one it never does.',
+    isOptional: true,
+  })}${listField(draft, {
+    name: 'addresses',
+    label: labels.addresses,
+    hint: 'It works from these addresses and networks only, such as 192.0.2.0/24. Without any it works from anywhere.',
+    isOptional: true,
+    add: 'Add another address',
+  })}`
+}
+
+function permissionField(draft: Draft, groups: readonly PermissionGroup[]): Html {
+  return checkboxes(draft, {
+    name: 'permissions',
+    label: labels.permissions,
+    hint: 'What it may do in this account. You can give what your roles include.',
+    hasFilter: true,
+    options: groups.map(({ id, name, description, is_selectable }) => ({
+      value: id,
+      label: name,
+      hint: description,
+      isDisabled: !is_selectable,
+    })),
+  })
+}
+
+interface EditedToken extends Change {
+  /** Null where the policies are more than this form can hold. */
+  readonly groups: readonly PermissionGroup[] | null
+}
+
+export function editTokenView({ account, token, groups, frame, draft }: EditedToken): View {
+  return {
+    title: 'Edit this token',
+    crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      { frame, draft, labels, send: 'Save', cancel: paths.token(account, token.id) },
+      fieldsOf(
+        draft,
+        groups === null
+          ? html`<div class="field"><p class="label">${labels.permissions}</p><p class="hint">${policiesInWords(token.policies)}. Several policies were set by the management API; they stay as they are.</p></div>`
+          : permissionField(draft, groups),
+      ),
+    ),
+  }
+}
+
+/** Says what it means to switch a token off, or on again. */
+export function stateView({ account, token, frame, draft }: Change): View {
+  const isOn = token.status !== 'disabled'
+  return {
+    title: isOn ? 'Disable this token?' : 'Enable this token?',
+    crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: confirmation({
+      frame: { ...frame, hidden: { to: isOn ? 'disabled' : 'active' } },
+      draft,
+      what: isOn
+        ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${told(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
+        : html`<p>Whoever has the value of ${told(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
+      send: isOn ? 'Disable the token' : 'Enable the token',
+      cancel: paths.token(account, token.id),
+    }),
   }
 }
 
@@ -114,7 +165,16 @@ interface OneToken {
 }
 
 export function tokenView({ account, token, mayWrite }: OneToken): View {
+  const isOn = token.status !== 'disabled'
   const dangers = [
+    {
+      title: isOn ? 'Disable' : 'Enable',
+      text: isOn
+        ? 'Refuses anyone who uses it, until it is enabled again.'
+        : 'It is disabled: anyone who uses it is refused.',
+      path: paths.tokenState(account, token.id),
+      link: isOn ? 'Disable…' : 'Enable…',
+    },
     {
       title: 'Roll',
       text: 'Makes a new value. The old one ends at once.',
@@ -131,7 +191,7 @@ export function tokenView({ account, token, mayWrite }: OneToken): View {
   return {
     title: token.name,
     crumbs: crumbsOf(account),
-    content: html`<div class="card">${factsOf(token)}</div>${dangerZone(mayWrite ? dangers : [])}`,
+    content: html`<div class="card">${factsOf(token)}${mayWrite && html`<p><a class="button plain small" href="${paths.editToken(account, token.id)}">Edit</a></p>`}</div>${dangerZone(mayWrite ? dangers : [])}`,
   }
 }
 

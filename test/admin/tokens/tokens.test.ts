@@ -498,3 +498,16 @@ test('a token shows when it was last used, and what else it shows stays as it wa
   const [, audit] = (await ask('GET', '/audit_logs')).json.result
   assert.deepEqual(audit.metadata.changed, ['name'])
 })
+
+test('a change can be bound to what its caller has read, which its use is no part of', async t => {
+  const { ask, keepToken, kept } = await startApi(t)
+  const { token } = await keepToken(['AI Gateway Run'])
+  const path = `/tokens/${token.id}`
+  const ifMatch = { 'if-match': (await ask('GET', path)).headers.get('etag')! }
+  await kept.tokens.noteUses([{ account: token.account, id: token.id, at: Date.UTC(2026, 2, 4) }])
+  const first = await ask('PUT', path, { body: bodyOf(['AI Gateway Run']), headers: ifMatch })
+  assert.equal(first.status, 200)
+  const second = await ask('PUT', path, { body: bodyOf(['AI Gateway Read']), headers: ifMatch })
+  assert.deepEqual([second.status, second.headers.get('etag')], [412, first.headers.get('etag')])
+  assert.equal((await ask('GET', path)).headers.get('etag'), first.headers.get('etag'))
+})

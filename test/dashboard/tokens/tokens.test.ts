@@ -122,8 +122,9 @@ test('who may only read sees no way to change a token, and has none', async t =>
   const { token } = await keepToken(['API Tokens Read'], { name: 'old' })
   const list = await get(`${base}/tokens`)
   assert.doesNotMatch(list.text, /Create a token/)
-  assert.doesNotMatch((await get(`${base}/tokens/${token.id}`)).text, /Danger|Roll|Revoke/)
-  for (const path of ['new', `${token.id}/roll`, `${token.id}/revoke`]) {
+  assert.doesNotMatch((await get(`${base}/tokens/${token.id}`)).text, /Danger|Edit|Disable|Roll|Revoke/)
+  for (const step of ['new', 'edit', 'state', 'roll', 'revoke']) {
+    const path = step === 'new' ? step : `${token.id}/${step}`
     assert.equal((await get(`${base}/tokens/${path}`)).status, 404, path)
     assert.equal((await visitor.post(`${base}/tokens/${path}`, {})).status, 404, path)
   }
@@ -166,4 +167,86 @@ test('the last use of a token is shown, and warned of where it was lately', asyn
       (await get(`${page}/${path}`)).text,
       /It was used lately, .*: what still uses it will fail\./,
     )
+})
+
+test('a token is edited: what is shown is changed, and nothing else', async t => {
+  const { base, get, submit, ask, keepToken } = await openDashboard(t)
+  const { token, value } = await keepToken(['API Tokens Read'], {
+    name: 'old',
+    addressesNotIn: ['203.0.113.0/24'],
+    expiresOn: Date.UTC(2099, 0, 2, 3),
+  })
+  const path = `${base}/tokens/${token.id}`
+  const form = await get(`${path}/edit`)
+  assert.match(form.body, /value="old".*value="2099-01-02"/s)
+  assert.match(form.body, new RegExp(`id="permissions\\.${idOf('API Tokens Read')}"[^>]* checked`))
+  const fields = { name: 'new', ...ticked('API Tokens Read', 'AI Gateway Run'), 'addresses.0': '127.0.0.1' }
+  const saved = await form.submit(`${path}/edit`, { ...fields, expires_on: '2099-01-02' })
+  assert.equal(saved.location, `${path}?done=token-changed`)
+  const { name, policies, condition, expires_on } = (await ask('GET', `/tokens/${token.id}`)).json.result
+  assert.deepEqual(
+    [name, policies[0].permission_groups.map((group: { name: string }) => group.name)],
+    ['new', ['API Tokens Read', 'AI Gateway Run']],
+  )
+  assert.deepEqual(condition, { request_ip: { in: ['127.0.0.1'], not_in: ['203.0.113.0/24'] } })
+  assert.equal(expires_on, '2099-01-02T03:00:00.000Z')
+  assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 200)
+
+  // Who loaded it before sees what is there now, and what they typed.
+  const late = await form.submit(`${path}/edit`, { ...fields, name: 'late', expires_on: '' })
+  assert.equal(late.status, 412)
+  assert.match(late.text, /Somebody else changed this .* It is now: new\. .*It is now: 2099-01-02\./)
+  assert.match(late.body, /value="late"/)
+  const put = await late.submit(`${path}/edit`, { ...fields, name: 'late', expires_on: '' })
+  assert.equal(put.status, 303)
+  assert.match((await get(path)).text, /late .*Expires never/)
+
+  const bad = {
+    name: ' ',
+    expires_on: 'x',
+    'addresses.0': 'x',
+    [`permissions.${idOf('AI Gateway Run')}`]: '',
+  }
+  const refused = await submit(`${path}/edit`, bad)
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /Name: .* Last day: .* Address: /)
+  const none = await submit(`${path}/edit`, { name: 'late' })
+  assert.equal(none.status, 422)
+  assert.match(none.text, /Permissions: Choose at least one\./)
+})
+
+test('a token with policies that no form can hold keeps them', async t => {
+  const { base, submit, get, ask, account } = await openDashboard(t)
+  const resources = { [`svc.api.account.${account}`]: '*' }
+  const policies = [
+    { effect: 'allow', permission_groups: [{ name: 'API Tokens Write' }], resources },
+    { effect: 'deny', permission_groups: [{ name: 'API Tokens Read' }], resources },
+  ]
+  const { id } = (await ask('POST', '/tokens', { body: { name: 'odd', policies } })).json.result
+  const path = `${base}/tokens/${id}`
+  assert.match((await get(`${path}/edit`)).text, /API Tokens Write, but never API Tokens Read\. Several/)
+  assert.equal((await submit(`${path}/edit`, { name: 'even' })).status, 303)
+  const { result } = (await ask('GET', `/tokens/${id}`)).json
+  assert.deepEqual(
+    [result.name, result.policies.map(({ effect }: { effect: string }) => effect)],
+    ['even', ['allow', 'deny']],
+  )
+})
+
+test('a token is disabled and enabled, each after a page that says what will happen', async t => {
+  const { base, get, submit, ask, keepToken } = await openDashboard(t)
+  const { token, value } = await keepToken(['API Tokens Read'], { name: 'old' })
+  const path = `${base}/tokens/${token.id}`
+  const verify = async () => (await ask('GET', '/tokens/verify', { token: value })).status
+  const early = await get(`${path}/state`)
+  assert.match(early.text, /Disable this token\? .* is refused until it is enabled again/)
+  assert.match(
+    (await (await submit(`${path}/state`)).follow()).text,
+    /The token is disabled\..*State disabled/,
+  )
+  assert.equal(await verify(), 401)
+  assert.equal((await early.submit(`${path}/state`, {})).status, 412)
+  assert.match((await get(`${path}/state`)).text, /Enable this token\?/)
+  assert.match((await (await submit(`${path}/state`)).follow()).text, /active again\..*State active/)
+  assert.equal(await verify(), 200)
 })

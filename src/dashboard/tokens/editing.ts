@@ -1,0 +1,109 @@
+// What is changed of an API token that there is: its name, its reach, and whether it works.
+
+import { redirectTo } from '../../pages/layout.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft, etagField } from '../parts/draft.ts'
+import { paths } from '../paths.ts'
+import { tokenOf, tokensOf } from './handlers.ts'
+import { endOf, permissionsIn, policyOf, renamed } from './new-token.ts'
+import type { PermissionGroup, Token } from './token.ts'
+import { editTokenView, stateView } from './views.ts'
+
+export const showEditToken: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  return edit(ask, found.result, new Draft({ ...valuesOf(found.result), [etagField]: found.etag ?? '' }))
+}
+
+export const changeToken: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  const token = found.result
+  const draft = Draft.of(ask.form).compact('addresses')
+  if (draft.isGrowing) return edit(ask, token, draft)
+  const changed = await ask.api.put<Token>(tokenOf(ask), changedBy(draft, token, ask.account.id), {
+    ifMatch: draft.etag,
+  })
+  if (changed.ok) return redirectTo(done(paths.token(ask.account.id, token.id), 'token-changed'))
+  if (changed.status === 412) {
+    const { name, expires_on } = valuesOf(token)
+    return edit(ask, token, draft.overtaken({ name: name!, expires_on: expires_on! }, found.etag))
+  }
+  const refused = draft.refused(changed, renamed)
+  const isEmpty = isSimple(token) && permissionsIn(draft).length === 0
+  return edit(ask, token, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
+}
+
+export const confirmState: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  return state(ask, found.result, new Draft({ [etagField]: found.etag ?? '' }))
+}
+
+export const switchState: Handler = async ask => {
+  const found = await ask.api.get<Token>(tokenOf(ask))
+  if (!found.ok) return found
+  const draft = Draft.of(ask.form)
+  const status = draft.value('to') === 'active' ? 'active' : 'disabled'
+  const changed = await ask.api.put<Token>(tokenOf(ask), { ...found.result, status }, { ifMatch: draft.etag })
+  if (changed.ok)
+    return redirectTo(
+      done(
+        paths.token(ask.account.id, found.result.id),
+        status === 'active' ? 'token-enabled' : 'token-disabled',
+      ),
+    )
+  if (changed.status === 404) return changed
+  return state(ask, found.result, draft.with({ [etagField]: found.etag ?? '' }).refused(changed))
+}
+
+/** Whether a token is as this form makes them: one policy, which allows. */
+function isSimple({ policies: [policy, ...others] }: Token): boolean {
+  return policy?.effect === 'allow' && others.length === 0
+}
+
+function valuesOf(token: Token): Record<string, string> {
+  const { policies, condition, expires_on, name } = token
+  const groups = isSimple(token) ? policies[0]!.permission_groups : []
+  const addresses = condition?.request_ip.in ?? []
+  return {
+    name,
+    expires_on: expires_on?.slice(0, 10) ?? '',
+    ...Object.fromEntries(groups.map(({ id }) => [`permissions.${id}`, 'on'])),
+    ...Object.fromEntries(addresses.map((address, i) => [`addresses.${i}`, address])),
+  }
+}
+
+/** Makes the body that changes what the form shows, and nothing else. */
+function changedBy(draft: Draft, token: Token, account: string) {
+  const { status, condition, expires_on, ...rest } = token
+  const addresses = draft.list('addresses')
+  const { not_in } = condition?.request_ip ?? {}
+  const request_ip = { ...(addresses.length > 0 && { in: addresses }), ...(not_in && { not_in }) }
+  const day = draft.value('expires_on')
+  return {
+    ...rest,
+    name: draft.value('name'),
+    ...(isSimple(token) && { policies: [policyOf(draft, account)] }),
+    condition: { request_ip },
+    // A day that stays keeps its hour.
+    ...(day !== '' && { expires_on: day === expires_on?.slice(0, 10) ? expires_on : endOf(day) }),
+  }
+}
+
+async function edit(ask: Ask, token: Token, draft: Draft) {
+  const groups = await ask.api.get<PermissionGroup[]>(`${tokensOf(ask)}/permission_groups`)
+  if (!groups.ok) return groups
+  return editTokenView({
+    account: ask.account.id,
+    token,
+    groups: isSimple(token) ? groups.result : null,
+    frame: ask.frameFor(ask.path),
+    draft,
+  })
+}
+
+function state(ask: Ask, token: Token, draft: Draft) {
+  return stateView({ account: ask.account.id, token, frame: ask.frameFor(ask.path), draft })
+}
