@@ -15,6 +15,7 @@ import { StoreUnreachable } from '../store/store.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 import type { Face } from './face.ts'
+import { noPage } from './no-page.ts'
 import { readBody } from './request/input.ts'
 import { type Facts, routes } from './routes.ts'
 import { type Method, type Requester, Router } from './router.ts'
@@ -177,9 +178,10 @@ export class AdminServer {
     const face = faceOf(this.faces, request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     // Who accepts anything, as curl does, gets the page of links.
-    const isBrowser = /\btext\/html\b/.test(request.headers.accept ?? '')
-    const lead = isBrowser ? this.#leadFrom(request) : null
-    await this.#send(lead ?? (await this.#respond(request, sender)), request, response, sender)
+    const lead = isBrowser(request) ? this.#leadFrom(request) : null
+    const made = lead ?? (await this.#respond(request, sender))
+    const isNothing = made.status === 404 && !pathOf(request.url!).startsWith('/client/')
+    await this.#send(isNothing ? this.#nothing(request, made) : made, request, response, sender)
   }
 
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
@@ -189,7 +191,13 @@ export class AdminServer {
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     const lead = sender.isVouched ? this.#leadFrom(request) : null
     const refusal = failure('no_route', pathOf(request.url!).slice(0, 200))
-    await this.#send(lead ?? refusal, request, response, sender)
+    await this.#send(lead ?? this.#nothing(request, refusal), request, response, sender)
+  }
+
+  /** Returns a page in place of a refusal in JSON, for a browser. */
+  #nothing(request: IncomingMessage, refusal: ApiResponse): ApiResponse {
+    const isJson = refusal.headers['content-type']?.includes('json') === true
+    return isJson && isBrowser(request) ? noPage(this.front) : refusal
   }
 
   /** Leads a browser from `/` to where it begins; null for other paths. */
@@ -270,6 +278,10 @@ export class AdminServer {
       return failure('internal_error')
     }
   }
+}
+
+function isBrowser({ headers }: IncomingMessage): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
 /** Resolves when a server that was told to close has no connection left; at once where it never listened. */

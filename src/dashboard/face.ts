@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock } from '../base/clock.ts'
 import { readCookies } from '../pages/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
-import { originOf } from '../pages/own-origins.ts'
+import { originOf, plainHttpPage } from '../pages/own-origins.ts'
 import { forged, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { StoreUnreachable } from '../store/store.ts'
@@ -18,6 +18,8 @@ interface DashboardParts
     Partial<Pick<AdmissionParts, 'clock'>> {
   /** Returns the origins at which people reach the pages; other hosts lead to the first. */
   readonly origins: () => readonly string[]
+  /** Whether the edge believes proxies in front of it, and so knows who came over plain HTTP. */
+  readonly knowsScheme: () => boolean
 }
 
 export class DashboardFace {
@@ -57,6 +59,9 @@ export class DashboardFace {
     const { origin, isOurs } = originOf(request.headers.host, this.#parts.origins())
     const url = URL.parse(request.url!, origin)
     if (url === null) return redirectTo(paths.root)
+    const isKnown = sender.isVouched && this.#parts.knowsScheme()
+    const plain = isKnown ? plainHttpPage(origin, request.url!, sender.base) : null
+    if (plain !== null) return writePage(plain)
     const isForm = request.method === 'POST'
     const asset = isForm ? null : assetAt(url.pathname)
     if (asset !== null) return asset

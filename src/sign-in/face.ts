@@ -8,7 +8,7 @@ import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
 import type { Form } from '../pages/form.ts'
 import { isFormToken, newSecret } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
-import { originOf } from '../pages/own-origins.ts'
+import { originOf, plainHttpPage } from '../pages/own-origins.ts'
 import { consentIn, paths } from '../pages/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
@@ -25,6 +25,9 @@ interface Sender {
   readonly address: string | null
   readonly peer: string
   readonly ray: string
+  /** Whether the edge passed the request on, and the scheme and authority by which it came. */
+  readonly isVouched: boolean
+  readonly base: string | null
 }
 
 interface SignInParts {
@@ -36,6 +39,8 @@ interface SignInParts {
   readonly origins: () => readonly string[]
   /** Whether the dashboard is served at an origin. */
   readonly hasDashboard: (origin: string) => boolean
+  /** Whether the edge believes proxies in front of it, and so knows who came over plain HTTP. */
+  readonly knowsScheme: () => boolean
 }
 
 const noForm: Form = new Map()
@@ -44,13 +49,15 @@ export class SignInFace {
   readonly #people: People
   readonly #origins: () => readonly string[]
   readonly #hasDashboard: (origin: string) => boolean
+  readonly #knowsScheme: () => boolean
   readonly #table: ReadonlyMap<string, Handlers>
   readonly #consent: Handlers
 
-  constructor({ people, grants, interactions, origins, hasDashboard }: SignInParts) {
+  constructor({ people, grants, interactions, origins, hasDashboard, knowsScheme }: SignInParts) {
     this.#people = people
     this.#origins = origins
     this.#hasDashboard = hasDashboard
+    this.#knowsScheme = knowsScheme
     this.#consent = interactions === null ? {} : consentHandlers(interactions)
     this.#table = new Map([
       ...signInHandlers(interactions),
@@ -82,6 +89,9 @@ export class SignInFace {
     const { origin, isOurs } = this.#originOf(request)
     const url = URL.parse(request.url!, origin)
     if (url === null) return writePage(notFound)
+    const isKnown = sender.isVouched && this.#knowsScheme()
+    const plain = isKnown ? plainHttpPage(origin, request.url!, sender.base) : null
+    if (plain !== null) return writePage(plain)
     const handlers = this.#handlersOf(url.pathname)
     if (handlers === null) return writePage(notFound)
     const isForm = request.method === 'POST'

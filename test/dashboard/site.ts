@@ -44,7 +44,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     passwords,
     clock,
   })
-  const parts = { people, origins: () => [origin] }
+  const parts = { people, origins: () => [origin], knowsScheme: () => true }
   const edge: { entrance: Entrance | null } = { entrance: null }
   server.faces = [
     new SignInFace({

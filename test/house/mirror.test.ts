@@ -32,6 +32,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'admin/error-docs',
     'admin/handover',
     'admin/home',
+    'admin/no-page',
     'admin/routes',
     'base/send-stream',
   ],

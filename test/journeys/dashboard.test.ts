@@ -65,6 +65,16 @@ for (const workers of [0, 2])
     const forged = await person.post(`${tokens}/new`, { name: 'x' }, { origin: 'https://site.example' })
     assert.equal(forged.status, 403)
 
+    // Browsers get a page for what is not there, and by other spellings of the host they are where they wanted to be.
+    const accept = { accept: 'text/html,*/*;q=0.8' }
+    const nothing = await person.send('/nothing', { headers: accept })
+    assert.equal(nothing.status, 404)
+    assert.match(nothing.body, /<h1>Page not found<\/h1>.*href="\/dashboard"/s)
+    assert.match((await person.get('/nothing')).body, /"success":false/)
+    const spelled = await person.send('/auth/sign-in', { headers: { host: 'GATE.example:443' } })
+    assert.equal(spelled.status, 200)
+    assert.equal((await at('https://gate.example:80').get(tokens)).location, `https://gate.example${tokens}`)
+
     // The side port is another origin, to which nobody has signed in.
     const direct = at(gateway.admin, gateway.admin)
     const own = await direct.get(tokens)
@@ -77,6 +87,8 @@ for (const workers of [0, 2])
     assert.equal((await direct.send('/', { headers: { accept: 'text/html' } })).location, '/dashboard')
     assert.match((await direct.send('/', { headers: { accept: 'application/json' } })).body, /"links"/)
     assert.match((await direct.get('/')).body, /<h1>Gatehouse/)
+    assert.match((await direct.send('/nothing', { headers: accept })).body, /<h1>Page not found/)
+    assert.match((await direct.send('/client/v4/nothing', { headers: accept })).body, /"success":false/)
   })
 
 test('sign-in, sessions and the audit log of published hosts go by the address of the client', async t => {
@@ -124,5 +136,21 @@ zones: []
   for (const host of hosts) {
     assert.equal(await guess('192.0.2.9', host, 20), 429)
     assert.notEqual(await guess('192.0.2.10', host, 20), 429)
+  }
+})
+
+test('who came over plain HTTP is told to use https, where proxies in front say who did', async t => {
+  const gateway = await startGateway(
+    t,
+    'trusted_proxies: [127.0.0.1]\ndashboard: { host: gate.example }\nzones: []\n',
+  )
+  const person = new Visitor('https://gate.example', gateway.edge)
+  for (const path of ['/dashboard', '/auth/sign-in']) {
+    const plain = await person.get(path)
+    assert.equal(plain.status, 403)
+    assert.match(plain.text, /served over https.*Open it over https/)
+    assert.equal(plain.headers.get('set-cookie'), null)
+    const proto = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }
+    assert.notEqual((await person.send(path, { headers: proto })).status, 403)
   }
 })

@@ -216,6 +216,7 @@ function shownBy(id: string): string {
   const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
   if (kind) return `list${kind}Rules`
   if (id.endsWith('Gateway')) return 'getGateway'
+  if (id.endsWith('Token')) return 'getToken'
   return id.endsWith('Member') ? 'getMember' : 'getOAuthClient'
 }
 

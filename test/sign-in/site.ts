@@ -77,9 +77,11 @@ export class Site extends Settlement {
       interactions,
       origins: () => [site.origin, ...site.others],
       hasDashboard: () => site.hasDashboard,
+      knowsScheme: () => true,
     })
     server.on('request', (request, response) => {
-      const sender = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
+      const known = { address: '192.0.2.7', peer: '127.0.0.1', ray: '0123456789abcdef' }
+      const sender = { ...known, isVouched: false, base: null }
       face.serve(request, response, sender).catch(bug => response.writeHead(500).end(String(bug)))
     })
     return site

@@ -123,6 +123,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
   const own = () => (isReachable(config) ? [sidePort()] : [])
   const interactions = oauth?.interactions ?? null
   const entrance = new AiEntrance(parts.edge)
+  const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
   return [
     new SignInFace({
       people,
@@ -130,6 +131,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       interactions,
       origins: () => [...issuer(), ...dashboard, ...own()],
       hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
+      knowsScheme,
     }),
     new DashboardFace({
       people,
@@ -138,6 +140,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       origins: () => [...dashboard, ...own(), ...issuer()],
       issuer: () => issuerOf(parts),
       entrance: () => entrance.current,
+      knowsScheme,
     }),
   ]
 }
