@@ -24,6 +24,8 @@ interface Viewer {
   /** What they may see there. */
   readonly sections: readonly Crumb[]
   readonly path: string
+  /** Whether they may see something that has a ray id. */
+  readonly mayFind: boolean
 }
 
 /** Writes a page; `done` is a sentence of what was done before it. */
@@ -90,6 +92,7 @@ function bar(viewer: Viewer): Html {
 <div class="menu-body">
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && navigation(viewer)}
+${account !== null && viewer.mayFind && finder(account)}
 <ul class="person"><li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
@@ -111,6 +114,10 @@ function navigation({ sections, path }: Viewer): Html {
     section =>
       html`<li><a href="${section.path}"${section === current && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
   )}</ul></nav>`
+}
+
+function finder({ id }: Account): Html {
+  return html`<form class="find" role="search" aria-label="By ray id" method="get" action="${paths.find(id)}"><label for="find-ray">Find a ray</label><input id="find-ray" name="ray" type="search" required maxlength="40" autocomplete="off" autocapitalize="none" spellcheck="false"><button class="plain small">Find</button></form>`
 }
 
 /** Finds the section that a page is in: of two, the one whose path is longer, since the first page of an account is above all others. */

@@ -13,6 +13,7 @@ const viewer = {
     { title: 'Tokens', path: '/dashboard/a/tokens' },
   ],
   path: '/dashboard/a/tokens/new',
+  mayFind: true,
 }
 const view = { title: 'New <i>', content: html`<p>x</p>` }
 
@@ -40,4 +41,10 @@ test('a page may show pictures and frames only if it says so', () => {
   assert.doesNotMatch(policyOf({}), /https:|frame-src/)
   assert.match(policyOf({ hasPictures: true }), /img-src 'self' data: https:;/)
   assert.match(policyOf({ hasFrames: true }), /frame-src 'self';/)
+})
+
+test('a ray is looked for from each page of an account, by whoever may see what has one', () => {
+  assert.match(writeView(view, viewer).body, /<form class="find" [^>]*action="\/dashboard\/a\/find">/)
+  for (const less of [{ mayFind: false }, { account: null }])
+    assert.doesNotMatch(writeView(view, { ...viewer, ...less }).body, /class="find"/)
 })

@@ -71,7 +71,9 @@ for (const workers of [0, 2])
     assert.equal(nothing.status, 404)
     assert.match(nothing.body, /<h1>Page not found<\/h1>.*href="\/dashboard"/s)
     assert.match((await person.get('/nothing')).body, /"success":false/)
-    const spelled = await person.send('/auth/sign-in', { headers: { host: 'GATE.example:443' } })
+    const spelled = await at('https://gate.example').send('/auth/sign-in', {
+      headers: { host: 'GATE.example:443' },
+    })
     assert.equal(spelled.status, 200)
     assert.equal((await at('https://gate.example:80').get(tokens)).location, `https://gate.example${tokens}`)
 

@@ -12,7 +12,7 @@ import { Parameters } from '../request/query.ts'
 import type { Api, Call, ZoneCall } from '../row.ts'
 import { oldestOf } from './owner.ts'
 
-export const errorParameters = ['page', 'per_page', 'code', 'since', 'order'] as const
+export const errorParameters = ['page', 'per_page', 'code', 'since', 'order', 'ray'] as const
 export const errorOrders = ['last', 'count'] as const
 
 /** Where errors happen, and under which zone they are shown. */
@@ -71,6 +71,8 @@ async function respond(
   const order = parameters.choice('order', errorOrders)
   const since = Math.max(parameters.time('since') ?? 0, now - tallyKinds.error.kept)
   const code = parameters.wholeNumber('code', 1, 9_999, null)
+  const ray = parameters.text('ray')
+  if (ray !== null && !/^[0-9a-f]{16}$/.test(ray)) parameters.refuse('ray', 'must be 16 hex digits')
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const found: Happened[] = []
   for (let from = 0; from < places.length; from += mostAtOnce) {
@@ -84,6 +86,7 @@ async function respond(
         found.push({ place: some[i]!, sum, count: sum.slots.reduce((total, [, count]) => total + count, 0) })
       }
   }
+  if (ray !== null) return respondWithRay(found, ray, page, tallies)
   const ordered = await sortInTurns(
     found,
     order === 'count' ? (a, b) => b.count - a.count : (a, b) => b.sum.last - a.sum.last,
@@ -96,6 +99,23 @@ async function respond(
   )
   const window = { page: page.page, perPage: page.perPage, total: found.length }
   return listInTurns(shown, one => view(one, occurrences.get(one)!), window)
+}
+
+/** Responds with the error that one request got, with that request alone. */
+async function respondWithRay(
+  found: readonly Happened[],
+  ray: string,
+  { page, perPage }: { readonly page: number; readonly perPage: number },
+  tallies: Store['tallies'],
+): Promise<ApiResponse> {
+  const hits: ReturnType<typeof view>[] = []
+  await mapInTurns(found, async one => {
+    const all = await tallies.occurrences('error', one.place.scope, one.sum.name)
+    const own = all.filter(occurrence => occurrence.ray === ray)
+    if (own.length > 0) hits.push(view(one, own))
+  })
+  const shown = hits.slice((page - 1) * perPage, page * perPage)
+  return listInTurns(shown, one => one, { page, perPage, total: hits.length })
 }
 
 function view({ place, sum, count }: Happened, occurrences: readonly Occurrence[]) {

@@ -32,6 +32,11 @@ const errorQuery = {
   code: about('Only this code.', whole(1, 9_999)),
   since: about('Only hours that end later, in the last 24.', moment),
   order: about('What comes first: the last one, by default, or the most frequent.', oneOf(errorOrders)),
+  ray: about('Only the request with this ray id, if it is among the last ones of its error.', {
+    ...text,
+    pattern: '^[0-9a-f]{16}$',
+    examples: ['0123456789abcdef'],
+  }),
 }
 
 const jsonForAgents = {

@@ -45,6 +45,7 @@ export const showHappened: Handler = async ask => {
   const [zones, zone] = await Promise.all([zonesOf(ask), name ? zoneNamed(ask, name) : null])
   if (zone?.ok === false) return zone
   const code = query.get('code')?.trim() ?? ''
+  const ray = query.get('ray')?.trim().toLowerCase() ?? ''
   const place =
     zone === null ? apiPath('accounts', account.id, 'errors') : apiPath('zones', zone.result.id, 'errors')
   const listed = await ask.api.get<Happened[]>(place, {
@@ -52,9 +53,10 @@ export const showHappened: Handler = async ask => {
     per_page: onAPage,
     code: /^\d{3,4}$/.test(code) ? code : null,
     order: query.get('order') === 'count' ? 'count' : null,
+    ray: /^[0-9a-f]{16}$/.test(ray) ? ray : null,
   })
   if (!listed.ok) return listed
-  const isFiltered = code !== '' || zone !== null
+  const isFiltered = code !== '' || zone !== null || ray !== ''
   return {
     title: 'Errors',
     isWide: true,
@@ -82,7 +84,7 @@ function zoneLinks({ account, query }: Ask, zones: readonly Zone[]): Html | null
   return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${shown.map(
     ({ id, hosts }) =>
       html`<li><div><a href="${paths.errorZone(account.id, id)}">${told(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
-  )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone below.</p>`}</section>`
+  )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone above.</p>`}</section>`
 }
 
 function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
@@ -97,6 +99,7 @@ function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
       : html`<select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select>`
   }</div>
 <div class="field"><label for="search-order">First</label><select id="search-order" name="order">${option('last', 'The latest', 'order')}${option('count', 'The most frequent', 'order')}</select></div>
+<div class="field"><label for="search-ray">Ray</label><input id="search-ray" name="ray" type="search" value="${query.get('ray') ?? ''}" autocomplete="off" autocapitalize="none" spellcheck="false"></div>
 <button class="plain">Search</button></form>`
 }
 
@@ -114,7 +117,7 @@ function columnsOf(ask: Ask, areFew: boolean) {
     {
       title: 'Error',
       cell: (one: Happened) =>
-        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(account.id, one, areFew)}</div>`,
+        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(ask, one, areFew)}</div>`,
     },
     { title: 'Where', cell: (one: Happened) => placeOf(ask, one) },
     { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
@@ -140,12 +143,16 @@ function placeOf({ account, may }: Ask, { place, zone, gateway_id }: Happened): 
   }
 }
 
-function requestsOf(account: string, { occurrences, code, zone }: Happened, isWhole: boolean): Html | null {
+function requestsOf(
+  { account, query }: Ask,
+  { occurrences, code, zone }: Happened,
+  isWhole: boolean,
+): Html | null {
   if (occurrences.length === 0) return null
   const shown = isWhole ? occurrences : occurrences.slice(0, fewRequests)
   const show = isWhole ? String : brief
-  const all = withQuery(paths.errors(account), { code: String(code), zone })
-  return html`<details class="requests"><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
+  const all = withQuery(paths.errors(account.id), { code: String(code), zone })
+  return html`<details class="requests"${query.has('ray') && html` open`}><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
     ({ at, ray, method, host, path, status, format }) =>
       html`<li><code>${ray}</code> ${time(at)}<br><span class="hint long">${told(method)} ${told(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
   )}</ul>${shown.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`

@@ -1,8 +1,10 @@
 // The first page of an account.
 
 import type { Route } from '../ask.ts'
+import { findRay } from './find.ts'
 import { showOverview } from './handlers.ts'
 
 export const overviewRoutes: readonly Route[] = [
   { path: '/dashboard/{account}', permission: null, show: showOverview },
+  { path: '/dashboard/{account}/find', permission: null, show: findRay },
 ]

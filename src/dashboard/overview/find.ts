@@ -1,0 +1,51 @@
+// From a ray id, which clients and logs name, to what is known of its request.
+
+import { html } from '../../base/text/html.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { emptyState } from '../parts/lists.ts'
+import { paths, withQuery } from '../paths.ts'
+
+/** The most gateways whose logs are looked into, and how many at once. */
+const mostGateways = 200
+const atOnce = 20
+
+/** Leads to the call of an AI gateway that has this ray, or else to the error that the request got. */
+export const findRay: Handler = async ask => {
+  const { account, query, may } = ask
+  const ray = (query.get('ray') ?? '').trim().toLowerCase()
+  if (/^[0-9a-f]{16}$/.test(ray)) {
+    const gateway = may('AI Gateway Read') ? await gatewayOf(ask, ray) : null
+    if (gateway !== null) return redirectTo(paths.log(account.id, gateway, ray))
+    const errors = may('Analytics Read') && (await isError(ask, ray))
+    if (errors) return redirectTo(withQuery(paths.errors(account.id), { ray }))
+  }
+  return {
+    title: 'Find a request',
+    content: emptyState(
+      ray === '' ? 'Which request?' : 'Nothing found',
+      html`Enter a ray id: 16 hex digits, as in the field <code>svc-ray</code> of each response and on each error page. Calls of AI gateways are found in their logs, other requests among the errors of the last day, as long as they are of the last 20 of their kind. The access log has all.`,
+    ),
+  }
+}
+
+/** Returns the gateway that has a call in its log; null where none has. */
+async function gatewayOf({ api, account }: Ask, ray: string): Promise<string | null> {
+  const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
+  for (let page = 1; page <= mostGateways / atOnce; page++) {
+    const listed = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
+    if (!listed.ok) return null
+    const ids = listed.result.map(({ id }) => id)
+    const found = await Promise.all(ids.map(id => api.get(gateways(id, 'logs', ray))))
+    const at = found.findIndex(({ ok }) => ok)
+    if (at >= 0) return ids[at]!
+    if (ids.length < atOnce) return null
+  }
+  return null
+}
+
+async function isError({ api, account }: Ask, ray: string): Promise<boolean> {
+  const listed = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
+  return listed.ok && listed.result.length > 0
+}
