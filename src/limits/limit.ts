@@ -60,6 +60,19 @@ export function quotaLimitOf(zone: string, kind: 'day' | 'month', most: number):
   return limitOf(`quota ${zone}`, most, { kind })
 }
 
+/** The name of the limit of an AI gateway for callers, the same for every gateway. */
+export const gatewayLimitName = 'ai-gateway'
+
+/** Compiles the rate limit of an AI gateway: `most` calls in `period` ms. */
+export function gatewayLimitOf(
+  { account, id }: { readonly account: string; readonly id: string },
+  kind: 'sliding' | 'fixed',
+  most: number,
+  period: number,
+): Limit {
+  return limitOf(`${gatewayLimitName} ${account}/${id}`, most, { kind, period })
+}
+
 /** Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding window. */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {

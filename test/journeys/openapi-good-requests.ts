@@ -67,6 +67,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   createGateway: none,
   listGateways: none,
   getGateway: madeGateway,
+  listGatewayRateLimits: madeGateway,
   updateGateway: madeGateway,
   deleteGateway: madeGateway,
   listLogs: keptLog,

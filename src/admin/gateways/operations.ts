@@ -1,7 +1,7 @@
 // The operations of AI gateways, for the document of the API.
 
 import { json, type Operation, refusal } from '../openapi/operation.ts'
-import { about, named, page, success, text } from '../openapi/schemas.ts'
+import { about, listOf, named, page, success, text } from '../openapi/schemas.ts'
 import { changedGateway, newGateway } from './schemas.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
 
@@ -43,6 +43,14 @@ export const gatewayOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Show an AI gateway',
     response: json(success(named('Gateway')), ['etag']),
+  },
+  [`GET ${gateway}/rate_limits`]: {
+    id: 'listGatewayRateLimits',
+    tag,
+    summary: 'Show the rate limit of an AI gateway, with the tokens and apps nearest to it',
+    description:
+      'An empty list if the gateway has none. What was counted lately; a key that no process has in memory is not among the nearest.',
+    response: json(success(listOf(named('GatewayRateLimit')))),
   },
   [`PUT ${gateway}`]: {
     id: 'updateGateway',

@@ -4,6 +4,7 @@ import { jsonBody } from '../request/input.ts'
 import { pageParameters } from '../request/query.ts'
 import { account, type ApiRow } from '../row.ts'
 import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
+import { listGatewayRateLimits } from './rate-limits.ts'
 
 const gateways = `${account}/ai-gateway/gateways`
 const gateway = `${account}/ai-gateway/gateways/{gateway_id}`
@@ -19,6 +20,12 @@ export const gatewayRows: readonly ApiRow[] = [
     handle: listGateways,
   },
   { method: 'GET', path: gateway, permission: 'AI Gateway Read', handle: getGateway },
+  {
+    method: 'GET',
+    path: `${gateway}/rate_limits`,
+    permission: 'AI Gateway Read',
+    handle: listGatewayRateLimits,
+  },
   {
     method: 'PUT',
     path: gateway,

@@ -1,12 +1,15 @@
 // What AI gateways look like, in requests and in responses.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records.ts'
+import { mostNear } from '../../limits/near-keys.ts'
+import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'
 import {
   about,
   closed,
   exactly,
   flag,
+  listOf,
   type Members,
   oneOf,
   open,
@@ -88,4 +91,16 @@ export const gateway = open({
   is_default: about('Whether calls that name no gateway use it.', flag),
   created_at: time,
   modified_at: time,
+})
+
+export const gatewayRateLimit = open({
+  name: about('As in RateLimit fields.', text),
+  limit: whole(1),
+  window: technique,
+  period: about('Seconds.', whole(1)),
+  key: about('What calls are counted by; nothing for all together.', listOf(oneOf(['token', 'app']))),
+  nearest: about(
+    'The keys with the most use: a `token_id`, an `app`, or nothing for calls without either.',
+    listOf(nearKey, 0, mostNear),
+  ),
 })

@@ -6,7 +6,7 @@ import { oauthClient, oauthClientWithSecret, oauthScope, verification } from '..
 import { accountGrant, authorizationEvent, clientGrant, userGrant } from '../oauth-grants/schemas.ts'
 import { accessRule } from '../zones/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../custom-errors/schemas.ts'
-import { gateway } from '../gateways/schemas.ts'
+import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
 import { attention } from '../attention/schemas.ts'
@@ -47,6 +47,7 @@ export const schemas = {
   AccessRule: accessRule,
   Zone: zone,
   RateLimit: rateLimit,
+  GatewayRateLimit: gatewayRateLimit,
   HappenedError: happenedError,
   AccessRuleHits: accessRuleHits,
   ErrorRuleHits: errorRuleHits,

@@ -3,7 +3,7 @@
 import { about, listOf, number, oneOf, open, orNull, text, whole } from '../openapi/schemas.ts'
 import { mostNear } from '../../limits/near-keys.ts'
 
-const key = open({
+export const nearKey = open({
   key: listOf(
     open({
       by: about('`address`, `token`, `app`, `token_id`, `path`, or `header` and its name.', text),
@@ -35,6 +35,6 @@ export const rateLimit = open({
   ),
   nearest: about(
     'The keys with the most use. Null for a limit of all zones, unless the oldest account owns the zone: they may be clients of others.',
-    orNull(listOf(key, 0, mostNear)),
+    orNull(listOf(nearKey, 0, mostNear)),
   ),
 })

@@ -91,8 +91,12 @@ function nameOf(part: LimitKey): string {
   return part.by === 'header' ? `header ${part.name}` : part.by
 }
 
-/** Shows a key with what the store has counted by it, or with what processes know while the store is unreachable. */
-async function viewKey({ limit, key }: Listed, near: NearKey, { counters }: Store, now: number) {
+async function viewKey({ limit, key }: Listed, near: NearKey, store: Store, now: number) {
+  return { key: partsOf(near.key, key), ...(await useOf(limit, near, store, now)) }
+}
+
+/** Returns what the store has counted by a key, or what processes know while the store is unreachable; and how long until one more fits, in seconds. */
+export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Store, 'counters'>, now: number) {
   const { most, span, period } = limit
   const until = endOf(span, now)
   const window =
@@ -103,7 +107,6 @@ async function viewKey({ limit, key }: Listed, near: NearKey, { counters }: Stor
   const full = span.kind === 'sliding' ? period : until - now
   const wait = used >= most && reply !== null && reply.wait > 0 ? reply.wait : full
   return {
-    key: partsOf(near.key, key),
     used: Math.round(used),
     remaining: Math.max(0, Math.round(most - used)),
     reset: Math.ceil(wait / 1000),

@@ -4,16 +4,21 @@ import { type Html, html } from '../../base/text/html.ts'
 import { facts } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { dangerZone } from '../parts/forms.ts'
+import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
-import { crumbsOf, findGateway } from './asked.ts'
+import { crumbsOf, findGateway, gatewayOf } from './asked.ts'
 import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
 export const showGateway: Handler = async ask => {
-  const found = await findGateway(ask)
+  const [found, limits] = await Promise.all([
+    findGateway(ask),
+    ask.api.get<readonly RateLimit[]>(gatewayOf(ask, 'rate_limits')),
+  ])
   if (!found.ok) return found
+  if (!limits.ok) return limits
   const gateway = found.result
   const account = ask.account.id
   const mayEdit = ask.may('AI Gateway Edit')
@@ -29,7 +34,7 @@ export const showGateway: Handler = async ask => {
     title: gateway.id,
     crumbs: crumbsOf(ask),
     actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a>`,
-    content: html`${authenticationCard(ask, gateway, mayEdit)}${settingsCard(ask, gateway, mayEdit)}${callCard(ask)}${dangerZone(mayEdit ? dangers : [])}`,
+    content: html`${authenticationCard(ask, gateway, mayEdit)}${settingsCard(ask, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(ask)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
 
@@ -54,6 +59,17 @@ function settingsCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
     ['Created', time(gateway.created_at)],
     ['Changed', gateway.modified_at === gateway.created_at ? null : time(gateway.modified_at)],
   ])}${mayEdit && html`<p><a class="button plain small" href="${paths.gatewaySettings(ask.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
+}
+
+/** The rate limit of a gateway as the API shows it. */
+interface RateLimit {
+  readonly name: string
+  readonly limit: number
+  readonly nearest: readonly NearKey[]
+}
+
+function limitCard({ name, limit, nearest }: RateLimit): Html {
+  return html`<section class="card" aria-labelledby="limit" id="limit-card" data-live="5"><h2 id="limit">Rate limit</h2>${nearTable(name, limit, nearest)}</section>`
 }
 
 function callCard(ask: Ask): Html {

@@ -3,7 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration } from '../../base/text/quantity.ts'
 import { facts, told } from '../../pages/components.ts'
-import { badge, emptyState, table } from '../parts/lists.ts'
+import { badge, emptyState } from '../parts/lists.ts'
+import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { grouped } from '../parts/numbers.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
 
@@ -22,14 +23,6 @@ interface Limit {
   readonly over_last_hour: number
   /** Null for those whose clients may be those of other accounts. */
   readonly nearest: readonly NearKey[] | null
-}
-
-interface NearKey {
-  readonly key: readonly { readonly by: string; readonly value: string | null }[]
-  readonly used: number
-  readonly remaining: number
-  /** Seconds. */
-  readonly reset: number
 }
 
 export const showLimits = inZone(async (ask, zone) => {
@@ -82,27 +75,7 @@ function allowedBy({ limit, window, period }: Limit): string {
 }
 
 function nearestOf({ name, limit, nearest }: Limit): Html {
-  if (nearest === null)
-    return html`<p class="hint">It counts clients of all zones, which only the oldest account may see.</p>`
-  if (nearest.length === 0) return html`<p class="hint">Nothing was counted lately.</p>`
-  const columns = [
-    { title: 'Nearest to it', isName: true, cell: keyOf },
-    {
-      title: 'Used',
-      cell: ({ used }: NearKey) =>
-        html`<div><meter min="0" max="${limit}" high="${limit * 0.8}" value="${used}">${used}</meter> ${grouped(used)} of ${grouped(limit)}</div>`,
-    },
-    {
-      title: 'Left',
-      isNumber: true,
-      cell: ({ remaining }: NearKey) => (remaining === 0 ? badge('none', 'bad') : grouped(remaining)),
-    },
-    { title: 'Resets in', isNumber: true, cell: ({ reset }: NearKey) => `${reset} s` },
-  ]
-  return table(`Nearest to ${name}`, columns, nearest)
-}
-
-function keyOf({ key }: NearKey): Html {
-  if (key.length === 0) return html`all requests`
-  return html`<span class="long">${key.map(({ by, value }, i) => [i > 0 && ', ', `${by} `, value === null ? 'of a long value' : html`<code>${value}</code>`])}</span>`
+  return nearest === null
+    ? html`<p class="hint">It counts clients of all zones, which only the oldest account may see.</p>`
+    : nearTable(name, limit, nearest)
 }

@@ -2,8 +2,8 @@
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
-import { type Limit, limitOf } from '../../limits/limit.ts'
-import type { Gateway, GatewayRateLimit, Token } from '../../store/records.ts'
+import { gatewayLimitName, gatewayLimitOf, type Limit } from '../../limits/limit.ts'
+import type { Gateway, Token } from '../../store/records.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
 import { meterApp } from './meter.ts'
@@ -56,21 +56,19 @@ interface Known {
 }
 
 /** The limits by record: changing a gateway makes a new record. */
-const limits = new WeakMap<GatewayRateLimit, Known>()
+const limits = new WeakMap<Gateway, Known>()
 
-function knownLimit({ rateLimit = null }: Gateway): Known | null {
+function knownLimit(gateway: Gateway): Known | null {
+  const { rateLimit = null } = gateway
   if (rateLimit === null || rateLimit.limit === 0) return null
-  const known = limits.get(rateLimit)
+  const known = limits.get(gateway)
   if (known !== undefined) return known
   const { technique, interval, limit: most } = rateLimit
   const period = interval * 1000
   const made = {
-    limit: limitOf(name, most, { kind: technique, period }),
-    fields: new LimitFields(name, most, period),
+    limit: gatewayLimitOf(gateway, technique, most, period),
+    fields: new LimitFields(gatewayLimitName, most, period),
   }
-  limits.set(rateLimit, made)
+  limits.set(gateway, made)
   return made
 }
-
-/** The name of the limit for callers, the same for every gateway. */
-const name = 'ai-gateway'

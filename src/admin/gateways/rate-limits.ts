@@ -1,0 +1,40 @@
+// The handler that shows the rate limit of an AI gateway, with the tokens and apps that are nearest to it.
+
+import { gatewayLimitName, gatewayLimitOf } from '../../limits/limit.ts'
+import { joinNear } from '../../limits/near-keys.ts'
+import { type ApiResponse, success } from '../envelope.ts'
+import type { Api, Call } from '../row.ts'
+import { useOf } from '../zones/rate-limits.ts'
+import { findGateway, noGateway } from './gateways.ts'
+
+/** Responds with the limit of a gateway as a list: empty where it has none. */
+export async function listGatewayRateLimits(
+  { account, params, now }: Call,
+  { store, zones }: Api,
+): Promise<ApiResponse> {
+  const gateway = await findGateway(store, account, params.gateway_id!)
+  if (gateway === null) return noGateway
+  const { rateLimit = null } = gateway
+  if (rateLimit === null || rateLimit.limit === 0) return success([])
+  const { technique, interval, limit: most, key = 'gateway' } = rateLimit
+  const limit = gatewayLimitOf(gateway, technique, most, interval * 1000)
+  const keys = joinNear(await zones.nearLimits([limit.name]))
+  const own = `${account}/${gateway.id}`
+  const nearest = keys.map(async near => ({
+    key: partsOf(near.key.slice(own.length + 1)),
+    ...(await useOf(limit, near, store, now)),
+  }))
+  return success([
+    {
+      ...{ name: gatewayLimitName, limit: most, window: technique, period: interval },
+      key: key === 'gateway' ? [] : [key],
+      nearest: await Promise.all(nearest),
+    },
+  ])
+}
+
+/** Reads what calls are counted by; nothing where all are, or all without a token. */
+function partsOf(text: string) {
+  const [, kind, value] = /^(app|token) (.+)$/.exec(text) ?? []
+  return value === undefined ? [] : [{ by: kind === 'app' ? 'app' : 'token_id', value }]
+}
