@@ -139,7 +139,7 @@ export function editTokenView({ account, token, groups, frame, draft }: EditedTo
   }
 }
 
-/** Says what it means to switch a token off, or on again. */
+/** Makes what stands before a token is switched off, or on again. */
 export function stateView({ account, token, frame, draft }: Change): View {
   const isOn = token.status !== 'disabled'
   return {
@@ -151,7 +151,7 @@ export function stateView({ account, token, frame, draft }: Change): View {
       draft,
       what: isOn
         ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${told(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
-        : html`<p>Whoever has the value of ${told(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
+        : html`<p>Anyone who has the value of ${told(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
       send: isOn ? 'Disable the token' : 'Enable the token',
       cancel: paths.token(account, token.id),
     }),

@@ -18,6 +18,7 @@ import {
 } from '../../../src/dashboard/parts/fields.ts'
 import { confirmation, dangerZone, draftForm, isTyped, notTyped } from '../../../src/dashboard/parts/forms.ts'
 import { badge, emptyState, pager, table } from '../../../src/dashboard/parts/lists.ts'
+import { nearTable } from '../../../src/dashboard/parts/near-keys.ts'
 import { compact, dollars, grouped } from '../../../src/dashboard/parts/numbers.ts'
 import { codeBlock, copyable, shownOnce, time } from '../../../src/dashboard/parts/values.ts'
 import { searchForm } from '../../../src/dashboard/parts/search.ts'
@@ -303,4 +304,15 @@ test('numbers are written as people read them', () => {
   assert.deepEqual([0, 9_999, 0.25, 12_345, 2e6].map(compact), ['0', '9,999', '0.3', '12.3K', '2M'])
   const costs = [0, 0.0000154, 0.123456, 1, 1234.567]
   assert.deepEqual(costs.map(dollars), ['$0', '$0.0000154', '$0.123', '$1.00', '$1,234.57'])
+})
+
+test('who is nearest to a limit is shown with what is left, and nobody where nothing was counted', () => {
+  const key = [
+    { by: 'app', value: '<b>' },
+    { by: 'token', value: null },
+  ]
+  const { markup } = nearTable('limit', 2_000, [{ key, used: 1_500, remaining: 0, reset: 9 }])
+  assert.match(markup, /app <code>&#60;b&#62;<\/code>, token of a long value/)
+  assert.match(markup, /1,500 of 2,000.*none.*9 s/s)
+  assert.match(nearTable('limit', 1, []).markup, /Nothing was counted lately/)
 })
