@@ -56,6 +56,7 @@ async function takeAll(
     const response = await page.goto(origin + target, { waitUntil: 'networkidle' })
     if (response?.status() !== 200 || !page.url().endsWith(target)) continue
     const name = steps.map(step => step.replaceAll(/[{}~]/g, '')).join('-') || 'overview'
+    if (name === 'zones-zone-explain') await explain(page)
     titles.set(name, (await page.locator('h1').textContent())!)
     await page.screenshot({
       path: join(folder, `${name}-${scheme}.png`),
@@ -63,6 +64,15 @@ async function takeAll(
       clip: await topOf(page),
     })
   }
+}
+
+/** Has the page tell what would happen to a request that a rule refuses. */
+async function explain(page: Page): Promise<void> {
+  await page.getByLabel('Path', { exact: true }).fill('/admin/users')
+  await page.getByLabel('Client address').fill('198.51.100.7')
+  await page.getByRole('button', { name: 'Explain' }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
 }
 
 /** Writes the page that shows all pictures, by their names. */

@@ -116,7 +116,7 @@ async function member(ask: Ask, sent: Draft | null) {
 }
 
 function refusedIn(sent: Draft, refused: Draft): Draft {
-  return sent.ticked('roles').length === 0 ? refused.withFault('roles', 'Choose one at least.') : refused
+  return sent.ticked('roles').length === 0 ? refused.withFault('roles', 'Choose at least one.') : refused
 }
 
 function membersOf({ account }: Ask): string {

@@ -25,7 +25,7 @@ export const findRay: Handler = async ask => {
     title: 'Find a request',
     content: emptyState(
       ray === '' ? 'Which request?' : 'Nothing found',
-      html`Enter a ray id: 16 hex digits, as in the field <code>svc-ray</code> of each response and on each error page. Calls of AI gateways are found in their logs, other requests among the errors of the last day, as long as they are of the last 20 of their kind. The access log has all.`,
+      html`${ray !== '' && html`Nothing is known of <code class="long">${ray.slice(0, 40)}</code>. `}Enter a ray id: 16 hex digits, as in the field <code>svc-ray</code> of each response and on each error page. Calls of AI gateways are found in their logs, other requests among the errors of the last day, as long as they are of the last 20 of their kind. The access log has all.`,
     ),
   }
 }

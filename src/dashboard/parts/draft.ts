@@ -135,8 +135,13 @@ const sentBefore =
 
 function renameAll(faults: Faults, renamed: Readonly<Record<string, string>>): Faults {
   const result: Record<string, string> = {}
-  for (const [pointer, sentence] of Object.entries(faults)) {
+  for (const [pointer, rule] of Object.entries(faults)) {
     const place = renameOne(pointer, renamed)
+    // What the body has as a list is no list to who fills in fields.
+    const sentence = rule.replace(
+      /^Must be a list of 1 to (\d+) items\.$/,
+      'Enter at least one, and $1 at most.',
+    )
     result[place] = result[place] === undefined ? sentence : `${result[place]} ${sentence}`
   }
   return result

@@ -73,7 +73,14 @@ const typedField = 'typed'
 
 /** Makes what stands between a person and something that cannot be undone. */
 export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }: Confirmation): Html {
-  const parts = { frame, draft, labels: { [typedField]: 'The name' }, send, look: 'danger', cancel } as const
+  const parts = {
+    frame,
+    draft,
+    labels: { [typedField]: 'Confirmation' },
+    send,
+    look: 'danger',
+    cancel,
+  } as const
   const field =
     typed &&
     textField(draft, {
@@ -96,7 +103,7 @@ export function isTyped(draft: Draft, word: string): boolean {
 
 /** Returns the draft with a fault at the field in which a name is typed. */
 export function notTyped(draft: Draft): Draft {
-  return draft.withFault(typedField, 'This is not the name.')
+  return draft.withFault(typedField, 'This does not match.')
 }
 
 interface Danger {

@@ -39,7 +39,7 @@ export function listView({ account, tokens, info, query, mayWrite }: TokenList):
     },
     { title: 'State', cell: stateOf },
     { title: 'Allows', cell: ({ policies }: Token) => policiesInWords(policies, 3) },
-    { title: 'Last used', cell: ({ last_used_on }: Token) => time(last_used_on) },
+    { title: 'Last used', cell: lastUseOf },
     { title: 'Expires', cell: ({ expires_on }: Token) => time(expires_on) },
     { title: 'Created', cell: ({ issued_on }: Token) => time(issued_on) },
   ]
@@ -247,6 +247,11 @@ export function revokeView({ account, token, frame, draft }: Change): View {
   }
 }
 
+/** Shows the last use, which is kept to the hour; one in the hour of its creation came after that. */
+function lastUseOf({ last_used_on: used, issued_on: made }: Token): Html {
+  return time(used !== undefined && used < made ? made : used)
+}
+
 const factsOf = (token: Token) =>
   facts([
     ['State', stateOf(token)],
@@ -255,7 +260,7 @@ const factsOf = (token: Token) =>
     ['Works since', token.not_before === undefined ? null : time(token.not_before)],
     ['Expires', time(token.expires_on)],
     ['Created', time(token.issued_on)],
-    ['Last used', time(token.last_used_on)],
+    ['Last used', lastUseOf(token)],
     ['Changed', token.modified_on === token.issued_on ? null : time(token.modified_on)],
     ['Id', html`<code>${token.id}</code>`],
   ])

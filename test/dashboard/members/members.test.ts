@@ -28,7 +28,7 @@ test('an invitation with mistakes comes back as it was typed', async t => {
   const again = await submit(`${base}/members/new`, { email: 'nobody' })
   assert.equal(again.status, 422)
   assert.match(again.body, /id="email-fault">/)
-  assert.match(again.body, /id="roles-fault">Choose one at least\.</)
+  assert.match(again.body, /id="roles-fault">Choose at least one\.</)
   assert.match(again.body, /value="nobody"/)
 })
 

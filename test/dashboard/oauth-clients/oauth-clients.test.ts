@@ -240,7 +240,7 @@ test('a client is deleted by who types its name', async t => {
   assert.match((await get(`${path}/delete`)).text, /One consent ends at once/)
   const refused = await submit(`${path}/delete`, { typed: 'Stop' })
   assert.equal(refused.status, 422)
-  assert.match(refused.text, /This is not the name/)
+  assert.match(refused.text, /This does not match/)
   const deleted = await submit(`${path}/delete`, { typed: 'Shop' })
   assert.match((await deleted.follow()).text, /The client was deleted/)
   assert.equal((await get(path)).status, 404)

@@ -42,6 +42,13 @@ test('faults of the API find their fields, under the names that the form has for
   assert.deepEqual([draft.status, draft.key], [422, 'k'])
 })
 
+test('what the body has as a list is no list to who fills in fields', () => {
+  const faults = { '/uris': 'Must be a list of 1 to 20 items.', '/uris/0': 'Must be a list of dots.' }
+  const draft = new Draft().refused({ ok: false, status: 400, faults, retryAfter: null })
+  assert.equal(draft.fault('uris'), 'Enter at least one, and 20 at most.')
+  assert.equal(draft.fault('uris.0'), 'Must be a list of dots.')
+})
+
 test('a key that was used for other values is replaced, and that is said', () => {
   const draft = new Draft({ name: 'x', idempotency_key: 'k' }).refused(failure(422, { '': 'Used.' }))
   assert.match(draft.faults['']!, /was sent before/)
@@ -163,7 +170,7 @@ test('what is worst wants the name typed', () => {
   assert.equal(isTyped(new Draft({ typed: ' Shop ' }), 'Shop'), true)
   assert.equal(isTyped(new Draft({ typed: 'shop' }), 'Shop'), false)
   const again = confirmation({ ...parts, draft: notTyped(new Draft({ typed: 'x' })) }).markup
-  assert.match(again, /This is not the name\./)
+  assert.match(again, /This does not match\./)
   assert.match(again, /value="x"/)
 })
 
