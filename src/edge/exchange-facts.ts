@@ -93,7 +93,7 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   get tls(): boolean {
-    return equalsIgnoreCase(this.#x.scheme, 'https')
+    return this.#x.scheme === 'https'
   }
 
   protected pathOf({ head, paths }: Exchange): string {

@@ -7,6 +7,7 @@ import { Work } from '../expression/work-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { BodyReader, Framing } from '../http1/body.ts'
+import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Shown } from '../tokens/verify.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
@@ -195,9 +196,11 @@ export class Exchange {
     return (this.#work ??= new Work())
   }
 
-  /** The scheme by which the client reached this gateway, or as a trusted hop reports it. */
-  get scheme(): string {
-    return this.way?.proto ?? schemeOf(this.client)
+  /** The scheme by which the client reached this gateway, or as a trusted hop reports it, in any case; some report `wss` of WebSocket handshakes. */
+  get scheme(): 'http' | 'https' {
+    const proto = this.way?.proto ?? null
+    if (proto === null) return schemeOf(this.client)
+    return equalsIgnoreCase(proto, 'https') || equalsIgnoreCase(proto, 'wss') ? 'https' : 'http'
   }
 
   get origin(): Origin | null {

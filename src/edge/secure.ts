@@ -13,7 +13,8 @@ export function secure(x: Exchange): Refusal | 'answered' | null {
   if (tls !== null && !isFor(x, tls)) return refuse('sni_host_mismatch')
   if (x.zone === null) return null
   const rules = x.zone.config.tls
-  if (tls === null) return rules.redirect && x.scheme !== 'https' ? redirect(x) : null
+  if (rules.redirect && x.scheme !== 'https') return redirect(x)
+  if (tls === null) return null
   if (rules.minVersion === 'TLSv1.3' && tls.version !== 'TLSv1.3') return refuse('tls_version_not_supported')
   const { ciphers } = rules
   const isListed = ciphers.length === 0 || (ciphers as readonly string[]).includes(tls.cipher)

@@ -82,7 +82,11 @@ test('plain HTTP is redirected where the zone wants https: the same host, path a
 test('what a trusted hop says of the scheme counts, and what a stranger says does not', async t => {
   const trusting = await start(t, { asks: { redirect: true }, trustedProxies: ['127.0.0.1'] })
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: https'))).status, 200)
+  assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: HTTPS'))).status, 200)
+  assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: wss'))).status, 200)
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: http'))).status, 308)
+  // Its own TLS says nothing of how its client came.
+  assert.equal((await trusting.ask(request('GET /', 'X-Forwarded-Proto: http'))).status, 308)
   const { askPlainly } = await start(t, { asks: { redirect: true } })
   assert.equal((await askPlainly(request('GET /', 'X-Forwarded-Proto: https'))).status, 308)
 })

@@ -42,7 +42,7 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
 export function resolveZoneTls({ redirect, hsts, min_version, ciphers }: ZoneSettings['tls']): ZoneTls {
   return {
     redirect: redirect.value,
-    hsts: hsts === 0 ? null : hsts / 1000,
+    hsts: hsts === 0 ? null : Math.floor(hsts / 1000),
     minVersion: versions[min_version],
     ciphers,
   }
