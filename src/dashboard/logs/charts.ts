@@ -1,6 +1,7 @@
 // How an AI gateway was used over time: requests, errors, tokens and cost, by model or by token.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
 import { facts, notice } from '../../pages/components.ts'
 import type { Failure } from '../api.ts'
 import type { Handler } from '../ask.ts'
@@ -85,7 +86,7 @@ export const showCharts: Handler = async ask => {
   const shown =
     series.count === 0
       ? emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')
-      : html`<div class="card">${totals(series)}</div>${chartsOf(series, by, starts)}`
+      : html`<div class="card">${totals(series)}</div>${await chartsOf(series, by, starts)}`
   return {
     ...page,
     content: html`${form}<div id="charts"${!series.is_complete && html` data-live="2"`}>${series.is_complete ? shown : [notice('Earlier calls are being summed up. Without script, load the page again in a moment.'), series.count > 0 && shown]}</div>`,
@@ -139,24 +140,29 @@ const measures = [
   { id: 'cost', title: 'Cost', of: ({ cost }: Sums) => cost, write: dollars },
 ] as const
 
-function chartsOf(
+/** Draws a chart of each measure, with turns for others between. */
+async function chartsOf(
   { groups, others }: Series,
   by: 'model' | 'token',
   starts: readonly number[],
-): readonly Html[] {
+): Promise<readonly Html[]> {
   const windows = starts.map(start => new Date(start).toISOString())
-  return measures.map(({ id, title, of, write }) => {
+  const drawn: Html[] = []
+  for (const { id, title, of, write } of measures) {
+    await nextTurn()
     const values = ({ points }: Line) => spread(points, starts, of)
     const rest = [others, ...groups.slice(mostSeries)].map(values)
-    return chart({
+    const parts = {
       id,
       title,
       windows,
       write,
       series: groups.slice(0, mostSeries).map(group => ({ name: nameOf(group, by), values: values(group) })),
       others: { name: 'Others', values: starts.map((_, at) => rest.reduce((sum, one) => sum + one[at]!, 0)) },
-    })
-  })
+    }
+    drawn.push(chart(parts))
+  }
+  return drawn
 }
 
 /** Adds points up to bars. */
