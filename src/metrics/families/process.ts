@@ -66,7 +66,7 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_worker_restarts_total',
-    help: 'Workers replaced after a crash.',
+    help: 'Workers replaced after a crash or a hang.',
     read: ({ workerRestarts }) => [sample(workerRestarts)],
   },
   {
