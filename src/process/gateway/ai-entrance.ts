@@ -64,10 +64,10 @@ export class AiEntrance {
   }
 }
 
-/** Returns the origin that clients use. An issuer with https means that TLS ends before the edge, so names are reached by that too. */
+/** Returns the origin that clients use. Where clients reach the issuer by https, they reach other names of the edge by its port too, whether TLS ends there or before. */
 function originOf(host: string, { port, tls }: Listener, { oauth }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
-    return `https://${host}`
+    return new URL(`https://${host}:${new URL(oauth.issuer).port}`).origin
   const name = isIPv6(host) ? `[${host}]` : host
   return new URL(`${tls ? 'https' : 'http'}://${name}:${port}`).origin
 }

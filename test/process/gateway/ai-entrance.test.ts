@@ -34,6 +34,8 @@ test('the address is that of the first host, as clients reach it', () => {
   assert.equal(entranceOf({ hosts: ['::1'] })!.origin, 'http://[::1]:8080')
   const issuer = 'https://id.example'
   assert.equal(entranceOf({ hosts: ['ai.example'], issuer })!.origin, 'https://ai.example')
+  const secure = { hosts: ['ai.example'], issuer: 'https://id.example:8443' }
+  assert.equal(entranceOf(secure)!.origin, 'https://ai.example:8443')
   assert.equal(entranceOf({ issuer })!.origin, 'http://127.0.0.1:8080')
   const port80 = [{ host: '::', port: 80, tls: false }]
   assert.equal(entranceOf({ hosts: ['ai.example'], endpoints: port80 })!.origin, 'http://ai.example')
