@@ -167,8 +167,13 @@ test('a handshake that does not go on ends in time, whatever was sent of it', as
     assert.equal(await wire.ending, 'RST')
   }
   assert.equal(edge.metrics.tlsFailures.timeout.value, 4)
+  assert.equal(edge.metrics.clientConnections.value, 0)
+})
+
+test('a client that leaves in the middle of its handshake is counted, and leaves nothing', async t => {
+  const { edge } = await start(t)
   const gone = await connectTo(t, edge.port)
-  await gone.send(hello.subarray(0, 50))
+  await gone.send((await helloOf('site.test')).subarray(0, 50))
   gone.leave()
   await until(() => edge.metrics.tlsFailures.closed.value === 1)
   assert.equal(edge.metrics.clientConnections.value, 0)
