@@ -1,5 +1,6 @@
 // Finds the page of a path.
 
+import { isId } from '../base/id.ts'
 import type { Route } from './ask.ts'
 
 interface Found {
@@ -36,10 +37,25 @@ function fit(pattern: readonly string[], steps: readonly string[]): Record<strin
   for (const [i, step] of pattern.entries()) {
     const name = /^\{(\w+)\}$/.exec(step)?.[1]
     const value = name === undefined ? null : decode(steps[i]!)
-    if (name === undefined ? step !== steps[i] : value === null) return null
+    if (name === undefined ? step !== steps[i] : value === null || !isOfKind(name, value)) return null
     if (name !== undefined) params[name] = value!
   }
   return params
+}
+
+/** What steps stand for that nobody names: in the place of such a value, a word could be one of the paths of the API beside it. */
+const kinds: Readonly<Record<string, (value: string) => boolean>> = {
+  client: isId,
+  errorrule: isId,
+  grant: isId,
+  log: value => /^[0-9a-f]{16}$/.test(value),
+  member: isId,
+  rule: isId,
+  token: isId,
+}
+
+function isOfKind(name: string, value: string): boolean {
+  return kinds[name]?.(value) ?? true
 }
 
 function decode(text: string): string | null {

@@ -20,6 +20,29 @@ test('what a step stands for is decoded, and a path that cannot be has no page',
     assert.equal(find(path), null, path)
 })
 
+test('a word in the place of an id has no page, whatever the API has at that path', () => {
+  const all = new RouteTable(routes)
+  const id = '0123456789abcdef0123456789abcdef'
+  for (const place of [
+    'tokens/{id}',
+    'tokens/{id}/roll',
+    'members/{id}',
+    'apps/{id}/end',
+    'oauth-clients/{id}',
+    'oauth-clients/{id}/edit',
+    'zones/main/rules/{id}',
+    'errors/zones/main/rules/{id}',
+  ]) {
+    const pathOf = (step: string) => `/dashboard/${id}/${place.replace('{id}', step)}`
+    assert.ok(all.find(pathOf(id)), place)
+    for (const word of ['permission_groups', 'verify', '%6frder', 'constructor', `${id}0`, id.toUpperCase()])
+      assert.equal(all.find(pathOf(word)), null, `${place}: ${word}`)
+  }
+  const logs = `/dashboard/${id}/gateways/default/logs`
+  assert.ok(all.find(`${logs}/0123456789abcdef`))
+  for (const word of ['tail', 'series', 'summary', id]) assert.equal(all.find(`${logs}/${word}`), null, word)
+})
+
 test('every page of the dashboard is below an account, shows or takes something, and what changes needs a permission', () => {
   for (const { path, permission, show, take } of routes) {
     // A name of ours begins with ~ where people choose the others.
