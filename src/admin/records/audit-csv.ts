@@ -32,8 +32,8 @@ export function csvLine(entry: AuditEntry): string {
   return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
 }
 
-/** Quotes a value. An apostrophe before what a spreadsheet would take for a formula makes it text. */
+/** Quotes a value. An apostrophe before what a spreadsheet would take for a formula makes it text; some take signs of full width for the others. */
 function cellOf(value: string): string {
-  const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value
+  const text = /^[=+\-@＝＋－＠\t\r\n]/.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`
 }

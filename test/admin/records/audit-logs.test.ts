@@ -149,6 +149,10 @@ test('all that match are exported, as CSV without formulas or as lines of JSON',
     '@SUM(A1)',
     '\tx',
     '\r=1',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠1',
     'plain',
     'a,"b"\n=1',
   ]
@@ -176,8 +180,8 @@ test('all that match are exported, as CSV without formulas or as lines of JSON',
   assert.equal(cells.length, columns.length * names.length)
   const at = columns.indexOf('oauth_client_name')
   const shown = names.map((_, i) => cells[i * columns.length + at])
-  assert.deepEqual(shown, [...names.slice(0, 6).map(name => `'${name}`), ...names.slice(6)])
-  for (const cell of cells) assert.doesNotMatch(cell, /^[=+\-@\t\r\n]/)
+  assert.deepEqual(shown, [...names.slice(0, 10).map(name => `'${name}`), ...names.slice(10)])
+  for (const cell of cells) assert.doesNotMatch(cell, /^[=+\-@＝＋－＠\t\r\n]/)
 
   const lines = (await get('?format=ndjson&action.type=roll')).text
     .trimEnd()
