@@ -6,18 +6,22 @@ import { redirectTo } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { findZone, type Rule, zoneCrumbs } from './asked.ts'
 
+/** Reads the rules of the zone of a path, with their entity tag. */
+export async function findRules(ask: Ask) {
+  const zone = await findZone(ask)
+  return zone.ok ? ask.api.get<Rule[]>(rulesOf(ask)) : zone
+}
+
 /** Finds the rule of a path, with the entity tag of all rules of its zone. */
 export async function findRule(ask: Ask) {
-  const zone = await findZone(ask)
-  if (!zone.ok) return zone
-  const rules = await ask.api.get<Rule[]>(rulesOf(ask))
+  const rules = await findRules(ask)
   if (!rules.ok) return rules
   const rule = rules.result.find(({ id }) => id === ask.params.errorrule)
   return { ok: true, rule: rule ?? null, etag: rules.etag } as const
@@ -63,17 +67,20 @@ export const showRule: Handler = async ask => {
   }
 }
 
-export const confirmRuleDeletion: Handler = async ask => {
+export const confirmRuleDeletion: Handler = ask => deletion(ask, new Draft())
+
+async function deletion(ask: Ask, draft: Draft) {
   const found = await findRule(ask)
   if (!found.ok) return found
-  const { rule } = found
+  const { rule, etag } = found
   if (rule === null) return notFound
   return {
     title: 'Delete this rule?',
     crumbs: zoneCrumbs(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
       frame: ask.frameFor(ask.path),
-      draft: new Draft(),
+      draft: draft.with({ [etagField]: etag ?? '' }),
       what: html`<p>Errors that match <code class="long">${rule.expression}</code> get what the next rule or page says, at once. This cannot be undone.</p>`,
       send: 'Delete the rule',
       cancel: paths.errorRule(ask.account.id, ask.params.zone!, rule.id),
@@ -84,7 +91,9 @@ export const confirmRuleDeletion: Handler = async ask => {
 export const deleteRule: Handler = async ask => {
   const zone = await findZone(ask)
   if (!zone.ok) return zone
-  const deleted = await ask.api.delete(ruleOf(ask))
+  const draft = Draft.of(ask.form)
+  const deleted = await ask.api.delete(ruleOf(ask), { ifMatch: draft.etag })
+  if (!deleted.ok && deleted.status === 412) return deletion(ask, draft.overtaken({}, null))
   if (!deleted.ok) return deleted
   return redirectTo(done(paths.errorZone(ask.account.id, ask.params.zone!), 'error-rule-deleted'))
 }

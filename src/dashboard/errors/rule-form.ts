@@ -7,7 +7,7 @@ import type { Ask, Handler, View } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { errorContentTypes } from '../../config/custom-errors-config.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { expressionField } from '../parts/expression-field.ts'
 import { areaField, selectField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -16,7 +16,7 @@ import { paths } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { findZone, type Preview, previewOf, type Rule, zoneCrumbs } from './asked.ts'
 import { decided, headOf } from './codes.ts'
-import { findRule, ruleOf, rulesOf } from './one-rule.ts'
+import { findRule, findRules, ruleOf, rulesOf } from './one-rule.ts'
 import { frame, framed, framedText, isPage } from './sandbox.ts'
 
 /** What a new form says. */
@@ -33,17 +33,23 @@ const testButton = 'test'
 const frameName = 'preview'
 
 export const showNewRule: Handler = async ask => {
-  const zone = await findZone(ask)
-  return zone.ok ? formView(ask, { draft: new Draft(usual), rule: null, tried: null }) : zone
+  const found = await findRules(ask)
+  if (!found.ok) return found
+  const draft = new Draft({ ...usual, [etagField]: found.etag ?? '' })
+  return formView(ask, { draft, rule: null, tried: null })
 }
 
 export const createRule: Handler = async ask => {
-  const zone = await findZone(ask)
-  if (!zone.ok) return zone
+  const found = await findRules(ask)
+  if (!found.ok) return found
   const draft = Draft.of(ask.form)
   if (draft.has(testButton)) return test(ask, draft, null)
-  const made = await ask.api.post<Rule>(rulesOf(ask), bodyOf(draft))
-  if (!made.ok) return formView(ask, { draft: draft.refused(made), rule: null, tried: null })
+  // A form that is sent again was made for the rules before it.
+  const made = await ask.api.post<Rule>(rulesOf(ask), bodyOf(draft), { ifMatch: draft.etag })
+  if (!made.ok) {
+    const next = made.status === 412 ? draft.overtaken({}, found.etag) : draft.refused(made)
+    return formView(ask, { draft: next, rule: null, tried: null })
+  }
   return redirectTo(done(paths.errorZone(ask.account.id, ask.params.zone!), 'error-rule-created'))
 }
 

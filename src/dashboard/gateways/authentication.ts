@@ -18,7 +18,10 @@ export const switchAuthentication: Handler = async ask => {
   const found = await findGateway(ask)
   if (!found.ok) return found
   const draft = Draft.of(ask.form)
-  const authentication = draft.value('to') === 'on'
+  const to = draft.value('to')
+  // Of what does not say, nothing is opened.
+  if (to !== 'on' && to !== 'off') return switching(ask, draft)
+  const authentication = to === 'on'
   const body = { ...found.result, authentication }
   const changed = await ask.api.put<Gateway>(gatewayOf(ask), body, { ifMatch: draft.etag })
   if (changed.ok)

@@ -6,7 +6,7 @@ import { lacksSecondFactor } from '../../people/second-factor.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler, View } from '../ask.ts'
 import { done } from '../deeds.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { checkbox } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { paths } from '../paths.ts'
@@ -15,13 +15,16 @@ import type { Account } from './member.ts'
 export const showTwoFactor: Handler = async ask => {
   const found = await ask.api.get<Account>(accountOf(ask))
   if (!found.ok) return found
-  return view(ask, new Draft(found.result.settings.enforce_twofactor ? { required: 'on' } : {}))
+  return view(ask, new Draft(valuesOf(found.result)))
 }
 
 export const changeTwoFactor: Handler = async ask => {
   const found = await ask.api.get<Account>(accountOf(ask))
   if (!found.ok) return found
   const draft = Draft.of(ask.form)
+  const now = valuesOf(found.result)
+  // Whoever saves a page of before would take back what they have not seen.
+  if (draft.etag !== now.etag) return view(ask, draft.overtaken({ required: now.etag }, now.etag))
   if (draft.has('required') && lacksSecondFactor(ask.actor.user, { enforceTwoFactor: true }))
     return view(
       ask,
@@ -32,6 +35,12 @@ export const changeTwoFactor: Handler = async ask => {
   const changed = await ask.api.put(accountOf(ask), { id, name, type, settings })
   if (!changed.ok) return view(ask, draft.refused(changed))
   return redirectTo(done(paths.members(ask.account.id), 'two-factor-changed'))
+}
+
+/** Returns what the form holds; the rule itself is what it depends on. */
+function valuesOf({ settings }: Account) {
+  const isRequired = settings.enforce_twofactor
+  return { [etagField]: isRequired ? 'on' : 'off', ...(isRequired && { required: 'on' }) }
 }
 
 function view(ask: Ask, draft: Draft): View {

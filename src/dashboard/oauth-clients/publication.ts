@@ -5,7 +5,7 @@ import { told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
 import type { Client } from './client.ts'
@@ -16,16 +16,22 @@ export const restartVerification: Handler = async ask => {
   if (!found.ok) return found
   const { client_uri } = found.result
   if (client_uri === undefined) return redirectTo(pageOf(ask))
-  const restarted = await ask.api.patch<Client>(clientOf(ask), { client_uri })
+  const restarted = await ask.api.patch<Client>(
+    clientOf(ask),
+    { client_uri },
+    { ifMatch: found.etag ?? undefined },
+  )
   return restarted.ok ? redirectTo(done(pageOf(ask), 'verification-restarted')) : restarted
 }
 
 export const confirmPublication: Handler = ask => publication(ask, new Draft())
 
 export const publish: Handler = async ask => {
-  const published = await ask.api.patch<Client>(clientOf(ask), { visibility: 'public' })
+  const draft = Draft.of(ask.form)
+  const body = { visibility: 'public' }
+  const published = await ask.api.patch<Client>(clientOf(ask), body, { ifMatch: draft.etag })
   if (published.ok) return redirectTo(done(pageOf(ask), 'client-published'))
-  return publication(ask, Draft.of(ask.form).refused(published))
+  return publication(ask, published.status === 412 ? draft.overtaken({}, null) : draft.refused(published))
 }
 
 async function publication(ask: Ask, draft: Draft) {
@@ -37,7 +43,7 @@ async function publication(ask: Ask, draft: Draft) {
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
       frame: ask.frameFor(ask.path),
-      draft,
+      draft: draft.with({ [etagField]: found.etag ?? '' }),
       what: html`<p>Everybody may then allow ${told(found.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
       send: 'Publish it for everybody',
       cancel: pageOf(ask),

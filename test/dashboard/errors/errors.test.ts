@@ -173,6 +173,36 @@ test('a rule is tried, added, changed and deleted', async t => {
   assert.deepEqual(await rulesOf(site), [])
 })
 
+test('a form for a rule that is sent again makes no second one', async t => {
+  const site = await openDashboard(t)
+  const path = `${site.base}/errors/zones/main/rules/new`
+  const form = await site.get(path)
+  assert.equal((await form.submit(path, { ...rule, ...tried })).status, 303)
+  const again = await form.submit(path, { ...rule, ...tried })
+  assert.equal(again.status, 412)
+  assert.match(again.text, /Somebody else changed this/)
+  assert.equal((await rulesOf(site)).length, 1)
+  assert.equal((await again.submit(path, { ...rule, ...tried })).status, 303)
+  assert.equal((await rulesOf(site)).length, 2)
+})
+
+test('a rule is not deleted by who has not seen what became of it', async t => {
+  const site = await openDashboard(t)
+  const { base, submit, get, ask } = site
+  await submit(`${base}/errors/zones/main/rules/new`, { ...rule, ...tried })
+  const [{ id, ...kept }] = await rulesOf(site)
+  const path = `${base}/errors/zones/main/rules/${id}/delete`
+  const form = await get(path)
+  const body = { ...kept, expression: 'response.code == 504' }
+  await ask('PUT', `/client/v4/zones/main/error_rules/${id}`, { body })
+  const late = await form.submit(path)
+  assert.equal(late.status, 412)
+  assert.match(late.text, /Somebody else changed this.*response\.code == 504/)
+  assert.equal((await rulesOf(site)).length, 1)
+  assert.equal((await late.submit(path)).status, 303)
+  assert.deepEqual(await rulesOf(site), [])
+})
+
 test('what is wrong with a rule stands beside its field, an expression with the character', async t => {
   const { base, submit } = await openDashboard(t)
   const path = `${base}/errors/zones/main/rules/new`

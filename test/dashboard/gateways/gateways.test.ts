@@ -94,6 +94,9 @@ test('authentication is switched, with a warning where no token has been used ye
   const form = await get(path)
   assert.equal((await form.submit(path)).status, 303)
   assert.equal((await ask('GET', '/ai-gateway/gateways/default')).json.result.authentication, true)
+  // What does not say which way opens nothing.
+  for (const to of ['', 'ON']) assert.equal((await (await get(path)).submit(path, { to })).status, 200)
+  assert.equal((await ask('GET', '/ai-gateway/gateways/default')).json.result.authentication, true)
   // The form was for what the gateway was then.
   const again = await form.submit(path)
   assert.equal(again.status, 412)

@@ -118,6 +118,22 @@ test('two-step sign-in is required of members, by who has turned it on', async t
   assert.equal(await required(), false)
 })
 
+test('a page of before does not take back that two-step sign-in is required', async t => {
+  const { base, kept, account, addPerson, signIn } = await openDashboard(t)
+  const own = await signIn(await addPerson('Super Administrator', { totp: totp({ confirmedAt: 1 }) }))
+  const path = `${base}/members/two-factor`
+  const form = await own.get(path)
+  const { name } = (await kept.accounts.get(account))!
+  await kept.accounts.update(account, { name, enforceTwoFactor: true })
+  const late = await form.submit(path)
+  assert.equal(late.status, 412)
+  assert.match(late.text, /Somebody else changed this.*It is now: on\./)
+  const isRequired = async () => (await kept.accounts.get(account))!.enforceTwoFactor
+  assert.equal(await isRequired(), true)
+  assert.equal((await late.submit(path)).status, 303)
+  assert.notEqual(await isRequired(), true)
+})
+
 test('what members allowed apps to do is listed, and ended', async t => {
   const { base, get, submit, kept, user, account } = await openDashboard(t)
   assert.match((await get(`${base}/apps`)).text, /No app acts for a member/)

@@ -186,7 +186,7 @@ test('who hosts the home page is shown what to publish, and begins again', async
 })
 
 test('a client is published when nothing is missing', async t => {
-  const { path, get, submit, read, client, kept } = await openWith(t, { scopes: ['openid'] })
+  const { path, get, submit, read, ask, client, kept } = await openWith(t, { scopes: ['openid'] })
   assert.match(
     (await get(path)).text,
     /missing The host of the home page.* missing A scope that opens something/,
@@ -199,6 +199,12 @@ test('a client is published when nothing is missing', async t => {
   await kept.oauthClients.replace({ ...client, verification: verified, scopes: ['ai_gateway.run'] }, version)
   assert.match((await get(path)).text, /Publish…/)
   assert.match((await get(`${path}/publish`)).text, /This is permanent/)
+  const form = await get(`${path}/publish`)
+  await ask('PATCH', `/oauth_clients/${client.id}`, { body: { client_name: 'Another shop' } })
+  const late = await form.submit(`${path}/publish`)
+  assert.equal(late.status, 412)
+  assert.match(late.text, /Somebody else changed this.*Another shop/)
+  assert.equal((await read()).visibility, 'private')
   const published = await submit(`${path}/publish`)
   assert.match((await published.follow()).text, /The client is public.*Everybody may allow this app/)
   assert.equal((await read()).visibility, 'public')
