@@ -86,6 +86,8 @@ const proven = [
   '/admin%3fx',
   '/admin%23x',
   '/admin%0a',
+  '/%09/x/admin',
+  '//%09/public/admin',
   '/%20admin%20/x',
   '/ad%0dmin',
   '/public/..%20/admin',

@@ -49,6 +49,7 @@ const lateHabits: readonly Habit[] = [
   path => path.replaceAll('%2F', '/'),
   path => path.replaceAll('%5C', '/'),
   withoutHost,
+  withoutBrokenHost,
   path => path.replace(/(?:;|%3B)[^/]*/g, ''),
   withoutRest,
   withoutHiddenQuery,
@@ -83,6 +84,11 @@ function mapped(paths: ReadonlySet<string>, habit: Habit): Set<string> {
 function withoutHost(path: string): string {
   const [host] = /^\/{2,}[^/]*/.exec(path) ?? []
   return host === undefined ? path : path.slice(host.length) || '/'
+}
+
+/** Does so as parsers do that drop tabs and line breaks first, those between two slashes too. */
+function withoutBrokenHost(path: string): string {
+  return /^\/+%0[9AD]/.test(path) ? withoutHost(path.replace(lineBreaks, '')) : path
 }
 
 function withoutRest(path: string): string {
