@@ -319,7 +319,7 @@ export interface Logs {
   walk(account: string, gateway: string, from: LogWalk): AsyncIterable<readonly LogSummary[]>
   /** Marks the contents of `count` windows of `width` ms each from `since` on, without reading them. */
   marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]>
-  /** Keeps a text that was worked out of a window, in place of an earlier one. Weaker than records: it may get lost, and it goes with the entries and their gateway. */
+  /** Keeps a text that was worked out of a window, in place of an earlier one. Weaker than records: it may get lost, and it goes when entries are removed or make room, and with their gateway. */
   keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void>
   /** Returns what was kept of windows under these marks, in their order; null where there is nothing. */
   keptSums(

@@ -134,6 +134,7 @@ return {last, found}`
 export const removeEntries = lua`
 local removed = 0
 redis.call('HINCRBY', KEYS[4], 'removals', 1)
+redis.call('DEL', KEYS[5], KEYS[6])
 for _, id in ipairs(ARGV) do
   removed = removed + redis.call('ZREM', KEYS[1], id)
   redis.call('ZREM', KEYS[2], id)

@@ -87,6 +87,7 @@ export class SqliteLogs implements Logs {
       removed += await this.#db.write(() => this.#removeFrom(key, segment.key, ids))
       await pause()
     }
+    if (removed > 0) await this.#forgetSums(key)
     return removed
   }
 
@@ -236,6 +237,11 @@ export class SqliteLogs implements Logs {
       const found = this.#segments.summaries(segment.key)
       return found ? summarySlices(found.batch, account, gateway, found.isShown) : []
     })
+  }
+
+  /** Removes the sums of a gateway, with pauses for others: they may name what was removed. */
+  async #forgetSums(key: number): Promise<void> {
+    while ((await this.#db.write(() => this.#sums.removeSome(key, sumSlice))) === sumSlice);
   }
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
