@@ -1,9 +1,9 @@
 // The admin listener: a small strict server beside the data plane.
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Duplex, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { freeDescriptors } from '../base/descriptors.ts'
 import { sendStream } from '../base/send-stream.ts'
@@ -16,6 +16,7 @@ import { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 import type { Face } from './face.ts'
 import { noPage } from './no-page.ts'
+import { refuseBytes, refuseTunnel } from './raw-refusals.ts'
 import { readBody } from './request/input.ts'
 import { type Facts, routes } from './routes.ts'
 import { type Method, type Requester, Router } from './router.ts'
@@ -160,7 +161,7 @@ export class AdminServer {
     })
     server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
     server.on('drop', () => this.refused())
-    server.on('clientError', refuseBytes)
+    server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))
     server.on('connect', (_, socket) => refuseTunnel(socket))
     // One that cannot listen says so to who asked for it.
     server.on('error', error => server.listening && this.#bug(error))
@@ -337,30 +338,4 @@ function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++
   return count > 1 ? '' : (value as string)
-}
-
-/** Responds to bytes that are no request, so that the person who sent them reads why instead of a reset. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  endWith(bytesFailure(error), socket)
-}
-
-/** Refuses CONNECT: no tunnel begins at this port. Node itself would close the connection without a word. */
-function refuseTunnel(socket: Duplex): void {
-  // Who leaves before it is told is no concern of anybody.
-  socket.on('error', () => socket.destroy())
-  endWith(failure('method_not_allowed', tunnelless), socket, `Allow: ${tunnelless}\r\n`)
-}
-
-const tunnelless = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-
-function endWith({ status, body }: ApiResponse, socket: Duplex, more = ''): void {
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${more}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
-
-function bytesFailure({ code }: NodeJS.ErrnoException): ApiResponse {
-  if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', limits.maxHeaderSize)
-  return failure(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late_request' : 'no_request')
 }

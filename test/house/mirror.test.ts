@@ -33,6 +33,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'admin/handover',
     'admin/home',
     'admin/no-page',
+    'admin/raw-refusals',
     'admin/routes',
     'base/send-stream',
   ],

@@ -30,16 +30,15 @@ export class CertificateWatch {
     this.#look()
   }
 
-  /** When each ends; of two for one name and type of key, the first, which is the one in use. */
+  /** When each ends; of several with one first name and type of key, the one that ends first: it may be in use for other names. */
   get expiries(): readonly CertificateExpiry[] {
-    const all = this.#certificates.map(({ names, keyType, notAfter }) => ({
-      name: names[0]!,
-      keyType,
-      notAfter,
-    }))
-    const isFirst = (one: CertificateExpiry, at: number) =>
-      all.findIndex(({ name, keyType }) => name === one.name && keyType === one.keyType) === at
-    return all.filter(isFirst)
+    const found = new Map<string, CertificateExpiry>()
+    for (const { names, keyType, notAfter } of this.#certificates) {
+      const name = names[0]!
+      const key = `${keyType} ${name}`
+      if (notAfter < (found.get(key)?.notAfter ?? Infinity)) found.set(key, { name, keyType, notAfter })
+    }
+    return [...found.values()]
   }
 
   close(): void {

@@ -45,3 +45,18 @@ test('one that was replaced is no longer warned of, and one that is not valid ye
   watch.watch({ certificates: [{ certificate: next.cert, key: next.key }], minVersion: 'TLSv1.2' })
   assert.equal(lines.at(-1), 'error certificate not valid yet: clients refuse it')
 })
+
+test('of certificates with one name and type of key, the one that ends first is reported, and no other', t => {
+  const { watch } = start(t, 90)
+  const pairs = [30, 20, 60].map(days => selfSigned('site.test', days))
+  const other = selfSigned('other.test', 10)
+  watch.watch({
+    certificates: [...pairs, other].map(({ cert, key }) => ({ certificate: cert, key })),
+    minVersion: 'TLSv1.2',
+  })
+  const days = watch.expiries.map(({ name, notAfter }) => [name, Math.round((notAfter - Date.now()) / day)])
+  assert.deepEqual(days, [
+    ['site.test', 20],
+    ['other.test', 10],
+  ])
+})

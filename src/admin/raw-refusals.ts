@@ -1,0 +1,31 @@
+// What a socket of the side port is told where there is no request to respond to.
+
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type ApiResponse, failure } from './envelope.ts'
+
+/** Responds to bytes that are no request, or whose head has more than `mostHead` bytes, so that the person who sent them reads why instead of a reset. */
+export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, mostHead: number): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  endWith(bytesFailure(error, mostHead), socket)
+}
+
+/** Refuses CONNECT: no tunnel begins at this port. Node itself would close the connection without a word. */
+export function refuseTunnel(socket: Duplex): void {
+  // Who leaves before it is told is no concern of anybody.
+  socket.on('error', () => socket.destroy())
+  endWith(failure('method_not_allowed', tunnelless), socket, `Allow: ${tunnelless}\r\n`)
+}
+
+const tunnelless = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+
+function endWith({ status, body }: ApiResponse, socket: Duplex, more = ''): void {
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${more}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function bytesFailure({ code }: NodeJS.ErrnoException, mostHead: number): ApiResponse {
+  if (code === 'HPE_HEADER_OVERFLOW') return failure('head_too_large', mostHead)
+  return failure(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'late_request' : 'no_request')
+}
