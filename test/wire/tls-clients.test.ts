@@ -22,8 +22,12 @@ interface Settings extends EdgeSettings {
   readonly tls?: Partial<TlsConfig>
 }
 
-async function start(t: TestContext, settings: Settings = {}) {
-  const origin = await startResponder(t, () => ok('hello'))
+async function start(
+  t: TestContext,
+  settings: Settings = {},
+  respond: () => string | Promise<string> = () => ok('hello'),
+) {
+  const origin = await startResponder(t, respond)
   const config = {
     ...edgeConfig([origin.url], settings),
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
@@ -202,6 +206,16 @@ test('a client that closes its half after its request gets the whole response, t
   wire.finish()
   assert.equal((await wire.response()).text, 'hello')
   assert.equal(await wire.ending, 'FIN')
+})
+
+test('a client that closes its half and leaves has abandoned its request', async t => {
+  const { edge, origin } = await start(t, {}, () => new Promise<string>(() => {}))
+  const { wire } = await secure(t, edge)
+  await wire.send(request('GET /'))
+  await until(() => origin.requests.length === 1)
+  wire.leave()
+  await until(() => edge.metrics.clientAborts.value === 1)
+  await until(() => edge.metrics.clientConnections.value === 0)
 })
 
 test('a drain lets exchanges over TLS finish, and closes idle connections', async t => {
