@@ -157,3 +157,13 @@ test('pages and configurations say one word for one thing, as CONTRIBUTING.md ha
   const configurations = globSync('config/**/*.yaml', { cwd: root }).map(readPage)
   for (const { path, text } of [...docs, ...configurations]) assert.doesNotMatch(text, others, path)
 })
+
+test('the changelog says nothing twice, as merges by union make it', () => {
+  const lines = readPage('CHANGELOG.md')
+    .text.split('\n')
+    .filter(line => line.startsWith('- '))
+  assert.deepEqual(
+    lines.filter((line, at) => lines.indexOf(line) !== at),
+    [],
+  )
+})
