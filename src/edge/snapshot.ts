@@ -99,44 +99,14 @@ export interface SnapshotParts {
 
 /** Compiles a configuration; when that fails, throws and changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
-  const { origins, metrics, access, issuer } = parts
+  const { origins, metrics, access } = parts
   const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
   const ofAll = compileRateLimits(config.rateLimits, metrics)
-  const ofZones = new Map(
-    config.zones.map(zone => [
-      zone,
-      [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
-    ]),
-  )
-  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
-    config: route,
-    limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
-    pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
-    rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
-  })
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
-  const settingsParts = {
-    account: config.errors,
-    sources: access,
-    directory: parts.zones,
-    failed,
-  }
-  const broken = new Map<string, string>()
-  const settingsOf = new Map<ZoneConfig, ZoneSettings>()
   return {
     name: config.name,
-    zones: compileZones(config.zones, buildRoute, zone => {
-      const settings = zoneSettings(zone.config, settingsParts, parts.before?.settings.get(zone.config))
-      settingsOf.set(zone.config, settings)
-      if (settings.flaw !== null) broken.set(zone.config.name, settings.flaw)
-      const limits = ofZones.get(zone.config)!
-      const { name } = zone.config
-      const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
-      return { ...zone, ...counts, limits, ...settings }
-    }),
-    settings: settingsOf,
-    broken,
+    ...buildZones(config, parts, { pools, ofAll, failed }),
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,
     client: config.client,
@@ -150,6 +120,45 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     origins: pools.origins,
     pools,
   }
+}
+
+/** What all zones have in common. */
+interface Shared {
+  readonly pools: Pools
+  readonly ofAll: readonly MeterRule[]
+  readonly failed: (what: CustomErrorFailure) => void
+}
+
+function buildZones(
+  config: Config,
+  parts: SnapshotParts,
+  { pools, ofAll, failed }: Shared,
+): Pick<Snapshot, 'zones' | 'settings' | 'broken'> {
+  const { metrics, issuer } = parts
+  const ofZones = new Map(
+    config.zones.map(zone => [
+      zone,
+      [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
+    ]),
+  )
+  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
+    config: route,
+    limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
+    pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
+    rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
+  })
+  const settingsParts = { account: config.errors, sources: parts.access, directory: parts.zones, failed }
+  const broken = new Map<string, string>()
+  const settings = new Map<ZoneConfig, ZoneSettings>()
+  const zones = compileZones(config.zones, buildRoute, zone => {
+    const own = zoneSettings(zone.config, settingsParts, parts.before?.settings.get(zone.config))
+    settings.set(zone.config, own)
+    const { name } = zone.config
+    if (own.flaw !== null) broken.set(name, own.flaw)
+    const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
+    return { ...zone, ...counts, limits: ofZones.get(zone.config)!, ...own }
+  })
+  return { zones, settings, broken }
 }
 
 function buildAi(
