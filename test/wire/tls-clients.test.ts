@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect as connectTcp, createServer } from 'node:net'
+import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { X509Certificate } from 'node:crypto'
@@ -54,6 +54,14 @@ async function secure(
   const wire = new Wire(socket)
   await once(socket, 'secureConnect')
   return { wire, socket }
+}
+
+/** Opens a connection whose TCP connection is at hand as well. */
+async function secureOver(t: TestContext, edge: Edge): Promise<{ wire: Wire; transport: Socket }> {
+  const transport = connectTcp(edge.port, '127.0.0.1')
+  await once(transport, 'connect')
+  const { wire } = await secure(t, edge, { socket: transport })
+  return { wire, transport }
 }
 
 /** Tells the error of a handshake that fails. */
@@ -215,6 +223,36 @@ test('a client that closes its half and leaves has abandoned its request', async
   await until(() => origin.requests.length === 1)
   wire.leave()
   await until(() => edge.metrics.clientAborts.value === 1)
+  await until(() => edge.metrics.clientConnections.value === 0)
+})
+
+test('what breaks TLS behind the handshake costs the connection at once, between requests and within one', async t => {
+  const { edge, origin } = await start(t)
+  // A record that no key fits, none that TLS knows, and one that is too long.
+  const forged = Buffer.from([23, 3, 3, 0, 20, ...Array<number>(20).fill(7)])
+  const breaks = [forged, Buffer.from(request('GET /')), Buffer.from([23, 3, 3, 0xff, 0xff])]
+  for (const [nth, bytes] of breaks.entries()) {
+    const idle = await secureOver(t, edge)
+    const busy = await secureOver(t, edge)
+    const before = origin.bytesReceived
+    await busy.wire.send('POST / HTTP/1.1\r\nHost: site.test\r\nContent-Length: 200000\r\n\r\n')
+    await busy.wire.send(Buffer.alloc(100_000))
+    await until(() => origin.bytesReceived > before)
+    for (const { transport, wire } of [idle, busy]) {
+      transport.write(bytes)
+      await wire.ending
+    }
+    await until(() => edge.metrics.clientConnections.value === 0)
+    assert.equal(edge.metrics.clientAborts.value, nth + 1)
+  }
+  assert.equal(origin.requests.length, 0)
+})
+
+test('a client cannot renegotiate', async t => {
+  const { edge } = await start(t)
+  const { wire, socket } = await secure(t, edge, { maxVersion: 'TLSv1.2' })
+  socket.renegotiate({}, () => {})
+  assert.equal(await wire.ending, 'RST')
   await until(() => edge.metrics.clientConnections.value === 0)
 })
 

@@ -98,6 +98,11 @@ export class Handshake {
 
   #shaken(secured: TLSSocket, serverName: string | null): void {
     const { tlsHandshakes } = this.#plane.metrics
+    const transport = this.#socket
+    // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
+    secured.disableRenegotiation()
+    // Of a TLSSocket that no server of Node made, it reports what breaks the protocol from now on by this event alone, and leaves the connection open.
+    secured.on('_tlsError', () => reset(secured, transport))
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
     this.#passOn(secured, {
       serverName,
