@@ -102,7 +102,10 @@ export class Handshake {
     // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
     secured.disableRenegotiation()
     // Of a TLSSocket that no server of Node made, it reports what breaks the protocol from now on by this event alone, and leaves the connection open.
-    secured.on('_tlsError', () => reset(secured, transport))
+    secured.on(
+      '_tlsError',
+      guarded(() => reset(secured, transport), this.#crashed),
+    )
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
     this.#passOn(secured, {
       serverName,
@@ -138,12 +141,14 @@ export class Handshake {
   }
 
   #on<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
-    const listener = guarded(handle, bug => {
-      this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
-      this.#fail('other')
-    })
+    const listener = guarded(handle, this.#crashed)
     socket.on(event, listener)
     this.#cleanups.push(() => socket.off(event, listener))
+  }
+
+  readonly #crashed = (bug: unknown): void => {
+    this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
+    this.#fail('other')
   }
 
   #letGo(): void {

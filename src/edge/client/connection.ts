@@ -19,6 +19,7 @@ import { Exchanges } from './exchanges.ts'
 import { HalfClosed } from './half-closed.ts'
 import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
+import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
 
 /** How a client has come. */
@@ -47,6 +48,8 @@ export class ClientConnection implements Client {
   readonly #lifetime: Lifetime
   readonly #reader: RequestReader
   readonly #pace = new ClientPace()
+  /** Null for plain HTTP. */
+  readonly #tlsPace: TlsPace | null
   readonly #exchanges: Exchanges
   /** Null as long as the client may send more. */
   #halfClosed: HalfClosed | null = null
@@ -62,6 +65,7 @@ export class ClientConnection implements Client {
     this.#transport = arrival.transport
     this.tls = arrival.tls
     this.isMisplaced = arrival.isMisplaced
+    this.#tlsPace = arrival.tls === null ? null : new TlsPace(socket, arrival.transport)
     this.#plane = plane
     this.#closed = closed
     this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
@@ -136,6 +140,7 @@ export class ClientConnection implements Client {
       if (now >= this.#lifetime.deadline) this.#expire()
       if (this.exchange !== null) this.#halfClosed?.feel()
       this.#cutOffSlowReader(now)
+      if (this.#tlsPace?.isFlooded()) this.#cut()
     } catch (bug) {
       this.crashed(bug)
     }
@@ -268,6 +273,10 @@ export class ClientConnection implements Client {
     const { responseRate } = this.#plane.snapshot.client
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()
+    this.#cut()
+  }
+
+  #cut(): void {
     if (this.exchange !== null) this.abandon(this.exchange)
     else this.#reset()
   }
