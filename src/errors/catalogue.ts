@@ -707,8 +707,8 @@ export const catalogue = {
     raised: true,
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
     guidance:
-      '**Do not retry.** Update your browser or program to one that speaks TLS 1.2 or newer, then connect again.',
-    cause: 'The TLS version of the connection is below the minimum of the zone.',
+      '**Do not retry.** Update your browser or program to one that speaks TLS 1.3, then connect again.',
+    cause: 'The TLS version of the connection is below the minimum of the zone, its setting min_version.',
     remedy: 'Lower the minimum only if old clients must be served; a lower minimum weakens their protection.',
   },
   tls_cipher_not_supported: {
@@ -724,7 +724,7 @@ export const catalogue = {
       'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
     guidance:
       '**Do not retry.** Update your program or its TLS library, or enable modern cipher suites in it.',
-    cause: 'The cipher suite of the connection is not on the list of the zone.',
+    cause: 'The cipher suite of the connection is not on the list of the zone, its setting ciphers.',
     remedy: 'Compare the list of the zone with the suites of the clients that must be served.',
   },
   cname_not_allowed: {

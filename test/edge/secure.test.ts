@@ -120,7 +120,9 @@ test('a connection that was opened for another zone is 1013, and one for another
 test('TLS below the version of the zone is 1028, a suite that it does not list 1029, in that zone alone', async t => {
   const { ask } = await start(t, { asks: { minVersion: 'TLSv1.3' } })
   const old = { maxVersion: 'TLSv1.2' } as const
-  assert.equal(codeOf(await ask(to('site.test'), old)), 1028)
+  const refused = await ask(to('site.test'), old)
+  assert.equal(codeOf(refused), 1028)
+  assert.match(refused.text, /speaks TLS 1\.3/)
   assert.equal((await ask(to('site.test'))).status, 200)
   assert.equal((await ask(to('other.test'), { ...old, servername: 'other.test' })).status, 200)
   const listed = await start(t, { asks: { ciphers: ['TLS_AES_256_GCM_SHA384'] } })
