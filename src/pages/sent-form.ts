@@ -60,14 +60,18 @@ export async function sendPage(
 
 /** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const body = await collect(request, most)
+  // Not before the iterator has ended: until then it would stay in the way of what flows.
+  if (body === null) request.resume()
+  return body
+}
+
+async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length
-    if (size > most) {
-      request.resume()
-      return null
-    }
+    if (size > most) return null
     chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)
