@@ -23,6 +23,8 @@ export const showNewToken: Handler = async ask => {
 }
 
 export const createToken: Handler = async ask => {
+  const found = await findGateway(ask)
+  if (!found.ok) return found
   const draft = Draft.of(ask.form)
   const day = draft.value('expires_on')
   const body = {

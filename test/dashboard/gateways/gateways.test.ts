@@ -4,6 +4,7 @@ import { isWellFormed } from '../../../src/tokens/token.ts'
 import { until } from '../../help/until.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import type { ShownPage } from '../../sign-in/site.ts'
+import { formToken } from '../../../src/pages/form-proof.ts'
 import { openDashboard } from '../site.ts'
 import { openWithEdge } from './open-entrance.ts'
 
@@ -129,6 +130,15 @@ test('a token is made for a gateway, shown once, and tried at once', async t => 
   assert.equal(provider.asked.length, 1)
   await until(async () => /deploy/.test((await get(`${base}/gateways/default/logs`)).text))
   await logs.close()
+})
+
+test('no token is made for a gateway that is not there', async t => {
+  const { base, get, visitor, ask } = await openDashboard(t)
+  const [from, to] = ['default', 'gone'].map(id => `${base}/gateways/${id}/tokens/new`) as [string, string]
+  const form_token = formToken(visitor.cookies.get('gatehouse')!, to)
+  const fields = { ...(await get(from)).hidden(from), name: 'deploy', form_token }
+  assert.equal((await visitor.post(to, fields)).status, 404)
+  assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
 })
 
 test('a test request says what is wrong with it, and what came of it', async t => {
