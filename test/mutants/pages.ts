@@ -133,9 +133,14 @@ export const pages: readonly Mutated[] = [
         breaks: 'a form of another site counts if it knows the token',
       },
       {
-        text: 'if (size > most) {',
-        becomes: 'if (false) {',
+        text: 'if (size > most) return null',
+        becomes: '',
         breaks: 'a form of any size is read',
+      },
+      {
+        text: 'if (body === null) request.resume()',
+        becomes: '',
+        breaks: 'after a form that is too large its connection takes no other request',
       },
       {
         text: 'if (boundary === null && !isForm(type)) return unreadable',

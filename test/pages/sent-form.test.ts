@@ -35,7 +35,6 @@ test('after a form that is too large its connection takes the next request', asy
     const sent = await readSentForm(request, 'http://x', { href: '/', text: 'On' })
     const page = 'title' in sent ? sent : { title: 'Read', content: html`` }
     await sendPage(request, response, writePage(page))
-    request.resume()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
