@@ -125,6 +125,16 @@ test('a name without a certificate, an old version, weak ciphers and unknown pro
   await until(() => edge.metrics.clientConnections.value === 0)
 })
 
+test('key exchanges that cost a server much are refused by name', async t => {
+  const { edge } = await start(t)
+  for (const ecdhCurve of ['X25519MLKEM768', 'X25519', 'P-256', 'P-384'])
+    assert.equal((await secure(t, edge, { ecdhCurve })).socket.authorized, true)
+  const costly = ['P-521', 'X448', 'ffdhe2048', 'ffdhe3072']
+  for (const ecdhCurve of costly)
+    assert.match(await refusal(t, edge, { servername: 'site.test', ecdhCurve }), /HANDSHAKE_FAILURE/)
+  await until(() => edge.metrics.tlsFailures.cipher.value === costly.length)
+})
+
 test('a minimum of TLS 1.3 is kept', async t => {
   const { edge } = await start(t, { tls: { minVersion: 'TLSv1.3' } })
   assert.match(await refusal(t, edge, { servername: 'site.test', maxVersion: 'TLSv1.2' }), /PROTOCOL_VERSION/)

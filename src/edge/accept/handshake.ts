@@ -168,6 +168,7 @@ const byCode: Readonly<Record<string, TlsFailure>> = {
   ERR_SSL_VERSION_TOO_LOW: 'version',
   ERR_SSL_WRONG_VERSION_NUMBER: 'version',
   ERR_SSL_NO_SHARED_CIPHER: 'cipher',
+  ERR_SSL_NO_SUITABLE_KEY_SHARE: 'cipher',
   ERR_SSL_NO_SUITABLE_SIGNATURE_ALGORITHM: 'cipher',
   ERR_SSL_NO_APPLICATION_PROTOCOL: 'protocol',
 }
