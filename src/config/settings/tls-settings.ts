@@ -1,5 +1,6 @@
 // The TLS settings towards origins and providers.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { OriginTls, TlsIdentity } from '../config.ts'
 import { serverName } from './host-rules.ts'
@@ -65,7 +66,9 @@ function refuseAlone(one: Placed<string | null>, other: string, findings: Findin
 function faultOf({ certificate, key }: TlsIdentity): string | null {
   try {
     createSecureContext({ cert: certificate, key })
-    return null
+    // OpenSSL compares only a key of the certificate's own type: it keeps one pair of each type, and takes another as the half of a second pair.
+    const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+    return isPair ? null : 'ERR_OSSL_X509_KEY_TYPE_MISMATCH'
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'unknown reason'
   }

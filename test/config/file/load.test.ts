@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { type Loaded, loadConfig } from '../../../src/config/file/load.ts'
 import { selfSigned } from '../../../src/process/demo/self-signed.ts'
+import { Authority } from '../../help/certificates.ts'
+
+const authority = new Authority()
 
 describe('loadConfig', () => {
   test('reads the file, its references to the environment, and files relative to itself', t => {
@@ -16,6 +19,20 @@ describe('loadConfig', () => {
     equal('config' in loaded && loaded.config.name, 'edge')
     equal('config' in loaded && loaded.config.errors.documentation, 'https://docs.example')
     deepEqual(loaded.files, [join(folder, 'gatehouse.yaml'), join(folder, 'more/url')])
+  })
+
+  test('refuses a certificate with a key of another type, to clients and to origins', t => {
+    const { certificate } = authority.issue(['a.example'], { key: 'rsa' })
+    const { key } = authority.issue(['a.example'])
+    const pair = 'certificate: file:cert.pem, key: file:key.pem'
+    const folder = makeFolder(t, {
+      'gatehouse.yaml': `tls: { certificates: [{ ${pair} }] }\npools: { a: { origins: [https://a.example], ${pair} } }\nzones: [{ default: on, routes: [{ path: /, pool: a }] }]\n`,
+      'cert.pem': certificate,
+      'key.pem': key,
+    })
+    const loaded = loadConfig(join(folder, 'gatehouse.yaml'), {})
+    const fault = 'key cannot be used with the certificate (ERR_OSSL_X509_KEY_TYPE_MISMATCH)'
+    deepEqual('mistakes' in loaded && loaded.mistakes.map(({ message }) => message), [fault, fault])
   })
 
   test('follows the certificate and key of a pool, and takes new ones once they fit together', t => {
