@@ -23,6 +23,7 @@ test('a challenge is about the call that was refused, whichever came before it',
         const x = {
           head: { host },
           way: proto === null ? null : { host, proto },
+          scheme: proto ?? 'http',
           plane: { ai: { issuer } },
           ai: { target },
         } as unknown as Exchange

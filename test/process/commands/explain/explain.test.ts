@@ -53,7 +53,7 @@ test('a request that would pass: each step, its limits, and where it goes', asyn
     stdout,
     /^2 Host and route +passes +Route \/\. \(file\) host shop\.main\.test: \*\.main\.test; path \/a\/\/b read as \/a\/b: \/;/m,
   )
-  assert.match(stdout, /^12 Request to the origin +passes +Sent to the origin\.$/m)
+  assert.match(stdout, /^13 Request to the origin +passes +Sent to the origin\.$/m)
   assert.match(stdout, /^request line +GET \/a\/\/b with its query$/m)
   assert.match(stdout, /^field added +X-Forwarded-For: 203\.0\.113\.7$/m)
   assert.match(stdout, /^all +address 203\.0\.113\.7 +0 of 5 in 60 s +5 +60 s +within$/m)
@@ -73,9 +73,9 @@ test('a request that would be refused: the rule, its line, and the error', async
   assert.match(stdout, /^It would be refused with 403: error 1020, firewall_rule_blocked\.\n/)
   assert.match(
     stdout,
-    /^3 Access rules +refuses +Denied by access rule 1 of main\. \(line 12: Staff only\) path \/admin: \/admin$/m,
+    /^4 Access rules +refuses +Denied by access rule 1 of main\. \(line 12: Staff only\) path \/admin: \/admin$/m,
   )
-  assert.match(stdout, /^4 Rate limits and quotas +not reached$/m)
+  assert.match(stdout, /^5 Rate limits and quotas +not reached$/m)
   assert.match(stdout, /^response +403 application\/json; charset=utf-8$/m)
 })
 
