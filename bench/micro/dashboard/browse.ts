@@ -1,10 +1,12 @@
 // Measures what ten people who browse the logs of a million calls cost others: the time of proxied requests with them and without, in turns, at a steady rate, with
 // workers and without: node bench/micro/dashboard/browse.ts. ROWS says how many log entries there are, ROUNDS how often each is measured, and WORKERS with how many workers.
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { routes } from '../../../src/dashboard/routes.ts'
 import { Sessions } from '../../../src/people/sessions.ts'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
@@ -16,6 +18,7 @@ import { allowing, gatewayOf } from '../../../test/admin/api.ts'
 import { member, user } from '../../../test/store/contract-specimens.ts'
 import { account, tokenWith } from '../../../test/tokens/token-with.ts'
 import { fill } from './fill.ts'
+import type { Visit } from './visitors.ts'
 
 const rounds = Number(process.env.ROUNDS ?? 10)
 const seconds = 2
@@ -86,7 +89,7 @@ async function measure(workers: number, at: { edge: string; admin: string }, coo
   const shown: number[] = []
   for (let round = 0; round < rounds; round++)
     for (const side of ['alone', 'browsed'] as const) {
-      const stop = side === 'alone' ? null : browse(at.admin, pages, cookie, shown)
+      const stop = side === 'alone' ? null : browse({ origin: at.admin, pages, cookie, people, pause }, shown)
       found[side].push(quantile(await proxied(at.edge, agent, seconds), 0.99))
       await stop?.()
     }
@@ -110,20 +113,13 @@ async function proxied(edge: string, agent: Agent, seconds: number): Promise<num
 }
 
 /** Has people load page after page, until they are stopped. */
-function browse(admin: string, pages: readonly string[], cookie: string, shown: number[]) {
-  const state = { isOver: false }
-  const person = async (n: number) => {
-    await wait((n * pause) / people)
-    for (let i = n; !state.isOver; i++) {
-      const time = await timeOf(admin + pages[i % pages.length]!, { headers: { cookie } }, 200)
-      shown.push(time)
-      await wait(Math.max(0, pause - time))
-    }
-  }
-  const all = Promise.all(Array.from({ length: people }, (_, n) => person(n)))
+function browse(visit: Visit, shown: number[]) {
+  const visitors = new Worker(new URL('./visitors.ts', import.meta.url), { workerData: visit })
+  const ended = once(visitors, 'message') as Promise<[readonly number[]]>
   return async () => {
-    state.isOver = true
-    await all
+    visitors.postMessage('stop')
+    const [times] = await ended
+    shown.push(...times)
   }
 }
 
