@@ -294,3 +294,21 @@ async function helloOf(servername: string): Promise<Buffer> {
   server.close()
   return bytes
 }
+
+test('a bug behind a handshake disconnects its client, and leaves nothing counted', async t => {
+  const { edge } = await start(t)
+  let asked = 0
+  const planted = t.mock.method(edge.plane.snapshot.trusted, 'has', () => {
+    // The first look is that of the limits of connections.
+    if (asked++ === 0) return false
+    throw new RangeError('planted')
+  })
+  const { wire } = await secure(t, edge)
+  await wire.ending
+  assert.equal(edge.metrics.clientConnections.value, 0)
+  planted.mock.restore()
+  const { wire: next } = await secure(t, edge)
+  await next.send(request('GET /'))
+  assert.equal((await next.response()).text, 'hello')
+  assert.equal(edge.events.length, 1)
+})

@@ -116,8 +116,9 @@ export class Handshake {
 
   #passOn(socket: Socket, tls: ClientTls | null, failure: TlsFailure | null = null): void {
     if (failure !== null) this.#plane.metrics.tlsFailures[failure].inc()
-    this.#end()
+    // Over only then, so that a bug in that still ends the connection.
     this.#owner.shaken(this, socket, tls)
+    this.#end()
   }
 
   #fail(failure: TlsFailure): void {
