@@ -1,5 +1,6 @@
 // Copies a store to an empty one, such as from a file to Redis.
 
+import { acmeOwner } from './acme.ts'
 import type { CredentialKind } from './credential.ts'
 import { batchOf } from './log-batch/writer.ts'
 import type { OAuthClient } from './oauth-client.ts'
@@ -27,6 +28,8 @@ interface CopyReport {
   readonly credentials: number
   readonly authorizationEvents: number
   readonly signingKeys: number
+  readonly acmeAccounts: number
+  readonly certificates: number
 }
 
 type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
@@ -63,11 +66,14 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     credentials: 0,
     authorizationEvents: 0,
     signingKeys: 0,
+    acmeAccounts: 0,
+    certificates: 0,
   }
   try {
     for (const account of accounts) await copyAccount(from, to, account, counts)
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)
+    await copyAcme(from, to, counts)
     return counts
   } catch (cause) {
     throw new Error(
@@ -94,6 +100,8 @@ export function inWords(report: CopyReport): string {
     count(report.credentials, 'session or OAuth token', 'sessions and OAuth tokens'),
     count(report.authorizationEvents, 'authorization event'),
     count(report.signingKeys, 'signing key'),
+    count(report.acmeAccounts, 'ACME account'),
+    count(report.certificates, 'certificate'),
   ].filter(words => words !== null)
   return kinds.length < 2 ? (kinds[0] ?? 'nothing') : `${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`
 }
@@ -203,6 +211,19 @@ async function copyPeople(from: Store, to: Store, counts: Counts): Promise<void>
   for await (const key of each(from, from.signingKeys.walk(keyOwner))) {
     expectNew(await at(to, to.signingKeys.insert(key)), 'signing key', key.id)
     counts.signingKeys++
+  }
+}
+
+/** Copies the certificates that were issued, and no orders: the gateways of the other store may go on with them. */
+async function copyAcme(from: Store, to: Store, counts: Counts): Promise<void> {
+  for await (const account of each(from, from.acmeAccounts.walk(acmeOwner))) {
+    expectNew(await at(to, to.acmeAccounts.insert(account)), 'ACME account', account.id)
+    counts.acmeAccounts++
+  }
+  for await (const certificate of each(from, from.certificates.walk(acmeOwner))) {
+    const settled = { ...certificate, order: null, lease: null }
+    expectNew(await at(to, to.certificates.insert(settled)), 'certificate', certificate.id)
+    counts.certificates++
   }
 }
 

@@ -1,5 +1,6 @@
 // The store as one interface: every promise is documented here, and both backends keep it (one contract suite runs on both).
 
+import type { AcmeAccount, HostCertificate } from './acme.ts'
 import type { AuthorizationEvent } from './authorization-event.ts'
 import type {
   Consumption,
@@ -56,6 +57,9 @@ export interface Store {
   readonly authorizationEvents: AuthorizationEvents
   /** `keyOwner` owns them. */
   readonly signingKeys: Records<SigningKey>
+  /** `acmeOwner` owns both. */
+  readonly acmeAccounts: Records<AcmeAccount>
+  readonly certificates: Records<HostCertificate>
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -499,6 +503,8 @@ export type RecordKind =
   | 'member'
   | 'oauth_grant'
   | 'signing_key'
+  | 'acme_account'
+  | 'certificate'
 
 /**
  * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,

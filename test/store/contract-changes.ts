@@ -16,6 +16,7 @@ import {
   oauthClient,
   oauthGrant,
   signingKey,
+  hostCertificate,
   token,
   user,
 } from './contract-specimens.ts'
@@ -97,6 +98,10 @@ export function changesContract(name: string, place: Place): void {
     })
     await writeAndHear(own, other, { kind: 'signing_key', ...key }, async () => {
       await own.signingKeys.insert(key)
+    })
+    const certificate = hostCertificate()
+    await writeAndHear(own, other, { kind: 'certificate', ...certificate }, async () => {
+      await own.certificates.insert(certificate)
     })
   })
 

@@ -7,6 +7,7 @@ import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
 import { everybody, type Identity, type Member, type Totp, type User } from '../../src/store/people.ts'
 import type { Account, AuditEntry, Gateway, KeptResponse, LogEntry, Token } from '../../src/store/records.ts'
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
+import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/acme.ts'
 import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
 import {
   type AccessRuleList,
@@ -202,6 +203,45 @@ export function signingKey(more: Partial<SigningKey> = {}): SigningKey {
     publicKey: { kty: 'EC', crv: 'P-256', x: 'eA-_', y: 'eQ-_', alg: 'ES256', use: 'sig' },
     sealed: 'c2VhbGVk-_',
     createdAt: birth,
+    ...more,
+  }
+}
+
+export function acmeAccount(more: Partial<AcmeAccount> = {}): AcmeAccount {
+  return {
+    account: acmeOwner,
+    id: hex(32),
+    directory: 'https://acme.example/directory',
+    createdAt: birth,
+    sealedKey: 'c2VhbGVk-_',
+    url: 'https://acme.example/account/1',
+    email: 'ops@shop.example',
+    restUntil: null,
+    failures: 0,
+    ...more,
+  }
+}
+
+export function hostCertificate(more: Partial<HostCertificate> = {}): HostCertificate {
+  const directory = 'https://acme.example/directory'
+  return {
+    account: acmeOwner,
+    id: `${hex(8)}.example`,
+    createdAt: birth,
+    issued: { directory, chain: 'a chain', sealedKey: 'c2VhbGVk-_', issuedAt: birth },
+    order: {
+      directory,
+      url: 'https://acme.example/order/1',
+      sealedKey: 'c2VhbGVk-_',
+      startedAt: birth,
+      challenge: { type: 'http-01', token: hex(8), keyAuthorization: hex(16), validation: null },
+    },
+    renewal: { at: birth + 1, askAt: birth, window: { start: birth, end: birth + 2 } },
+    failures: 1,
+    restUntil: birth,
+    lastError: { at: birth, message: 'Ünïcode' },
+    requestedAt: null,
+    lease: { holder: hex(8), beat: 1 },
     ...more,
   }
 }

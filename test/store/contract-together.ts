@@ -17,6 +17,8 @@ import {
   signingKey,
   token,
   user,
+  acmeAccount,
+  hostCertificate,
 } from './contract-specimens.ts'
 
 type Kept = { readonly account: string; readonly id: string }
@@ -34,6 +36,8 @@ const kinds: Readonly<
   member: ({ members }) => kindOf(members, member(), { roles: [] }),
   'OAuth grant': ({ oauthGrants }) => kindOf(oauthGrants, oauthGrant(), { scopes: [] }),
   'signing key': ({ signingKeys }) => kindOf(signingKeys, signingKey(), { sealed: 'Changed' }),
+  'ACME account': ({ acmeAccounts }) => kindOf(acmeAccounts, acmeAccount(), { url: null }),
+  certificate: ({ certificates }) => kindOf(certificates, hostCertificate(), { order: null }),
   'list of error rules': ({ errorRules }) => kindOf(errorRules, errorRuleList(), { rules: [] }),
   'list of access rules': ({ accessRules }) => kindOf(accessRules, accessRuleList(), { rules: [] }),
   'error page': ({ errorPages }) => kindOf(errorPages, errorPage(), { html: 'Changed' }),

@@ -4,6 +4,7 @@ import { copyStore, inWords } from '../../src/store/copy.ts'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
+import { acmeOwner } from '../../src/store/acme.ts'
 import { keyOwner } from '../../src/store/signing-key.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -24,6 +25,8 @@ import {
   oauthClient,
   oauthGrant,
   signingKey,
+  acmeAccount,
+  hostCertificate,
   token,
   user,
   verification,
@@ -81,6 +84,8 @@ async function fillPeople(store: Store, account: string): Promise<void> {
       await store.authorizationEvents.append(authorizationEvent({ ...of, at: Date.now() + at }))
   }
   await store.signingKeys.insert(signingKey({ createdAt: 9 }))
+  await store.acmeAccounts.insert(acmeAccount())
+  for (const id of ['b.example', 'a.example']) await store.certificates.insert(hostCertificate({ id }))
 }
 
 /** Gives what a store holds of people; the credentials by digest, since what expires at once has no order. */
@@ -144,6 +149,8 @@ test('everything of a store is copied to an empty one', async t => {
       credentials: 6 * 132,
       authorizationEvents: 12,
       signingKeys: 2,
+      acmeAccounts: 2,
+      certificates: 2,
     },
   })
   const copied = await everything(to)
@@ -238,6 +245,18 @@ test('a source that fails on the way is named, and what was copied before', asyn
   }
 })
 
+test('certificates are copied with their account, and without orders that are under way', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  await copyStore(from, to)
+  const page = { offset: 0, limit: 10 }
+  assert.deepEqual(await to.acmeAccounts.list(acmeOwner, page), await from.acmeAccounts.list(acmeOwner, page))
+  const { items } = await from.certificates.list(acmeOwner, page)
+  assert.deepEqual(
+    (await to.certificates.list(acmeOwner, page)).items,
+    items.map(certificate => ({ ...certificate, order: null, lease: null })),
+  )
+})
+
 test('rules of zones that are there already are not written over', async t => {
   const [from, to] = [await filled(t), await empty(t)]
   await to.errorRules.insert(errorRuleList({ id: '3.example', rules: [] }))
@@ -259,6 +278,8 @@ test('what was copied is reported in words, without what there was none of', () 
       credentials: 0,
       authorizationEvents: 0,
       signingKeys: 0,
+      acmeAccounts: 0,
+      certificates: 0,
     },
   }
   assert.equal(inWords(none), 'nothing')

@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Gateway } from '../records.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
+import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
@@ -60,6 +61,8 @@ export class RedisStore implements Store {
   readonly oauthGrants: RedisOAuthGrants
   readonly authorizationEvents: RedisAuthorizationEvents
   readonly signingKeys: Records<SigningKey>
+  readonly acmeAccounts: Records<AcmeAccount>
+  readonly certificates: Records<HostCertificate>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -125,6 +128,18 @@ export class RedisStore implements Store {
     this.oauthGrants = new RedisOAuthGrants(records, this.#writes, clock)
     this.authorizationEvents = new RedisAuthorizationEvents(records, this.#writes, clock)
     this.signingKeys = new RedisRecords<SigningKey>(plainTraits('signing_key'), records, this.#writes, clock)
+    this.acmeAccounts = new RedisRecords<AcmeAccount>(
+      plainTraits('acme_account'),
+      records,
+      this.#writes,
+      clock,
+    )
+    this.certificates = new RedisRecords<HostCertificate>(
+      plainTraits('certificate'),
+      records,
+      this.#writes,
+      clock,
+    )
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,

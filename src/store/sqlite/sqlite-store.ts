@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/store-metrics.ts'
+import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
@@ -63,6 +64,8 @@ export class SqliteStore implements Store {
   readonly oauthGrants: SqliteOAuthGrants
   readonly authorizationEvents: SqliteAuthorizationEvents
   readonly signingKeys: Records<SigningKey>
+  readonly acmeAccounts: Records<AcmeAccount>
+  readonly certificates: Records<HostCertificate>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -116,6 +119,16 @@ export class SqliteStore implements Store {
     this.signingKeys = new SqliteRecords<SigningKey>(records, ledgers, {
       name: 'signing_key',
       table: 'signing_keys',
+      createdAt,
+    })
+    this.acmeAccounts = new SqliteRecords<AcmeAccount>(records, ledgers, {
+      name: 'acme_account',
+      table: 'acme_accounts',
+      createdAt,
+    })
+    this.certificates = new SqliteRecords<HostCertificate>(records, ledgers, {
+      name: 'certificate',
+      table: 'certificates',
       createdAt,
     })
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {

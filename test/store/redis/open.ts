@@ -24,6 +24,8 @@ import {
   oauthClient,
   oauthGrant,
   signingKey,
+  acmeAccount,
+  hostCertificate,
   token,
   user,
 } from '../contract-specimens.ts'
@@ -88,6 +90,8 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'authorizationEvents.list': store => store.authorizationEvents.list(owner, happened.client),
   'authorizationEvents.removeOf': store => store.authorizationEvents.removeOf(happened.client),
   'signingKeys.insert': store => store.signingKeys.insert(signingKey()),
+  'acmeAccounts.insert': store => store.acmeAccounts.insert(acmeAccount()),
+  'certificates.insert': store => store.certificates.insert(hostCertificate()),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

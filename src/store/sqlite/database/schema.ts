@@ -255,6 +255,29 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX log_sums_by_window ON log_sums (gateway, width, since);
   `,
+  `
+  CREATE TABLE acme_accounts (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX acme_accounts_by_id ON acme_accounts (account, id);
+  CREATE INDEX acme_accounts_by_creation ON acme_accounts (account, created_at, id);
+
+  CREATE TABLE certificates (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX certificates_by_id ON certificates (account, id);
+  CREATE INDEX certificates_by_creation ON certificates (account, created_at, id);
+  `,
 ]
 
 /*
