@@ -22,32 +22,31 @@ const ciphers = [
 const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
 export class Certificates {
-  readonly all: readonly Certificate[]
   readonly #byName: ReadonlyMap<string, SecureContext>
+  /** Of certificates that this gateway got by itself: those of the configuration come before them. */
+  readonly #automatic: ReadonlyMap<string, SecureContext>
   /** For clients that name no host; null where there is no certificate at all. */
   readonly #first: SecureContext | null
   /** By a digest of what they were made of. */
   readonly #contexts = new Map<string, SecureContext>()
 
   /** Throws for a pair that cannot be used. Takes over what `before` has of the same certificates, so that sessions can be resumed. */
-  constructor({ certificates, minVersion }: TlsConfig, before: Certificates | null = null) {
-    const pairs = certificates.map(identity => ({
-      identity,
-      certificate: new Certificate(identity.certificate),
-    }))
-    this.all = pairs.map(({ certificate }) => certificate)
-    const byName = new Map<string, Map<string, TlsIdentity>>()
-    for (const { identity, certificate } of pairs)
-      for (const name of certificate.names) {
-        const ofName = byName.get(name) ?? new Map<string, TlsIdentity>()
-        if (!ofName.has(certificate.keyType)) ofName.set(certificate.keyType, identity)
-        byName.set(name, ofName)
-      }
-    const contexts = [...byName].map(
-      ([name, identities]) => [name, this.#contextOf([...identities.values()], minVersion, before)] as const,
-    )
-    this.#byName = new Map(contexts)
-    this.#first = contexts[0]?.[1] ?? null
+  constructor(
+    { certificates, minVersion }: TlsConfig,
+    before: Certificates | null = null,
+    automatic: readonly TlsIdentity[] = [],
+  ) {
+    const contextsOf = (of: readonly TlsIdentity[]) =>
+      new Map(
+        [...byNames(of)].map(([name, identities]) => [
+          name,
+          this.#contextOf([...identities.values()], minVersion, before),
+        ]),
+      )
+    this.#byName = contextsOf(certificates)
+    this.#automatic = contextsOf(automatic)
+    const [first = null] = [...this.#byName.values(), ...this.#automatic.values()]
+    this.#first = first
   }
 
   /** Finds what to use for a lower-case server name, null for none; returns null where there is no certificate for it. */
@@ -56,7 +55,8 @@ export class Certificates {
     const exact = this.#byName.get(serverName)
     if (exact !== undefined) return exact
     const dot = serverName.indexOf('.')
-    return (dot > 0 && this.#byName.get(`*${serverName.slice(dot)}`)) || null
+    const wild = dot > 0 ? this.#byName.get(`*${serverName.slice(dot)}`) : undefined
+    return wild ?? this.#automatic.get(serverName) ?? null
   }
 
   #contextOf(
@@ -79,4 +79,18 @@ export class Certificates {
     this.#contexts.set(digest, context)
     return context
   }
+}
+
+/** Sorts by name and, for each, by the type of the key; the first of several counts. */
+function byNames(identities: readonly TlsIdentity[]): ReadonlyMap<string, ReadonlyMap<string, TlsIdentity>> {
+  const found = new Map<string, Map<string, TlsIdentity>>()
+  for (const identity of identities) {
+    const { names, keyType } = new Certificate(identity.certificate)
+    for (const name of names) {
+      const ofName = found.get(name) ?? new Map<string, TlsIdentity>()
+      if (!ofName.has(keyType)) ofName.set(keyType, identity)
+      found.set(name, ofName)
+    }
+  }
+  return found
 }

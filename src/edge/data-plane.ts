@@ -6,6 +6,7 @@ import type { AccessLog, Logger } from '../log/log.ts'
 import { Vouch } from '../base/vouch.ts'
 import type { Config, Listener } from '../config/config.ts'
 import { Bans } from '../access/bans.ts'
+import { type AutomaticTls, nothingAutomatic } from '../certificates/automatic.ts'
 import type { AccessParts, AccessSources } from '../access/policy.ts'
 import { Limiter } from '../limits/limiter.ts'
 import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
@@ -21,7 +22,7 @@ import { Origins } from './origin/origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
-import { buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot.ts'
+import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
@@ -44,6 +45,8 @@ interface DataPlaneOptions {
   readonly bans?: Bans
   /** Takes what was counted of errors, rules and limits; nobody does where there is none. */
   readonly tell?: (tallies: readonly Tally[]) => unknown
+  /** Nothing where there is none. */
+  readonly automatic?: AutomaticTls
   readonly clock?: Clock
   /** How the names of origins are looked up; by the system where there is none. */
   readonly lookup?: NameLookup
@@ -69,6 +72,7 @@ export class DataPlane implements Plane {
   readonly #access: AccessParts
   readonly #bans: Bans
   readonly #zones: ZoneDirectory | null
+  #automatic: AutomaticTls
   #config: Config
   readonly #origins: Origins
   readonly #clients: Clients
@@ -95,6 +99,7 @@ export class DataPlane implements Plane {
     this.#access = { ...(options.access ?? nothingKnown), bans, metrics: this.metrics }
     this.metrics.access.activeBans = () => bans.active
     this.#zones = options.zones ?? null
+    this.#automatic = options.automatic ?? nothingAutomatic
     this.#config = config
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
@@ -142,6 +147,12 @@ export class DataPlane implements Plane {
   /** Recompiles the rules of zones after the API has changed some. */
   refresh(): void {
     this.#install(this.#build(this.#config), this.#config)
+  }
+
+  /** Serves these certificates in place of earlier ones, and answers these authorities. */
+  takeCertificates(automatic: AutomaticTls): void {
+    this.#automatic = automatic
+    this.snapshot = { ...this.snapshot, ...automaticParts(this.#config, automatic, this.snapshot) }
   }
 
   #install(snapshot: Snapshot, config: Config): void {
@@ -235,6 +246,7 @@ export class DataPlane implements Plane {
       access: this.#access,
       tallies: this.tallies,
       zones: this.#zones,
+      automatic: this.#automatic,
       clock: this.clock,
       issuer: this.sidePort?.issuer ?? null,
       before: this.snapshot ?? null,

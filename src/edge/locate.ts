@@ -1,8 +1,9 @@
-// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none.
+// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'
+import { answerChallenge } from './challenge.ts'
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from './snapshot.ts'
 import { asksForMetadata } from './ai/metadata.ts'
@@ -12,9 +13,10 @@ import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
 /**
  * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where
- * that matters (400). A paused zone still shows previews.
+ * that matters (400). A paused zone still shows previews, and gets certificates.
  */
-export function locate(x: Exchange): Refusal | null {
+export function locate(x: Exchange): Refusal | 'answered' | null {
+  if (answerChallenge(x)) return 'answered'
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)

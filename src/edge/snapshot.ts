@@ -8,6 +8,7 @@ import { AddressSet } from '../base/address/address.ts'
 import type { Clock } from '../base/clock.ts'
 import type { EdgeMetrics, ZoneMetrics } from '../metrics/edge-metrics.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
+import { type AutomaticTls, Challenges } from '../certificates/automatic.ts'
 import { Certificates } from '../certificates/certificates.ts'
 import { KeyRing } from '../ai/key-ring.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
@@ -66,6 +67,8 @@ export interface Snapshot {
   readonly client: Config['client']
   /** For the listeners that speak TLS. */
   readonly certificates: Certificates
+  /** Of authorities that check hosts. */
+  readonly challenges: Challenges
   /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
   /** For requests outside of all zones. */
@@ -88,6 +91,7 @@ export interface SnapshotParts {
   readonly tallies: TallyBook
   /** What the API has set; null where there is no API. */
   readonly zones: ZoneDirectory | null
+  readonly automatic: AutomaticTls
   readonly clock: Clock
   /** Where the authorization server of this gateway is; null where the edge does not serve it. */
   readonly issuer: Endpoint | null
@@ -110,7 +114,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,
     client: config.client,
-    certificates: new Certificates(config.tls, parts.before?.certificates),
+    ...automaticParts(config, parts.automatic, parts.before),
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     operator: config.errors.operator,
@@ -119,6 +123,18 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
     origins: pools.origins,
     pools,
+  }
+}
+
+/** Builds what depends on certificates that this gateway got by itself; takes over from `before` what is the same. */
+export function automaticParts(
+  config: Pick<Config, 'tls'>,
+  { identities, challenges }: AutomaticTls,
+  before: Snapshot | null,
+): Pick<Snapshot, 'certificates' | 'challenges'> {
+  return {
+    certificates: new Certificates(config.tls, before?.certificates, identities),
+    challenges: new Challenges(challenges),
   }
 }
 

@@ -25,7 +25,7 @@ const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'
 const connectionLimits = ['connections', 'connections_per_address', 'descriptors'] as const
 
 /** How the TLS handshakes of clients end. */
-const handshakeKinds = ['full', 'resumed'] as const
+const handshakeKinds = ['full', 'resumed', 'validation'] as const
 const tlsFailures = [
   'not_tls',
   'client_hello',

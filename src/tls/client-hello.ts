@@ -1,5 +1,5 @@
-// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), so that its certificate and rules are known before the
-// handshake. What else is in the message is for OpenSSL to judge.
+// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), and whether it only checks who is there, so that its
+// certificate and rules are known before the handshake. What else is in the message is for OpenSSL to judge.
 
 /** The most bytes of a hello: those of honest clients have up to 2 KiB, and 4 with post-quantum keys. */
 const mostBytes = 16 * 1024
@@ -9,6 +9,7 @@ const mostRecords = 16
 const handshakeRecord = 22
 const clientHello = 1
 const serverNameExtension = 0
+const alpnExtension = 16
 const hostNameType = 0
 
 /** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
@@ -17,6 +18,8 @@ type ClientHelloFault = 'not_tls' | 'client_hello'
 interface ClientHello {
   /** The host as sent, in lower case (RFC 6066 section 3); null where the client names none. */
   readonly serverName: string | null
+  /** Whether it is a certificate authority that checks whether the host is served here: it speaks `acme-tls/1` alone (RFC 8737 section 3). */
+  readonly isValidation: boolean
 }
 
 /** Reads the hello that `bytes` begin with; null where more has to come. */
@@ -30,9 +33,12 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
   reader.skip(reader.number(2))
   reader.skip(reader.number(1))
   // TLS 1.2 knows hellos without extensions.
-  const serverName = reader.isAtEnd ? null : serverNameIn(reader.part(reader.number(2)))
-  return serverName === undefined || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : { serverName }
+  if (reader.isAtEnd) return reader.isBeyond ? 'client_hello' : noExtensions
+  const hello = helloIn(reader.part(reader.number(2)))
+  return hello === null || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : hello
 }
+
+const noExtensions: ClientHello = { serverName: null, isValidation: false }
 
 /** Joins the handshake message from its records (RFC 8446 section 5.1). */
 function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
@@ -62,28 +68,33 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
   return message.length < 4 + length ? null : message.subarray(4, 4 + length)
 }
 
-/** Finds the host name among the extensions; null for none, undefined where they cannot be read. */
-function serverNameIn(extensions: Reader): string | null | undefined {
-  let name: string | null | undefined = null
-  let isNamed = false
+/** Finds what is wanted among the extensions; null where they cannot be read. */
+function helloIn(extensions: Reader): ClientHello | null {
+  let serverName: string | null = null
+  let isValidation = false
   while (!extensions.isAtEnd && !extensions.isBeyond) {
     const type = extensions.number(2)
     const content = extensions.part(extensions.number(2))
+    if (type === alpnExtension)
+      isValidation = content.text(validationOnly.length) === validationOnly && content.isAtEnd
     if (type !== serverNameExtension) continue
     // An extension must not come twice (RFC 8446 section 4.2), and readers would disagree on which counts.
-    if (isNamed) return undefined
-    isNamed = true
-    name = hostNameIn(content)
+    const name: string | null = serverName === null ? hostNameIn(content) : null
+    if (name === null) return null
+    serverName = name
   }
-  return extensions.isBeyond ? undefined : name
+  return extensions.isBeyond ? null : { serverName, isValidation }
 }
 
-function hostNameIn(content: Reader): string | undefined {
+/** A list of protocols (RFC 7301 section 3.1) with only one, `acme-tls/1`. */
+const validationOnly = '\x00\x0b\x0aacme-tls/1'
+
+function hostNameIn(content: Reader): string | null {
   const list = content.part(content.number(2))
   const type = list.number(1)
   const name = list.text(list.number(2))
   const isWhole = content.isAtEnd && list.isAtEnd && !content.isBeyond && !list.isBeyond
-  return isWhole && type === hostNameType && /^[!-~]+$/.test(name) ? name.toLowerCase() : undefined
+  return isWhole && type === hostNameType && /^[!-~]+$/.test(name) ? name.toLowerCase() : null
 }
 
 /** Reads big-endian numbers and parts, one after the other; what lies beyond the end reads as nothing, and is remembered. */

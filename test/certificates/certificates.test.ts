@@ -43,6 +43,18 @@ test('what is unchanged is taken over from before, so that sessions go on', () =
   assert.notEqual(stricter.find('one.example'), before.find('one.example'))
 })
 
+test('certificates of the configuration come before automatic ones, wildcards too, and then those count', () => {
+  const automatic = ['one.example', 'a.wild.example', 'new.example'].map(name => authority.issue([name]))
+  const files = of([one, wild])
+  const both = new Certificates({ certificates: [one, wild], minVersion: 'TLSv1.2' }, files, automatic)
+  for (const name of ['one.example', 'a.wild.example', null]) assert.equal(both.find(name), files.find(name))
+  assert.notEqual(both.find('new.example'), null)
+  const alone = new Certificates({ certificates: [], minVersion: 'TLSv1.2' }, null, automatic)
+  assert.equal(alone.find(null), alone.find('one.example'))
+  assert.notEqual(alone.find('a.wild.example'), null)
+  assert.equal(alone.find('b.wild.example'), null)
+})
+
 test('without certificates none is found, and a key of another certificate throws', () => {
   assert.equal(of([]).find(null), null)
   assert.throws(() => of([{ ...one, key: other.key }]), /key values mismatch/i)

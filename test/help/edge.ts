@@ -25,6 +25,7 @@ import {
   usualTransport,
 } from '../../src/config/pool-config.ts'
 import type { AccessSources } from '../../src/access/policy.ts'
+import type { AutomaticTls } from '../../src/certificates/automatic.ts'
 import type { AiServices } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
@@ -210,6 +211,7 @@ function originOf(member: Member, transport: Partial<TransportConfig> = {}): Ori
 
 /** What a test puts in place of the usual. */
 export interface EdgeParts {
+  readonly automatic?: AutomaticTls
   readonly clock?: Clock
   readonly ai?: AiServices
   readonly metrics?: EdgeMetrics

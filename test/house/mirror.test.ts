@@ -49,6 +49,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/turns/sort-in-turns': ['base/turns/turns'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/'],
+  'edge/challenge': ['certificates/automatic'],
   'dashboard/face': [
     'dashboard/admission',
     'dashboard/assets',

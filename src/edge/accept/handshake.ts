@@ -72,7 +72,10 @@ export class Handshake {
     if (hello === 'client_hello') return this.#fail(hello)
     this.#giveBack(this.#hello)
     if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
-    const context = this.#plane.snapshot.certificates.find(hello.serverName)
+    const { certificates, challenges } = this.#plane.snapshot
+    const validation = hello.isValidation ? challenges.contextFor(hello.serverName) : null
+    if (validation !== null) return this.#prove(validation)
+    const context = certificates.find(hello.serverName)
     if (context !== null) return this.#shakeHands(context, hello.serverName)
     this.#socket.end(unrecognizedName)
     this.#fail('server_name')
@@ -94,6 +97,22 @@ export class Handshake {
     this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
     this.#on(secured, 'end', () => this.#fail('closed'))
     this.#on(secured, 'close', () => this.#fail('closed'))
+  }
+
+  /** Shows a certificate authority that the host is served here, and closes the connection (RFC 8737 section 3). */
+  #prove(secureContext: SecureContext): void {
+    const options = { isServer: true, secureContext, ALPNProtocols: ['acme-tls/1'] }
+    const secured = new TLSSocket(this.#socket, options)
+    this.#secured = secured
+    secured.on('error', () => {})
+    this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
+    this.#on(secured, 'close', () => this.#fail('closed'))
+    this.#on(secured, 'secure', () => {
+      this.#plane.metrics.tlsHandshakes.validation.inc()
+      this.#end()
+      secured.destroySoon()
+      this.#owner.failed(this)
+    })
   }
 
   #shaken(secured: TLSSocket, serverName: string | null): void {

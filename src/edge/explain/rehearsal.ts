@@ -6,6 +6,7 @@ import { AddressTable } from '../../base/address/address-table.ts'
 import { rememberEach } from '../../base/remember.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { AccessDecision } from '../../access/policy.ts'
+import { nothingAutomatic } from '../../certificates/automatic.ts'
 import type { Config } from '../../config/config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Counting, Limiter } from '../../limits/limiter.ts'
@@ -118,6 +119,7 @@ function planeOf(
       tallies: unheard,
       access: { ...parts.access, bans: bans.still, metrics: unread, witness, tableOf },
       before: plane.snapshot,
+      automatic: nothingAutomatic,
       isRehearsal: true,
     },
   )

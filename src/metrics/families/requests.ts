@@ -63,7 +63,7 @@ export const requestFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_tls_handshakes_total',
-    help: 'TLS handshakes with clients, full or resumed.',
+    help: 'TLS handshakes with clients: full, resumed, or the validation of a host by a certificate authority.',
     read: ({ edge }) => byName(edge.tlsHandshakes, kind => ({ kind })),
   },
   {
