@@ -8,13 +8,11 @@ import { composeEventForAi, composeForAi, composeShared } from '../errors/compos
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { headLinesOf } from '../errors/response-head.ts'
-import { chunkText } from '../http1/chunk.ts'
-import { discardBody } from './client/discard-body.ts'
-import type { Exchange } from './exchange.ts'
+import { linesOf } from '../errors/response-head.ts'
+import type { Exchange, ResponseTop } from './exchange.ts'
 import { factsOf } from './exchange-facts.ts'
 import { talliesOf } from './note-error.ts'
-import { connectionField, hstsLine } from './forward/response-heads.ts'
+import { hstsLine } from './forward/response-heads.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function answer(x: Exchange, refusal: Refusal): void {
@@ -50,27 +48,28 @@ function respond(x: Exchange, refusal: Refusal): void {
     x.keepAlive &&
     !x.requestBody.done &&
     x.upstream === null &&
-    discardBody(x, () => respond(x, refusal))
+    x.client.discardBody(x, () => respond(x, refusal))
   )
     return
   if (x.aiCaller !== null && refusal.faults.length > 0) {
-    const { status, beforeRay, afterRay, body } = composeShared(refusal, x.ai?.challenge ?? null, x.aiCaller)
-    return send(x, status, `${beforeRay}${x.ray}${afterRay}`, body)
+    const { status, reason, beforeRay, afterRay, body } = composeShared(
+      refusal,
+      x.ai?.challenge ?? null,
+      x.aiCaller,
+    )
+    return send(x, { status, reason, lines: `${beforeRay}${x.ray}${afterRay}` }, body)
   }
-  const composed = composeFor(x, refusal)
-  send(x, composed.status, headLinesOf(composed), composed.body)
+  const { status, reason, headers, body } = composeFor(x, refusal)
+  send(x, { status, reason, lines: linesOf(headers) }, body)
 }
 
-function send(x: Exchange, status: number, lines: string, whole: string): void {
+function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string): void {
   x.status = status
-  // The rest of the body would be read as the next request.
-  if (!x.requestBody.done) x.keepAlive = false
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnAnswer(body)
-  x.client.write(
-    `${lines}${hstsLine(x)}${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n${body}`,
-  )
+  const all = `${lines}${hstsLine(x)}${x.limitFields}Date: ${x.plane.date()}\r\n`
+  x.client.respond(x, { status, reason, lines: all }, body)
   x.client.finish(x)
 }
 
@@ -115,7 +114,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
 function writeLastEvent(x: Exchange, refusal: Refusal): void {
   const event = x.eventStream!.opening + composeEventFor(x, refusal)
   x.tap?.noteOwnEnd(event)
-  x.client.write(x.responseFraming === 'chunked' ? chunkText(Buffer.from(event, 'latin1')) : event)
+  x.client.append(x, event)
 }
 
 function composeEventFor(x: Exchange, refusal: Refusal): string {

@@ -1,7 +1,6 @@
 // What certificate authorities get that check over HTTP whether a host is served here.
 
 import type { Exchange } from './exchange.ts'
-import { connectionField } from './forward/response-heads.ts'
 
 const folder = '/.well-known/acme-challenge/'
 
@@ -14,11 +13,8 @@ export function answerChallenge(x: Exchange): boolean {
   const response = challenges.responseTo(x.host, target.slice(folder.length))
   if (response === null) return false
   x.status = 200
-  // What is left of a body would be read as the next request.
-  if (!x.requestBody.done) x.keepAlive = false
-  x.client.write(
-    `HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: ${response.length}\r\nCache-Control: no-store\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n${connectionField(x)}\r\n${method === 'HEAD' ? '' : response}`,
-  )
+  const lines = `Content-Type: application/octet-stream\r\nContent-Length: ${response.length}\r\nCache-Control: no-store\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n`
+  x.client.respond(x, { status: 200, reason: 'OK', lines }, method === 'HEAD' ? '' : response)
   x.client.finish(x)
   return true
 }

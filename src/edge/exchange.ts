@@ -6,14 +6,13 @@ import { pathReadings } from '../base/path/path-readings.ts'
 import { Work } from '../expression/work-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import type { BodyReader, Framing } from '../http1/body.ts'
+import type { Framing } from '../http1/body.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Shown } from '../tokens/verify.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Tap } from './ai/tap.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
-import type { ByteSink } from './forward/body-writer.ts'
 import type { Dial } from './origin/dial.ts'
 import type { EventStream } from './forward/event-stream.ts'
 import type { Origin } from './origin/origin.ts'
@@ -32,8 +31,37 @@ export interface ClientTls {
   readonly cipher: string
 }
 
-/** The client's side of an exchange, as the steps need it. */
-export interface Client extends ByteSink {
+/** What the steps need to know of the body of a request, whoever reads it. */
+export interface RequestBody {
+  /** How an origin of HTTP/1.1 is to find its end. */
+  readonly framing: Framing
+  /** Whether all of it has come. */
+  readonly done: boolean
+  /** What came behind it and may go on to the next hop; flat, null for none. */
+  readonly trailers: string[] | null
+}
+
+/** What is said of a response before its body: its status, the reason for versions that have one, and lines (`Name: value` CRLF …), none of which is about the connection. */
+export interface ResponseTop {
+  readonly status: number
+  readonly reason: string
+  readonly lines: string
+}
+
+/** Takes a response on its way to the client. */
+export interface ResponseSink {
+  /** Whether anything of it was written. */
+  readonly hasBegun: boolean
+  /** Takes body bytes; false when the client should be given time to read. */
+  data(bytes: Buffer): boolean
+  /** Writes what is held; false when the client should be given time to read. */
+  flush(): boolean
+  /** Ends the body; the trailers are flat, null for none. */
+  end(trailers: readonly string[] | null): void
+}
+
+/** The client's side of an exchange, as the steps need it, whatever the version of HTTP. */
+export interface Client {
   /** The remote address of the socket. */
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
@@ -46,6 +74,22 @@ export interface Client extends ByteSink {
   readonly tls: ClientTls | null
   /** Whether it speaks plain HTTP where TLS is expected. */
   readonly isMisplaced: boolean
+  /** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
+  invite(exchange: Exchange): void
+  /** Sends an interim response (RFC 9110 section 15.2), where the client understands one; false when it should be given time to read. */
+  interim(exchange: Exchange, top: ResponseTop): boolean
+  /** Sends a whole response of our own, its body as latin1 text; `finish` has to follow. */
+  respond(exchange: Exchange, top: ResponseTop, body: string): void
+  /** Begins the response of an origin, whose end is marked as `responseFraming` says. */
+  relay(exchange: Exchange, top: ResponseTop): ResponseSink
+  /** Sends text behind all that was sent of a body whose length nobody announced. */
+  append(exchange: Exchange, text: string): void
+  /** Sends the response that makes a WebSocket of the exchange. */
+  switched(exchange: Exchange, top: ResponseTop): void
+  /** Sends bytes of a WebSocket; false when the client should be given time to read. */
+  write(bytes: Buffer): boolean
+  /** Whether the rest of a small body is read before the response, since a client that is refused may then go on on its connection; calls back once it is. */
+  discardBody(exchange: Exchange, then: () => void): boolean
   /** Resumes reading the request body, which is then passed to `Upstream.body`. */
   readBody(): void
   /** Pauses the request body until `readBody`. */
@@ -96,7 +140,7 @@ export class Exchange {
   readonly startedAt: number
   /** The snapshot that this exchange started with and keeps. */
   readonly snapshot: Plane['snapshot']
-  readonly requestBody: BodyReader
+  readonly requestBody: RequestBody
   /** Lower-case requested host name without port. */
   host = ''
   zone: EdgeZone | null = null
@@ -131,7 +175,7 @@ export class Exchange {
   stage: ResponseStage = 'none'
   /** Whether the client's connection serves another request after this one. */
   keepAlive: boolean
-  /** How the end of the body is marked for the client. */
+  /** How the client finds the end of the body; `chunked` where its length is not known before, whatever the version makes of that. */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
   /** Whether the request asks for a WebSocket, and whether it became one. */
@@ -158,7 +202,7 @@ export class Exchange {
     plane: Plane,
     client: Client,
     head: RequestHead,
-    requestBody: BodyReader,
+    requestBody: RequestBody,
     ray: string,
     snapshot = plane.snapshot,
   ) {

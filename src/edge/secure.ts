@@ -2,7 +2,6 @@
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
-import { connectionField } from './forward/response-heads.ts'
 
 /**
  * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013), below the zone's version (1028) or with a suite that it does
@@ -32,14 +31,11 @@ function redirect(x: Exchange): Refusal | 'answered' {
   // A client of HTTP/1.0 may name no host.
   if (x.host === '') return refuse('bad_request')
   x.status = 308
-  // What is left of a body would be read as the next request.
-  if (!x.requestBody.done) x.keepAlive = false
   const host = x.host.includes(':') ? `[${x.host}]` : x.host
   const port = x.plane.securePort === 443 ? '' : `:${x.plane.securePort}`
   const target = x.head.target.startsWith('/') ? x.head.target : '/'
-  x.client.write(
-    `HTTP/1.1 308 Permanent Redirect\r\nLocation: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n${connectionField(x)}\r\n`,
-  )
+  const lines = `Location: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n`
+  x.client.respond(x, { status: 308, reason: 'Permanent Redirect', lines }, '')
   x.client.finish(x)
   return 'answered'
 }

@@ -3,7 +3,7 @@
 import { errorRows } from './catalogue.ts'
 import { type ErrorResponse, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './render/form.ts'
-import { type Content, headersOf, headLinesOf, reasonOf } from './response-head.ts'
+import { type Content, headersOf, linesOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from './problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
@@ -37,7 +37,8 @@ export function composeForAi(
 /** The response to calls that have the same fault: it differs by the ray alone. */
 interface SharedResponse {
   readonly status: number
-  /** The status line and the fields, up to the ray and behind it. */
+  readonly reason: string
+  /** The field lines, up to the ray and behind it. */
   readonly beforeRay: string
   readonly afterRay: string
   readonly body: string
@@ -67,8 +68,14 @@ export function composeShared(
     return shared.response
   const caller = { api, dialect }
   const composed = composeForAi(refusal, sampleOccasion, { documentation: '', challenge }, caller)
-  const [beforeRay, afterRay] = headLinesOf(composed).split(sampleOccasion.ray) as [string, string]
-  const response = { status: composed.status, beforeRay, afterRay, body: composed.body }
+  const [beforeRay, afterRay] = linesOf(composed.headers).split(sampleOccasion.ray) as [string, string]
+  const response = {
+    status: composed.status,
+    reason: composed.reason,
+    beforeRay,
+    afterRay,
+    body: composed.body,
+  }
   shared = { refusal, challenge, api, dialect, response }
   return response
 }

@@ -1,4 +1,4 @@
-// The status line and the header fields of a response to a refusal.
+// The reason phrase and the header fields of a response to a refusal.
 
 import { STATUS_CODES } from 'node:http'
 import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'
@@ -11,13 +11,6 @@ export interface Content {
   readonly type: string
   readonly policy: string | null
   readonly body: string
-}
-
-/** The head of a response: name, value, name, value … */
-interface Head {
-  readonly status: number
-  readonly reason: string
-  readonly headers: readonly string[]
 }
 
 /** Returns the reason phrase: the title of the error from 520 on, and the phrase of RFC 9110 below. */
@@ -54,9 +47,9 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
   return headers
 }
 
-/** Writes the status line and the fields of a response, without the empty line behind them. */
-export function headLinesOf({ status, reason, headers }: Head): string {
-  let lines = `HTTP/1.1 ${status} ${reason}\r\n`
+/** Writes field lines of a list of name, value, name, value … */
+export function linesOf(headers: readonly string[]): string {
+  let lines = ''
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
   return lines
 }

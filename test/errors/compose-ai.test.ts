@@ -6,7 +6,7 @@ import { type ErrorResponse, compose } from '../../src/errors/compose.ts'
 import { type AiCaller, composeEventForAi, composeForAi, composeShared } from '../../src/errors/compose-ai.ts'
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, type Fault, type Refusal, refuse } from '../../src/errors/refusal.ts'
-import { headLinesOf } from '../../src/errors/response-head.ts'
+import { linesOf } from '../../src/errors/response-head.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
@@ -303,9 +303,9 @@ test('what is composed once for a flood of calls is what each would have got, wh
     fc.property(fc.array(call), calls => {
       for (const { refusal, challenge, caller, ray } of calls) {
         const composed = composeForAi(refusal, occasionOf({ ray }), { ...options, challenge }, { ...caller })
-        const { status, beforeRay, afterRay, body } = composeShared(refusal, challenge, caller)
-        assert.deepEqual([status, body], [composed.status, composed.body])
-        assert.equal(`${beforeRay}${ray}${afterRay}`, headLinesOf(composed))
+        const { status, reason, beforeRay, afterRay, body } = composeShared(refusal, challenge, caller)
+        assert.deepEqual([status, reason, body], [composed.status, composed.reason, composed.body])
+        assert.equal(`${beforeRay}${ray}${afterRay}`, linesOf(composed.headers))
       }
     }),
   )

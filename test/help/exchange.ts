@@ -6,9 +6,19 @@ import type { SidePort } from '../../src/edge/plane.ts'
 import { type Client, Exchange } from '../../src/edge/exchange.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import { locate } from '../../src/edge/locate.ts'
+import type { BodyReader } from '../../src/http1/body.ts'
 import { hostName } from '../../src/http1/host.ts'
 import { parseRequestHead, RequestHead, requestBody } from '../../src/http1/request-head.ts'
 import { parseResponseHead, ResponseHead } from '../../src/http1/response-head.ts'
+import { discardBody } from '../../src/edge/client/discard-body.ts'
+import {
+  headText,
+  interimText,
+  partText,
+  switchText,
+  wholeText,
+} from '../../src/edge/client/http1-response.ts'
+import { BodyWriter } from '../../src/edge/forward/body-writer.ts'
 import { nodeOf } from '../../src/edge/client/way.ts'
 import { nextRay } from '../../src/base/ray.ts'
 import { createLogger } from '../../src/log/log.ts'
@@ -23,6 +33,9 @@ export interface Seen {
   /** What was asked of it, in order. */
   readonly asked: string[]
 }
+
+/** An exchange that a test runs. */
+export type Staged = Exchange & { readonly seen: Seen; readonly requestBody: BodyReader }
 
 export class Steps {
   readonly plane: DataPlane
@@ -41,20 +54,21 @@ export class Steps {
   }
 
   /** Makes an exchange of a request in full, from 192.0.2.1 unless another peer is named. */
-  exchange(text: string, peer = '192.0.2.1'): Exchange & { readonly seen: Seen } {
+  exchange(text: string, peer = '192.0.2.1'): Staged {
     const bytes = Buffer.from(text, 'latin1')
     const limits = { url: 65_536, headerSection: 131_072, headers: 256 }
     const head = parseRequestHead(bytes, 0, text.indexOf('\r\n\r\n') + 4, limits)
     assert.ok(head instanceof RequestHead, text)
     const seen: Seen = { written: '', asked: [] }
     const isTrusted = this.plane.snapshot.trusted.has(peer)
-    const x = new Exchange(this.plane, clientOf(peer, isTrusted, seen), head, requestBody(head), nextRay())
+    const body = requestBody(head)
+    const x = new Exchange(this.plane, clientOf(peer, isTrusted, seen), head, body, nextRay())
     x.host = hostName(head.host ?? '') ?? ''
-    return Object.assign(x, { seen })
+    return Object.assign(x, { seen, requestBody: body })
   }
 
   /** Makes an exchange that has found its route, and the member that it is for. */
-  located(text: string, peer?: string): Exchange & { readonly seen: Seen } {
+  located(text: string, peer?: string): Staged {
     const x = this.exchange(text, peer)
     assert.equal(locate(x), null)
     x.member = x.route!.pool.pick(x)
@@ -81,6 +95,10 @@ export function answerHead(...lines: string[]): ResponseHead {
 }
 
 function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
+  const write = (data: string | Buffer) => {
+    seen.written += data.toString('latin1')
+    return true
+  }
   const note = (what: string) => () => void seen.asked.push(what)
   return {
     peer,
@@ -89,12 +107,14 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     isTrusted,
     tls: null,
     isMisplaced: false,
-    write(data) {
-      seen.written += data.toString('latin1')
-      return true
-    },
-    cork() {},
-    uncork() {},
+    invite: () => void write(interimText({ status: 100, reason: 'Continue', lines: '' })),
+    interim: (_, top) => write(interimText(top)),
+    respond: (x, top, body) => void write(wholeText(x, top, body)),
+    relay: (x, top) => new BodyWriter({ write, cork() {}, uncork() {} }, headText(x, top), x.responseFraming),
+    append: (x, text) => void write(partText(x, text)),
+    switched: (_, top) => void write(switchText(top)),
+    write,
+    discardBody,
     readBody: note('readBody'),
     pauseBody: note('pauseBody'),
     finish: note('finish'),

@@ -458,14 +458,26 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/answer.ts',
-    tests: ['wire/one-connection'],
+    file: 'edge/client/http1-response.ts',
+    tests: ['wire/one-connection', 'wire/keep-alive', 'wire/http-1.0'],
     changes: [
       {
         text: 'if (!x.requestBody.done) x.keepAlive = false',
         becomes: '',
-        breaks: 'what is left of a refused body is read as the next request',
+        breaks: 'what is left of a body is read as the next request',
       },
+      {
+        text: 'x.keepAlive = false\n  x.responseFraming',
+        becomes: 'x.responseFraming',
+        breaks: 'a client of HTTP/1.0 waits for the end of an answer for ever',
+        tests: ['wire/http-1.0'],
+      },
+    ],
+  },
+  {
+    file: 'edge/answer.ts',
+    tests: ['wire/one-connection'],
+    changes: [
       {
         text: "const body = x.head.method === 'HEAD' ? '' : whole",
         becomes: 'const body = whole',

@@ -124,19 +124,13 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/slow-readers'],
     changes: [
       {
-        text: 'if (!x.requestBody.done) x.keepAlive = false\n  if (head.isEventStream',
-        becomes: 'if (head.isEventStream',
-        breaks: 'what a client still sends behind an early answer is read as its next request',
-        tests: ['wire/keep-alive'],
-      },
-      {
         text: 'this.isClientBehind = true\n    if (this.#lease.isHeld) this.#lease.pause()',
         becomes: 'this.isClientBehind = true',
         breaks: 'an answer is kept in memory that the client does not read',
         tests: ['wire/slow-readers', 'wire/client-leaves', 'wire/bodies'],
       },
       {
-        text: "if (this.#x.stage === 'begun') this.#writer.flush()",
+        text: "if (this.#x.stage === 'begun') this.#sink.flush()",
         becomes: '',
         breaks: 'what came before a fault is lost to the client',
         tests: ['wire/origin-dies', 'wire/late-bytes'],
@@ -336,20 +330,14 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/transparency', 'wire/http-1.0'],
     changes: [
       {
-        text: "x.keepAlive = false\n  return 'close'",
-        becomes: "return 'close'",
-        breaks: 'a client of HTTP/1.0 waits for the end of an answer for ever',
-        tests: ['wire/http-1.0'],
-      },
-      {
         text: "x.responseFraming === 'length' || x.head.method === 'HEAD' || head.status === 304",
         becomes: "x.responseFraming === 'length'",
         breaks: 'an answer to HEAD does not tell the length',
         tests: ['wire/transparency', 'wire/bodies', 'wire/http-1.0', 'wire/keep-alive'],
       },
       {
-        text: "const isKnown = body.framing !== 'chunked' && body.framing !== 'close' && !isRewritten",
-        becomes: "const isKnown = body.framing !== 'chunked' && body.framing !== 'close'",
+        text: "body.framing === 'close' || isRewritten",
+        becomes: "body.framing === 'close'",
         breaks: 'a rewritten answer has the length of the one before',
         tests: ['wire/ai-rest', 'wire/ai-streams'],
       },

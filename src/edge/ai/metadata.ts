@@ -7,7 +7,6 @@ import { hostName } from '../../http1/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
 import type { Exchange } from '../exchange.ts'
-import { connectionField } from '../forward/response-heads.ts'
 
 /** The scope of AI calls. */
 export const runScope = 'ai_gateway.run'
@@ -77,17 +76,15 @@ export function describe(x: Exchange): Refusal | 'answered' | null {
 
 function respond(x: Exchange, body: string): void {
   x.status = 200
-  // What is left of a body would be read as the next request.
-  if (!x.requestBody.done) x.keepAlive = false
   const content = x.head.method === 'HEAD' ? '' : body
   x.bytesOut = content.length
-  x.client.write(`${headOf(x, body.length)}${content}`)
+  x.client.respond(x, { status: 200, reason: 'OK', lines: linesFor(x, body.length) }, content)
   x.client.finish(x)
 }
 
-function headOf(x: Exchange, length: number): string {
+function linesFor(x: Exchange, length: number): string {
   const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
-  return `HTTP/1.1 200 OK\r\n${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}Date: ${x.plane.date()}\r\n${connectionField(x)}\r\n`
+  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}Date: ${x.plane.date()}\r\n`
 }
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')

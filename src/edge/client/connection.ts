@@ -4,19 +4,22 @@ import type { Socket } from 'node:net'
 import { reset } from '../../base/reset.ts'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { BodyReader } from '../../http1/body.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { answer, answerBug } from '../answer.ts'
-import type { Client, ClientTls, Exchange } from '../exchange.ts'
-import { writeTo } from '../forward/body-writer.ts'
+import type { Client, ClientTls, Exchange, ResponseSink, ResponseTop } from '../exchange.ts'
+import { BodyWriter, type ByteSink, writeTo } from '../forward/body-writer.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import { serve } from '../serve.ts'
 import { ClientPace } from './client-pace.ts'
+import { discardBody } from './discard-body.ts'
 import { Exchanges } from './exchanges.ts'
 import { HalfClosed } from './half-closed.ts'
+import { headText, interimText, partText, switchText, wholeText } from './http1-response.ts'
 import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './tls-pace.ts'
@@ -32,7 +35,7 @@ interface Arrival {
   readonly transport: Socket
 }
 
-export class ClientConnection implements Client {
+export class ClientConnection implements Client, ByteSink {
   readonly peer: string
   readonly node: string
   readonly tls: ClientTls | null
@@ -82,6 +85,35 @@ export class ClientConnection implements Client {
   }
 
   // ── what the steps ask of the client ──
+
+  invite(x: Exchange): void {
+    this.interim(x, { status: 100, reason: 'Continue', lines: '' })
+  }
+
+  interim(x: Exchange, top: ResponseTop): boolean {
+    return x.head.minor === 0 || this.write(interimText(top))
+  }
+
+  respond(x: Exchange, top: ResponseTop, body: string): void {
+    this.write(wholeText(x, top, body))
+  }
+
+  relay(x: Exchange, top: ResponseTop): ResponseSink {
+    const head = headText(x, top)
+    return new BodyWriter(this, head, x.responseFraming)
+  }
+
+  append(x: Exchange, text: string): void {
+    this.write(partText(x, text))
+  }
+
+  switched(_: Exchange, top: ResponseTop): void {
+    this.write(switchText(top))
+  }
+
+  discardBody(x: Exchange, then: () => void): boolean {
+    return discardBody(x, then)
+  }
 
   write(data: string | Buffer): boolean {
     return this.#halfClosed === null ? writeTo(this.#socket, data) : this.#halfClosed.write(data)
@@ -181,8 +213,8 @@ export class ClientConnection implements Client {
 
   // ── what the reader has found ──
 
-  begin(head: RequestHead, bytes: Buffer): void {
-    const x = this.#exchanges.of(head)
+  begin(head: RequestHead, body: BodyReader, bytes: Buffer): void {
+    const x = this.#exchanges.of(head, body)
     if (x === null) return this.refuse('host_invalid', bytes)
     this.exchange = x
     this.#lifetime.exchangeBegun()

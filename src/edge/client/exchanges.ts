@@ -4,8 +4,8 @@ import { ownText } from '../../base/text/own-text.ts'
 import { nextRay } from '../../base/ray.ts'
 import { BodyReader } from '../../http1/body.ts'
 import { hostName } from '../../http1/host.ts'
-import { type RequestHead, requestBody } from '../../http1/request-head.ts'
-import { type Client, Exchange } from '../exchange.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import { type Client, Exchange, type RequestBody } from '../exchange.ts'
 import type { Plane } from '../plane.ts'
 import { salvage } from './wire.ts'
 
@@ -31,10 +31,10 @@ export class Exchanges {
   }
 
   /** Makes the exchange of a request; null where its Host is none. */
-  of(head: RequestHead): Exchange | null {
+  of(head: RequestHead, body: RequestBody): Exchange | null {
     if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host)) return null
     if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()
-    const x = new Exchange(this.#plane, this.#client, head, requestBody(head), nextRay())
+    const x = new Exchange(this.#plane, this.#client, head, body, nextRay())
     x.host = head.host === null ? '' : this.#hostName
     if (++this.count >= x.snapshot.limits.requestsPerConnection || this.#plane.isDraining) x.keepAlive = false
     return x

@@ -21,7 +21,7 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
     return refuse('service_unavailable')
   return new Promise(resolve => {
     x.upstream = new Gathering(x, x.ai!, resolve)
-    inviteBody(x)
+    if (x.head.expect !== null) x.client.invite(x)
     x.client.readBody()
   })
 }
@@ -31,11 +31,6 @@ export function forgetBody(x: Exchange, ai: AiExchange): void {
   x.plane.gathered -= ai.gathered
   ai.gathered = 0
   ai.body = null
-}
-
-/** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
-export function inviteBody({ head, client }: Exchange): void {
-  if (head.expect !== null && head.minor === 1) client.write('HTTP/1.1 100 Continue\r\n\r\n')
 }
 
 class Gathering implements Upstream {

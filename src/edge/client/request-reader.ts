@@ -2,7 +2,8 @@
 
 import type { Socket } from 'node:net'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import type { BodyReader } from '../../http1/body.ts'
+import { type RequestHead, requestBody } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { tooLarge } from '../bound.ts'
 import type { Exchange } from '../exchange.ts'
@@ -20,8 +21,8 @@ const mostRuns = 2_000
 interface RequestTaker {
   /** The request that is being served; null between two. */
   readonly exchange: Exchange | null
-  /** Takes the head of the next request, which `bytes` begin with. */
-  begin(head: RequestHead, bytes: Buffer): void
+  /** Takes the head of the next request, which `bytes` begin with, and what reads its body. */
+  begin(head: RequestHead, body: BodyReader, bytes: Buffer): void
   /** Takes bytes that never became a request. */
   refuse(fault: HeadFault, bytes: Buffer): void
   /** Takes note that the body can't go on. */
@@ -47,6 +48,8 @@ export class RequestReader {
   readonly #plane: Plane
   readonly #lifetime: Lifetime
   readonly #heads = new HeadReader()
+  /** Of the request that is being served. */
+  #body: BodyReader | null = null
   #isReading = false
 
   constructor(taker: RequestTaker, socket: Socket, plane: Plane, lifetime: Lifetime) {
@@ -136,12 +139,13 @@ export class RequestReader {
     }
     this.pending = head.end === bytes.length ? null : bytes.subarray(head.end)
     this.isBodyWanted = false
-    this.#taker.begin(head, bytes)
+    this.#body = requestBody(head)
+    this.#taker.begin(head, this.#body, bytes)
     return true
   }
 
   #readBody(x: Exchange, bytes: Buffer): boolean {
-    const body = x.requestBody
+    const body = this.#body!
     const at = body.next(bytes, 0)
     const { from, to } = body
     this.pending = at === bytes.length ? null : bytes.subarray(at)

@@ -1,11 +1,12 @@
 // The client of a request that nobody sends: what the gateway writes to it is kept, and nothing leaves the process.
 
 import { canonicalAddress } from '../../base/address/address.ts'
+import type { BodyReader } from '../../http1/body.ts'
 import { chunkText } from '../../http1/chunk.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { tooLarge } from '../bound.ts'
 import { nodeOf } from '../client/way.ts'
-import type { Client, ClientTls, Exchange } from '../exchange.ts'
+import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 
@@ -17,34 +18,40 @@ export class AbsentClient implements Client {
   /** As most clients come, where there is a listener with TLS. */
   readonly tls: ClientTls | null
   readonly isMisplaced = false
-  /** What was written last. */
-  written = ''
+  /** The field lines of the response. */
+  lines = ''
+  /** Reads the body of the request; null where that has no head that can be read. */
+  body: BodyReader | null = null
   /** Settles when the body is asked for and there is none to read, or it is refused; rejects for a bug. */
   readonly bodyEnd: Promise<'unknown' | Refusal>
   exchange: Exchange | null = null
-  readonly #body: string | null
+  readonly #text: string | null
   readonly #settle: (end: 'unknown' | Refusal) => void
   readonly #fail: (bug: unknown) => void
 
-  constructor(address: string, body: string | null, isSecure: boolean) {
+  constructor(address: string, text: string | null, isSecure: boolean) {
     this.tls = isSecure ? { serverName: null, version: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256' } : null
     this.peer = canonicalAddress(address) ?? ''
     this.node = nodeOf(this.peer)
-    this.#body = body
+    this.#text = text
     const { promise, resolve, reject } = Promise.withResolvers<'unknown' | Refusal>()
     this.bodyEnd = promise
     this.#settle = resolve
     this.#fail = reject
   }
 
-  write(data: string | Buffer): boolean {
-    this.written = data.toString('latin1')
-    return true
+  respond(_: Exchange, { lines }: ResponseTop): void {
+    this.lines = lines
+  }
+
+  /** No response comes from an origin. */
+  relay(): never {
+    throw new Error('an origin was asked')
   }
 
   readBody(): void {
-    if (this.#body === null) this.#settle('unknown')
-    else setImmediate(guarded(() => this.#deliver(this.exchange!, Buffer.from(this.#body!)), this.#fail))
+    if (this.#text === null) this.#settle('unknown')
+    else setImmediate(guarded(() => this.#deliver(this.exchange!, Buffer.from(this.#text!)), this.#fail))
   }
 
   finish(x: Exchange): void {
@@ -59,14 +66,27 @@ export class AbsentClient implements Client {
     this.finish(x)
   }
 
-  cork(): void {}
-  uncork(): void {}
+  discardBody(): boolean {
+    return false
+  }
+
+  interim(): boolean {
+    return true
+  }
+
+  write(): boolean {
+    return true
+  }
+
+  invite(): void {}
+  append(): void {}
+  switched(): void {}
   pauseBody(): void {}
 
   /** Delivers the body as a connection would. */
   #deliver(x: Exchange, body: Buffer): void {
     const bytes = x.head.chunked ? Buffer.from(`${chunkText(body)}0\r\n\r\n`, 'latin1') : body
-    const { requestBody } = x
+    const requestBody = this.body!
     for (let at = 0; at < bytes.length && !requestBody.done; ) {
       at = requestBody.next(bytes, at)
       const { from, to } = requestBody

@@ -16,6 +16,7 @@ import { TallyBook } from '../../tallies/tally-book.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { answer } from '../answer.ts'
 import { tooLarge } from '../bound.ts'
+import { requestBody } from '../../http1/request-head.ts'
 import { Exchanges } from '../client/exchanges.ts'
 import { HeadReader } from '../client/head-reader.ts'
 import type { Exchange, Step } from '../exchange.ts'
@@ -99,9 +100,11 @@ function begin(
   const bytes = headBytes(asked)
   const head = new HeadReader().read(bytes, plane.snapshot.limits) ?? 'bad_request'
   const exchanges = new Exchanges(client, plane)
-  const x = typeof head === 'string' ? null : exchanges.of(head)
+  if (typeof head === 'string') return { x: exchanges.ofRefused(bytes), refusal: refuse(head) }
+  client.body = requestBody(head)
+  const x = exchanges.of(head, client.body)
   if (x !== null) return { x, refusal: null }
-  return { x: exchanges.ofRefused(bytes), refusal: refuse(typeof head === 'string' ? head : 'host_invalid') }
+  return { x: exchanges.ofRefused(bytes), refusal: refuse('host_invalid') }
 }
 
 function planeOf(

@@ -1,4 +1,4 @@
-// The response that the gateway itself would give, read back from what it wrote.
+// The response that the gateway itself would give, read back from what it sent.
 
 import type { ErrorRule } from '../../config/custom-errors-config.ts'
 import type { ExplainedResponse } from '../../zones/explanation.ts'
@@ -7,18 +7,18 @@ import { factsOf } from '../exchange-facts.ts'
 import type { Rehearsed } from './rehearsed.ts'
 
 export function responseOf({ x, client }: Rehearsed): ExplainedResponse {
-  const [head = ''] = client.written.split('\r\n\r\n', 1)
-  const retryAfter = fieldIn(head, 'retry-after')
+  const { lines } = client
+  const retryAfter = fieldIn(lines, 'retry-after')
   return {
     status: x.status,
-    content_type: fieldIn(head, 'content-type'),
+    content_type: fieldIn(lines, 'content-type'),
     retry_after: retryAfter === null ? null : Number(retryAfter),
     content: contentOf(x),
   }
 }
 
-function fieldIn(head: string, name: string): string | null {
-  return new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null
+function fieldIn(lines: string, name: string): string | null {
+  return new RegExp(`^${name}: (.*)$`, 'im').exec(lines)?.[1]?.trim() ?? null
 }
 
 function contentOf(x: Exchange): ExplainedResponse['content'] {

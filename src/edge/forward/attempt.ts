@@ -139,8 +139,8 @@ export class Attempt implements ConnectionUser {
   // Events on the origin's connection.
 
   interim(head: ResponseHead): void {
-    if (head.status === 100 || this.#x.head.minor === 0) return
-    if (!this.#x.client.write(relayedInterim(head))) this.#lease?.pause()
+    if (head.status === 100) return
+    if (!this.#x.client.interim(this.#x, relayedInterim(head))) this.#lease?.pause()
   }
 
   head(head: ResponseHead, body: BodyReader): void {
@@ -176,7 +176,7 @@ export class Attempt implements ConnectionUser {
     this.#carrier.switched()
     x.answeredAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)
-    x.client.write(relayedSwitch(x, head))
+    x.client.switched(x, relayedSwitch(x, head))
     x.client.readBody()
     if (x.plane.isGoingAway) tunnel.goAway()
     return tunnel

@@ -229,7 +229,6 @@ class Forwarding extends Connecting implements Upstream, Carrier {
       this.#retry(false)
     } else {
       x.upstream = null
-      if (!x.requestBody.done) x.keepAlive = false
       answer(x, verdict)
     }
     return true

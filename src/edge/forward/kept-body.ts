@@ -1,7 +1,6 @@
 // What a request sets out with of its body: all of a small one, which is kept so that it can be sent again, and the beginning of a large one.
 
 import { GrowingBytes } from '../client/growing-bytes.ts'
-import { inviteBody } from '../client/gather-body.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
@@ -38,9 +37,10 @@ export class KeptBody implements Upstream {
 
   /** Has the client send it. */
   gather(): void {
-    this.#x.upstream = this
-    inviteBody(this.#x)
-    this.#x.client.readBody()
+    const x = this.#x
+    x.upstream = this
+    if (x.head.expect !== null) x.client.invite(x)
+    x.client.readBody()
   }
 
   /** Lets go of the bytes. */

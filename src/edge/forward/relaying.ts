@@ -3,10 +3,9 @@
 import type { BodyReader } from '../../http1/body.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Rewriter } from '../ai/rewriter.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, ResponseSink } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
-import { BodyWriter } from './body-writer.ts'
 import { EventStream } from './event-stream.ts'
 import { relayedFraming, relayedHead } from './response-heads.ts'
 
@@ -14,14 +13,12 @@ import { relayedFraming, relayedHead } from './response-heads.ts'
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: BodyReader): Relaying | null {
   x.answeredAt = x.plane.clock.monotonic()
   x.status = head.status
-  // The client still sends what nobody will read: its connection has no future.
-  if (!x.requestBody.done) x.keepAlive = false
   if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
   const rewriter = x.ai?.rewriting?.begin(head) ?? null
   x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
-  x.responseFraming = relayedFraming(x, body, rewriter !== null)
-  return new Relaying(x, lease, relayedHead(x, head), rewriter)
+  x.responseFraming = relayedFraming(body, rewriter !== null)
+  return new Relaying(x, lease, x.client.relay(x, relayedHead(x, head)), rewriter)
 }
 
 export class Relaying {
@@ -29,13 +26,13 @@ export class Relaying {
   isClientBehind = false
   readonly #x: Exchange
   readonly #lease: Lease
-  readonly #writer: BodyWriter
+  readonly #sink: ResponseSink
   readonly #rewriter: Rewriter | null
 
-  constructor(x: Exchange, lease: Lease, head: string, rewriter: Rewriter | null) {
+  constructor(x: Exchange, lease: Lease, sink: ResponseSink, rewriter: Rewriter | null) {
     this.#x = x
     this.#lease = lease
-    this.#writer = new BodyWriter(x.client, head, x.responseFraming)
+    this.#sink = sink
     this.#rewriter = rewriter
   }
 
@@ -50,7 +47,7 @@ export class Relaying {
 
   /** Sends what has come so far. */
   flush(): void {
-    if (!this.#rewriter?.holdsHead) this.#written(this.#writer.flush())
+    if (!this.#rewriter?.holdsHead) this.#written(this.#sink.flush())
   }
 
   /** Takes note that the body is over; false where it was not whole, as its rewriter knows it. */
@@ -60,12 +57,12 @@ export class Relaying {
 
   /** Sends the end of the message. */
   end(trailers: string[] | null): void {
-    this.#writer.end(keptTrailers(this.#x.responseChanges, trailers))
+    this.#sink.end(keptTrailers(this.#x.responseChanges, trailers))
   }
 
   /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */
   breakOff(): void {
-    if (this.#x.stage === 'begun') this.#writer.flush()
+    if (this.#x.stage === 'begun') this.#sink.flush()
   }
 
   #rewrite(bytes: Buffer | null | false): boolean {
@@ -80,12 +77,12 @@ export class Relaying {
     const x = this.#x
     x.bytesOut += bytes.length
     if (x.eventStream !== null) x.eventStream.note(bytes)
-    this.#written(this.#writer.data(bytes))
+    this.#written(this.#sink.data(bytes))
   }
 
   /** Lets the origin wait while the client does not read. */
   #written(mayGoOn: boolean): void {
-    if (this.#writer.hasBegun) this.#x.stage = 'begun'
+    if (this.#sink.hasBegun) this.#x.stage = 'begun'
     if (mayGoOn) return
     this.isClientBehind = true
     if (this.#lease.isHeld) this.#lease.pause()

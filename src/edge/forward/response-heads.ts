@@ -1,44 +1,33 @@
-// The heads of an origin's responses as the client will see them: everything end to end unchanged, framing and connection our own (RFC 9112 sections 6 and
-// 9).
+// The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
+// the connection left to it.
 
 import type { BodyReader, Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, ResponseTop } from '../exchange.ts'
 
-/** Writes the head of the final response, empty line included. */
-export function relayedHead(x: Exchange, head: ResponseHead): string {
+/** Writes the head of the final response. */
+export function relayedHead(x: Exchange, head: ResponseHead): ResponseTop {
   const message = rewritten(x, head)
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(message)}${framingField(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}svc-ray: ${x.ray}\r\n${connectionField(x)}\r\n`
+  const lines = `${crossingLines(message)}${lengthLine(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}svc-ray: ${x.ray}\r\n`
+  return { status: head.status, reason: head.reason, lines }
 }
 
-/**
- * Decides how the client will find the end of the body. One of unknown length is chunked for HTTP/1.1; for HTTP/1.0 only the end of the connection
- * can mark its end. The length of a rewritten body is not known before its end.
- */
-export function relayedFraming(x: Exchange, body: BodyReader, isRewritten: boolean): Framing {
-  const isKnown = body.framing !== 'chunked' && body.framing !== 'close' && !isRewritten
-  if (isKnown) return body.framing
-  if (x.head.minor === 1) return 'chunked'
-  x.keepAlive = false
-  return 'close'
+/** Decides how the client will find the end of the body: that of one that is rewritten is not known before its end. */
+export function relayedFraming(body: BodyReader, isRewritten: boolean): Framing {
+  return body.framing === 'close' || isRewritten ? 'chunked' : body.framing
 }
 
 /** Writes an interim response (RFC 9110 section 15.2). */
-export function relayedInterim(head: ResponseHead): string {
-  return `HTTP/1.1 ${head.status} ${head.reason}\r\n${crossingLines(head)}\r\n`
+export function relayedInterim(head: ResponseHead): ResponseTop {
+  return { status: head.status, reason: head.reason, lines: crossingLines(head) }
 }
 
-/** Writes the response that turns the connection into a WebSocket. */
-export function relayedSwitch(x: Exchange, head: ResponseHead): string {
-  return `HTTP/1.1 101 ${head.reason}\r\n${crossingLines(rewritten(x, head))}Connection: Upgrade\r\nUpgrade: websocket\r\n${x.limitFields}svc-ray: ${x.ray}\r\n\r\n`
-}
-
-/** Returns the field that tells the client whether the connection stays open, where the version's default is the other (RFC 9112 section 9.3). */
-export function connectionField(x: Exchange): string {
-  if (!x.keepAlive) return 'Connection: close\r\n'
-  return x.head.minor === 0 ? 'Connection: keep-alive\r\n' : ''
+/** Writes the response that turns the exchange into a WebSocket. */
+export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
+  const lines = `${crossingLines(rewritten(x, head))}${x.limitFields}svc-ray: ${x.ray}\r\n`
+  return { status: head.status, reason: head.reason, lines }
 }
 
 /** Returns the fields of a response as the route leaves them. */
@@ -65,8 +54,8 @@ function unsaidHstsLine(x: Exchange, { fields }: FieldLines): string {
   return line
 }
 
-function framingField(x: Exchange, head: ResponseHead): string {
-  if (x.responseFraming === 'chunked') return 'Transfer-Encoding: chunked\r\n'
+function lengthLine(x: Exchange, head: ResponseHead): string {
+  if (x.responseFraming === 'chunked') return ''
   const saysLength = x.responseFraming === 'length' || x.head.method === 'HEAD' || head.status === 304
   return saysLength && head.contentLength !== -1 ? `Content-Length: ${head.contentLength}\r\n` : ''
 }

@@ -9,7 +9,10 @@ function start(t: TestContext, settings: EdgeSettings = {}) {
   const steps = stepsOver(t, [], settings)
   const { client } = steps.exchange(request('GET /'))
   const exchanges = new Exchanges({ ...client, peer: '192.0.2.1', isTrusted: false }, steps.plane)
-  const of = (host: string) => exchanges.of(steps.exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`).head)
+  const of = (host: string) => {
+    const { head, requestBody } = steps.exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    return exchanges.of(head, requestBody)
+  }
   return { plane: steps.plane, exchanges, of }
 }
 

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
 import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
-import type { Exchange } from '../../../src/edge/exchange.ts'
 import { forgetBody, gatherBody } from '../../../src/edge/client/gather-body.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
-import { type Steps, stepsOver } from '../../help/exchange.ts'
+import { type Staged, type Steps, stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
 const MOST = 512 * 1024 * 1024
@@ -20,7 +19,7 @@ function callOf(steps: Steps, ...fields: string[]) {
 }
 
 /** Receives bytes as the client's connection does. */
-function receive(x: Exchange, text: string): void {
+function receive(x: Staged, text: string): void {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length && !x.requestBody.done; ) {
     at = x.requestBody.next(bytes, at)

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { Lifetime } from '../../../src/edge/client/lifetime.ts'
 import { RequestReader } from '../../../src/edge/client/request-reader.ts'
 import { Exchange, type Upstream } from '../../../src/edge/exchange.ts'
-import { requestBody } from '../../../src/http1/request-head.ts'
+import type { BodyReader } from '../../../src/http1/body.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { chunks, request } from '../../help/raw.ts'
 import { until } from '../../help/until.ts'
@@ -26,8 +26,8 @@ function start(t: TestContext, { servesAtOnce }: { servesAtOnce: boolean }) {
   const lifetime = { isOpen: true, headBegun: () => asked.push('headBegun') }
   const taker = {
     exchange: null as Exchange | null,
-    begin(head: ConstructorParameters<typeof Exchange>[2]) {
-      const x = new Exchange(plane, client, head, requestBody(head), 'ray')
+    begin(head: ConstructorParameters<typeof Exchange>[2], body: BodyReader) {
+      const x = new Exchange(plane, client, head, body, 'ray')
       taker.exchange = x
       seen.push(`${head.method} ${head.target}`)
       x.upstream = {
