@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { TlsConfig, TlsIdentity } from '../config/config.ts'
 import { Certificate } from '../tls/certificate.ts'
+import { sessionLifetime, TicketKeys, type TicketKeySet } from '../tls/ticket-keys.ts'
 
 /** What TLS 1.2 may use: forward secrecy and authenticated encryption alone. All suites of TLS 1.3 have both. */
 const ciphers = [
@@ -21,6 +22,9 @@ const ciphers = [
 /** The key exchanges that all clients know, and the one that quantum computers cannot break; of others, such as ffdhe3072, one costs a server up to 20 times as much as X25519. */
 const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
+/** Bytes that OpenSSL takes to tell sessions apart by. */
+const longestIdContext = 32
+
 export class Certificates {
   readonly #byName: ReadonlyMap<string, SecureContext>
   /** Of certificates that this gateway got by itself: those of the configuration come before them. */
@@ -29,6 +33,8 @@ export class Certificates {
   readonly #first: SecureContext | null
   /** By a digest of what they were made of. */
   readonly #contexts = new Map<string, SecureContext>()
+  /** Of this process alone, until it gets those of all. */
+  #ticketKeys: TicketKeys
 
   /** Throws for a pair that cannot be used. Takes over what `before` has of the same certificates, so that sessions can be resumed. */
   constructor(
@@ -36,6 +42,7 @@ export class Certificates {
     before: Certificates | null = null,
     automatic: readonly TlsIdentity[] = [],
   ) {
+    this.#ticketKeys = before === null ? new TicketKeys() : before.#ticketKeys
     const contextsOf = (of: readonly TlsIdentity[]) =>
       new Map(
         [...byNames(of)].map(([name, identities]) => [
@@ -59,6 +66,16 @@ export class Certificates {
     return wild ?? this.#automatic.get(serverName) ?? null
   }
 
+  /** Has sessions sealed and opened with these keys from now on. */
+  takeTicketKeys(keys: TicketKeySet): void {
+    this.#ticketKeys = new TicketKeys(keys)
+    for (const context of this.#contexts.values()) this.#ticketKeys.applyTo(context)
+  }
+
+  get ticketKeys(): TicketKeys {
+    return this.#ticketKeys
+  }
+
   #contextOf(
     identities: readonly TlsIdentity[],
     minVersion: TlsConfig['minVersion'],
@@ -75,7 +92,11 @@ export class Certificates {
         ciphers,
         ecdhCurve: groups,
         minVersion,
+        // A session is not resumed with other certificates or settings than it began with.
+        sessionIdContext: digest.slice(0, longestIdContext),
+        sessionTimeout: sessionLifetime / 1000,
       })
+    this.#ticketKeys.applyTo(context)
     this.#contexts.set(digest, context)
     return context
   }

@@ -20,6 +20,7 @@ import { LogThrottle } from './log-throttle.ts'
 import type { NameLookup } from './resolver/name-lookup.ts'
 import { Origins } from './origin/origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
+import type { TicketKeySet } from '../tls/ticket-keys.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot.ts'
@@ -188,6 +189,11 @@ export class DataPlane implements Plane {
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results) this.#checks.set(result.key, result)
     this.snapshot.pools.takeChecks(results)
+  }
+
+  /** Takes the keys that seal TLS sessions; a reload keeps them. */
+  takeTicketKeys(keys: TicketKeySet): void {
+    this.snapshot.certificates.takeTicketKeys(keys)
   }
 
   /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */

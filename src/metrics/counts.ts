@@ -50,6 +50,14 @@ export interface CertificateExpiry {
   readonly notAfter: number
 }
 
+/** The key that seals the TLS sessions of clients. */
+interface TicketKeySign {
+  /** Wall-clock ms since when it seals. */
+  readonly since: number
+  /** Whether all who share the store have it. */
+  readonly isShared: boolean
+}
+
 /** All that one process counts. */
 export class Counts {
   readonly edge = new EdgeMetrics()
@@ -64,6 +72,8 @@ export class Counts {
   storeSigns: (() => StoreSigns | null) | null = null
   /** Returns the certificates in use; null in a process that is not asked for them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
+  /** Returns the key of TLS sessions; null in a process that is not asked for it, and without TLS. */
+  ticketKeys: (() => TicketKeySign | null) | null = null
   /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }

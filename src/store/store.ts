@@ -27,6 +27,7 @@ import type {
   TokenUse,
 } from './records.ts'
 import type { SigningKey } from './signing-key.ts'
+import type { TicketKey } from './ticket-key.ts'
 import type { Occurrence, Tally, TallyKind, TallySum } from './tally.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
@@ -60,6 +61,8 @@ export interface Store {
   /** `acmeOwner` owns both. */
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
+  /** `ticketOwner` owns them. */
+  readonly ticketKeys: Records<TicketKey>
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -505,6 +508,7 @@ export type RecordKind =
   | 'signing_key'
   | 'acme_account'
   | 'certificate'
+  | 'ticket_key'
 
 /**
  * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,

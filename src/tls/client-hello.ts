@@ -1,5 +1,5 @@
-// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), and whether it only checks who is there, so that its
-// certificate and rules are known before the handshake. What else is in the message is for OpenSSL to judge.
+// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), whether it only checks who is there, and which key has
+// sealed its session, so that its certificate, rules and key are known before the handshake. What else is in the message is for OpenSSL to judge.
 
 /** The most bytes of a hello: those of honest clients have up to 2 KiB, and 4 with post-quantum keys. */
 const mostBytes = 16 * 1024
@@ -10,16 +10,20 @@ const handshakeRecord = 22
 const clientHello = 1
 const serverNameExtension = 0
 const alpnExtension = 16
+const sessionTicketExtension = 35
+const preSharedKeyExtension = 41
 const hostNameType = 0
 
 /** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
 type ClientHelloFault = 'not_tls' | 'client_hello'
 
-interface ClientHello {
+export interface ClientHello {
   /** The host as sent, in lower case (RFC 6066 section 3); null where the client names none. */
   readonly serverName: string | null
   /** Whether it is a certificate authority that checks whether the host is served here: it speaks `acme-tls/1` alone (RFC 8737 section 3). */
   readonly isValidation: boolean
+  /** The session that it wants to resume, as the server that it had it from has sealed it (RFC 8446 section 4.2.11, RFC 5077 section 3.2); null for none. */
+  readonly ticket: Buffer | null
 }
 
 /** Reads the hello that `bytes` begin with; null where more has to come. */
@@ -38,7 +42,7 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
   return hello === null || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : hello
 }
 
-const noExtensions: ClientHello = { serverName: null, isValidation: false }
+const noExtensions: ClientHello = { serverName: null, isValidation: false, ticket: null }
 
 /** Joins the handshake message from its records (RFC 8446 section 5.1). */
 function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
@@ -72,18 +76,27 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
 function helloIn(extensions: Reader): ClientHello | null {
   let serverName: string | null = null
   let isValidation = false
+  let ticket: Buffer | null = null
   while (!extensions.isAtEnd && !extensions.isBeyond) {
     const type = extensions.number(2)
     const content = extensions.part(extensions.number(2))
-    if (type === alpnExtension)
+    if (type === serverNameExtension) {
+      // An extension must not come twice (RFC 8446 section 4.2), and readers would disagree on which counts.
+      const name: string | null = serverName === null ? hostNameIn(content) : null
+      if (name === null) return null
+      serverName = name
+    } else if (type === alpnExtension)
       isValidation = content.text(validationOnly.length) === validationOnly && content.isAtEnd
-    if (type !== serverNameExtension) continue
-    // An extension must not come twice (RFC 8446 section 4.2), and readers would disagree on which counts.
-    const name: string | null = serverName === null ? hostNameIn(content) : null
-    if (name === null) return null
-    serverName = name
+    else if (type === sessionTicketExtension) ticket ??= content.rest()
+    // Of several, OpenSSL takes the first that it can open; clients send one.
+    else if (type === preSharedKeyExtension) ticket = firstIdentity(content)
   }
-  return extensions.isBeyond ? null : { serverName, isValidation }
+  return extensions.isBeyond ? null : { serverName, isValidation, ticket }
+}
+
+function firstIdentity(content: Reader): Buffer | null {
+  const identities = content.part(content.number(2))
+  return identities.part(identities.number(2)).rest()
 }
 
 /** A list of protocols (RFC 7301 section 3.1) with only one, `acme-tls/1`. */
@@ -123,6 +136,11 @@ class Reader {
     const part = new Reader(this.#bytes.subarray(at, this.#at))
     part.isBeyond = this.isBeyond
     return part
+  }
+
+  /** Returns what is left; null for nothing. */
+  rest(): Buffer | null {
+    return this.isAtEnd ? null : this.#bytes.subarray(this.#at)
   }
 
   text(length: number): string {

@@ -108,6 +108,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'wire/pipelining': ['edge/client/connection'],
   'wire/pools': ['pools/', 'edge/origin/pools'],
   'wire/rate-limits': ['edge/meter/rules'],
+  'wire/tls-clients': ['tls/ticket-keys'],
   'wire/transparency': ['edge/forward/'],
   'zones/zone-records': ['zones/'],
 }

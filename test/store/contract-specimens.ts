@@ -9,6 +9,7 @@ import type { Account, AuditEntry, Gateway, KeptResponse, LogEntry, Token } from
 import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/acme.ts'
 import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
+import { type TicketKey, ticketOwner } from '../../src/store/ticket-key.ts'
 import {
   type AccessRuleList,
   type ErrorPage,
@@ -242,6 +243,17 @@ export function hostCertificate(more: Partial<HostCertificate> = {}): HostCertif
     lastError: { at: birth, message: 'Ünïcode' },
     requestedAt: null,
     lease: { holder: hex(8), beat: 1 },
+    ...more,
+  }
+}
+
+export function ticketKey(more: Partial<TicketKey> = {}): TicketKey {
+  return {
+    account: ticketOwner,
+    id: hex(16),
+    startsAt: birth,
+    sealed: 'c2VhbGVk-_',
+    createdAt: birth,
     ...more,
   }
 }

@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { X509Certificate } from 'node:crypto'
 import type { TlsConfig } from '../../src/config/config.ts'
+import { newTicketKey } from '../../src/tls/ticket-keys.ts'
 import { Authority } from '../help/certificates.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -155,6 +156,56 @@ test('sessions are resumed, also behind a reload that leaves their certificate',
   edge.plane.reload({ ...edge.config, tls: { ...edge.config.tls, certificates: [site, siteRsa] } })
   assert.equal((await session(second.ticket)).isResumed, true)
   assert.deepEqual([edge.metrics.tlsHandshakes.full.value, edge.metrics.tlsHandshakes.resumed.value], [1, 2])
+})
+
+test('a session is resumed with its key of now, of before and of soon, and with no other', async t => {
+  const { edge } = await start(t)
+  const { edge: other } = await start(t)
+  const [old, before, now, soon] = Array.from({ length: 4 }, newTicketKey) as [Buffer, Buffer, Buffer, Buffer]
+  for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
+    const resumes = async (at: Edge, session?: Buffer) => {
+      const { wire, socket } = await secure(t, at, { maxVersion, ...(session && { session }) })
+      await wire.send(request('GET /'))
+      await wire.response()
+      return { isResumed: socket.isSessionReused(), session: socket.getSession()! }
+    }
+    for (const [key, isGood] of [
+      [old, false],
+      [before, true],
+      [now, true],
+      [soon, true],
+    ] as const) {
+      other.plane.takeTicketKeys({ current: key, others: [] })
+      const { session } = await resumes(other)
+      edge.plane.takeTicketKeys({ current: now, others: [before, soon] })
+      // The second one finds the key of now in its place again.
+      assert.equal((await resumes(edge, session)).isResumed, isGood)
+      const fresh = await resumes(edge)
+      other.plane.takeTicketKeys({ current: now, others: [] })
+      assert.equal((await resumes(other, fresh.session)).isResumed, true)
+    }
+  }
+})
+
+test('a session is not resumed with another certificate, nor for another name', async t => {
+  const { edge } = await start(t)
+  const { tlsHandshakes } = edge.metrics
+  for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
+    const begin = async (servername: string, session?: Buffer) => {
+      const { wire, socket } = await secure(t, edge, { servername, maxVersion, ...(session && { session }) })
+      await wire.send(request('GET /'))
+      await wire.response()
+      return { isResumed: socket.isSessionReused(), session: socket.getSession()! }
+    }
+    const { session } = await begin('a.shops.test')
+    assert.equal((await begin('a.shops.test', session)).isResumed, true)
+    assert.equal((await begin('b.shops.test', session)).isResumed, false)
+    assert.equal((await begin('site.test', session)).isResumed, false)
+    edge.plane.reload({ ...edge.config, tls: { ...edge.config.tls, minVersion: maxVersion } })
+    assert.equal((await begin('a.shops.test', session)).isResumed, maxVersion === 'TLSv1.2')
+    edge.plane.reload(edge.config)
+  }
+  assert.equal(tlsHandshakes.resumed.value, 3)
 })
 
 test('a reload changes certificates for new connections, and cuts none', async t => {

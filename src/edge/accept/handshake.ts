@@ -5,7 +5,7 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { reset } from '../../base/reset.ts'
 import type { TlsFailure } from '../../metrics/edge-metrics.ts'
-import { readClientHello } from '../../tls/client-hello.ts'
+import { type ClientHello, readClientHello } from '../../tls/client-hello.ts'
 import type { ClientTls } from '../exchange.ts'
 import { highWaterMark } from '../origin/dial.ts'
 import { guarded } from '../guarded.ts'
@@ -76,7 +76,7 @@ export class Handshake {
     const validation = hello.isValidation ? challenges.contextFor(hello.serverName) : null
     if (validation !== null) return this.#prove(validation)
     const context = certificates.find(hello.serverName)
-    if (context !== null) return this.#shakeHands(context, hello.serverName)
+    if (context !== null) return this.#shakeHands(context, hello)
     this.#socket.end(unrecognizedName)
     this.#fail('server_name')
   }
@@ -88,9 +88,10 @@ export class Handshake {
     this.#socket.unshift(bytes)
   }
 
-  #shakeHands(secureContext: SecureContext, serverName: string | null): void {
+  #shakeHands(secureContext: SecureContext, { serverName, ticket }: ClientHello): void {
     const options = { isServer: true, secureContext, ALPNProtocols: ['http/1.1'], highWaterMark }
-    const secured = new TLSSocket(this.#socket, options)
+    const { ticketKeys } = this.#plane.snapshot.certificates
+    const secured = ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options))
     this.#secured = secured
     secured.on('error', () => {})
     this.#on(secured, 'secure', () => this.#shaken(secured, serverName))

@@ -64,6 +64,24 @@ export const processFamilies: readonly Family[] = [
       })),
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_tls_ticket_key_start_timestamp_seconds',
+    help: 'Since when the key that seals TLS sessions is in use, in Unix time.',
+    read: ({ ticketKeys }) => {
+      const key = ticketKeys?.() ?? null
+      return key === null ? [] : [{ labels: {}, value: key.since / 1000 }]
+    },
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_tls_ticket_key_shared',
+    help: 'Whether the key that seals TLS sessions is that of the store: 1, or 0 if this gateway alone has it.',
+    read: ({ ticketKeys }) => {
+      const key = ticketKeys?.() ?? null
+      return key === null ? [] : [{ labels: {}, value: Number(key.isShared) }]
+    },
+  },
+  {
     type: 'counter',
     name: 'gatehouse_worker_restarts_total',
     help: 'Workers replaced after a crash or a hang.',

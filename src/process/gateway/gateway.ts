@@ -21,6 +21,7 @@ import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.
 import { LogThrottle } from '../../edge/log-throttle.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
+import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
 import { CertificateWatch } from './certificate-watch.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
@@ -103,6 +104,7 @@ export class Gateway {
   readonly #checker: HealthChecker
   readonly #requests: RequestHistory
   readonly #certificates: CertificateWatch
+  #tickets: TicketKeeper | null = null
   readonly #startedAt = systemClock.now()
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
@@ -138,6 +140,7 @@ export class Gateway {
     metrics.storeSigns = () => this.#storeSigns
     this.#certificates = new CertificateWatch(config.tls, log, systemClock)
     metrics.certificates = () => this.#certificates.expiries
+    metrics.ticketKeys = () => this.#tickets
     this.#buildPlane = buildPlane
     this.#checker = new HealthChecker({
       clock: systemClock,
@@ -245,6 +248,7 @@ export class Gateway {
   destroy(): void {
     this.#checker.stop()
     this.#certificates.close()
+    void this.#tickets?.close()
     this.#plane?.destroy()
   }
 
@@ -367,6 +371,18 @@ export class Gateway {
     this.#log.warn('admin listener taken back: the new gateway ended')
   }
 
+  /** Has the edge seal TLS sessions with the keys of the store, where it speaks TLS. */
+  async #shareTicketKeys(): Promise<void> {
+    if (!this.#config.listen.some(({ tls }) => tls)) return
+    this.#tickets = new TicketKeeper({
+      store: this.#services!.store,
+      secrets: this.#management!.secrets,
+      log: this.#log,
+      changed: keys => this.#plane!.takeTicketKeys(keys),
+    })
+    await this.#tickets.start()
+  }
+
   #storePart(): Part {
     return {
       name: 'store',
@@ -424,17 +440,19 @@ export class Gateway {
         const tallied = (counted: readonly Tally[]) => tallies.take(counted)
         const shared = { documentation: this.#documentation, sidePort, tallied }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
+        await this.#shareTicketKeys()
         this.#edge = await this.#plane.listen()
         this.#requests.start()
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))
         if (this.#isToSucceed) await this.#succeed()
       },
-      stop: () => {
+      stop: async () => {
         this.#checker.stop()
         this.#certificates.close()
         this.#requests.close()
-        return this.#plane?.drain(this.#config.shutdown.grace)
+        await this.#tickets?.close()
+        await this.#plane?.drain(this.#config.shutdown.grace)
       },
     }
   }

@@ -8,6 +8,7 @@ import type { Tally } from '../../store/tally.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
+import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -41,6 +42,7 @@ export class LocalPlane implements ManagedPlane {
   #isUp = false
   /** Check results from before there was a data plane to receive them. */
   #checks: readonly KeyedCheckResult[] = []
+  #ticketKeys: TicketKeySet | null = null
 
   constructor(config: Config, parts: LocalPlaneParts) {
     this.#config = config
@@ -58,6 +60,7 @@ export class LocalPlane implements ManagedPlane {
     await this.#files.prepare(this.#config, this.#config)
     this.#plane = this.#build()
     this.#plane.takeChecks(this.#checks)
+    if (this.#ticketKeys !== null) this.#plane.takeTicketKeys(this.#ticketKeys)
     this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
     try {
       const endpoints = await this.#plane.listen({ reusePort })
@@ -101,6 +104,11 @@ export class LocalPlane implements ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void {
     if (this.#plane === null) this.#checks = results
     else this.#plane.takeChecks(results)
+  }
+
+  takeTicketKeys(keys: TicketKeySet): void {
+    this.#ticketKeys = keys
+    this.#plane?.takeTicketKeys(keys)
   }
 
   async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {

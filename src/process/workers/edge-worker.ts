@@ -64,6 +64,9 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'bans':
       bans.impose(ask.bans)
       return null
+    case 'tickets':
+      plane!.takeTicketKeys(ask.keys)
+      return null
     case 'found':
       services!.hearFound(ask.keys)
       return null
@@ -86,7 +89,7 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
 }
 
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]> {
-  const { config, documentation, sidePort, checks } = ask
+  const { config, documentation, sidePort, checks, ticketKeys } = ask
   ;({ orphanGrace, lastWords } = ask)
   log.level = config.log.level
   services = await Services.open(config, {
@@ -100,6 +103,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   const parts = { documentation, sidePort, metrics, destination, log, services, bans, tallied }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
+  if (ticketKeys !== null) plane.takeTicketKeys(ticketKeys)
   bans.keep(config)
   bans.impose(ask.bans)
   return plane.listen()

@@ -7,6 +7,7 @@ import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
@@ -21,6 +22,7 @@ export type Ask =
       readonly checks: readonly KeyedCheckResult[]
       /** The ms that each has left. */
       readonly bans: BanNews
+      readonly ticketKeys: TicketKeySet | null
       /** In ms, as `Supervision` has them. */
       readonly orphanGrace: number
       readonly lastWords: number
@@ -30,6 +32,7 @@ export type Ask =
   | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
   | { readonly kind: 'bans'; readonly bans: BanNews }
+  | { readonly kind: 'tickets'; readonly keys: TicketKeySet }
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
   | { readonly kind: 'lend'; readonly found: FoundKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
@@ -46,6 +49,7 @@ export interface Reply {
   readonly cut: null
   readonly checks: null
   readonly bans: null
+  readonly tickets: null
   readonly found: null
   readonly lend: Loan | null
   readonly lent: null

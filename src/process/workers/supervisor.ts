@@ -11,6 +11,7 @@ import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
@@ -46,6 +47,7 @@ export class Supervisor implements ManagedPlane {
   /** The last result of each check, for workers that start later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
+  #ticketKeys: TicketKeySet | null = null
   /** What workers have found in the store, for those that start later. */
   readonly #found = new LatestKeys()
   #config: Config
@@ -117,6 +119,11 @@ export class Supervisor implements ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results) this.#checks.set(result.key, result)
     for (const worker of this.#up) worker.ask({ kind: 'checks', results }).catch(ignore)
+  }
+
+  takeTicketKeys(keys: TicketKeySet): void {
+    this.#ticketKeys = keys
+    for (const worker of this.#up) worker.ask({ kind: 'tickets', keys }).catch(ignore)
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
@@ -227,12 +234,15 @@ export class Supervisor implements ManagedPlane {
     try {
       const checks = [...this.#checks.values()]
       const { orphanGrace, lastWords } = this.#patience
-      const news = { checks, bans: this.#bans.standing }
+      const ticketKeys = this.#ticketKeys
+      const news = { checks, bans: this.#bans.standing, ticketKeys }
       const means = { config: this.#config, documentation, sidePort, ...news, orphanGrace, lastWords }
       const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
+      if (this.#ticketKeys !== ticketKeys)
+        worker.ask({ kind: 'tickets', keys: this.#ticketKeys! }).catch(ignore)
       worker.ask({ kind: 'found', keys: this.#found.all }).catch(ignore)
       return endpoints
     } catch (cause) {

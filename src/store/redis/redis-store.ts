@@ -5,6 +5,7 @@ import type { Gateway } from '../records.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
+import type { TicketKey } from '../ticket-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
@@ -63,6 +64,7 @@ export class RedisStore implements Store {
   readonly signingKeys: Records<SigningKey>
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
+  readonly ticketKeys: Records<TicketKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -140,6 +142,7 @@ export class RedisStore implements Store {
       this.#writes,
       clock,
     )
+    this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), records, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
+import type { TicketKey } from '../ticket-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
@@ -66,6 +67,7 @@ export class SqliteStore implements Store {
   readonly signingKeys: Records<SigningKey>
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
+  readonly ticketKeys: Records<TicketKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -129,6 +131,11 @@ export class SqliteStore implements Store {
     this.certificates = new SqliteRecords<HostCertificate>(records, ledgers, {
       name: 'certificate',
       table: 'certificates',
+      createdAt,
+    })
+    this.ticketKeys = new SqliteRecords<TicketKey>(records, ledgers, {
+      name: 'ticket_key',
+      table: 'ticket_keys',
       createdAt,
     })
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {

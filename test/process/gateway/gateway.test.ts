@@ -28,6 +28,7 @@ function gatewayThat(
     cut: async () => {},
     destroy: () => {},
     takeChecks: () => {},
+    takeTicketKeys: () => {},
     pools: async () => [],
     nearLimits: async () => [],
     explain: async () => null,

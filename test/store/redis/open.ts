@@ -26,6 +26,7 @@ import {
   signingKey,
   acmeAccount,
   hostCertificate,
+  ticketKey,
   token,
   user,
 } from '../contract-specimens.ts'
@@ -92,6 +93,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'signingKeys.insert': store => store.signingKeys.insert(signingKey()),
   'acmeAccounts.insert': store => store.acmeAccounts.insert(acmeAccount()),
   'certificates.insert': store => store.certificates.insert(hostCertificate()),
+  'ticketKeys.insert': store => store.ticketKeys.insert(ticketKey()),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

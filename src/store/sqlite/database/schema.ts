@@ -278,6 +278,18 @@ export const migrations: readonly string[] = [
   CREATE UNIQUE INDEX certificates_by_id ON certificates (account, id);
   CREATE INDEX certificates_by_creation ON certificates (account, created_at, id);
   `,
+  `
+  CREATE TABLE ticket_keys (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX ticket_keys_by_id ON ticket_keys (account, id);
+  CREATE INDEX ticket_keys_by_creation ON ticket_keys (account, created_at, id);
+  `,
 ]
 
 /*

@@ -1,0 +1,14 @@
+// The keys that seal the TLS sessions of clients. Times are ms since the epoch.
+
+/** The owner of ticket keys: they belong to no account. */
+export const ticketOwner = 'tls'
+
+export interface TicketKey {
+  readonly account: typeof ticketOwner
+  readonly id: string
+  /** When it begins to seal. */
+  readonly startsAt: number
+  /** Its bytes in base64url, sealed with a server key. */
+  readonly sealed: string
+  readonly createdAt: number
+}

@@ -1,0 +1,62 @@
+// The keys that seal the sessions that clients resume (RFC 5077 section 4). OpenSSL knows one at a time: here are those of before and of soon as well.
+
+import { randomBytes } from 'node:crypto'
+import type { SecureContext } from 'node:tls'
+
+/** Bytes of a key: its name, one for HMAC and one for AES. */
+const keyLength = 48
+const nameLength = 16
+
+/** Ms for which a session can be resumed, counted from its full handshake: a ticket is not renewed. */
+export const sessionLifetime = 2 * 3_600_000
+
+/** Keys as they go from process to process. */
+export interface TicketKeySet {
+  /** Seals new tickets. */
+  readonly current: Uint8Array
+  /** Open those of before, and those of whose clock is ahead. */
+  readonly others: readonly Uint8Array[]
+}
+
+export class TicketKeys {
+  readonly #current: Buffer
+  readonly #others: readonly Buffer[]
+
+  constructor({ current, others }: TicketKeySet = { current: newTicketKey(), others: [] }) {
+    this.#current = Buffer.from(current)
+    this.#others = others.map(key => Buffer.from(key))
+  }
+
+  /** Has a context seal with the current key. */
+  applyTo(context: SecureContext): void {
+    setKey(context, this.#current)
+  }
+
+  /** Calls `begin`, which begins a handshake with the context; its hello is read with the key that has sealed its ticket. */
+  during<T>(context: SecureContext, ticket: Buffer | null, begin: () => T): T {
+    const key = ticket === null ? undefined : this.#others.find(other => isOf(ticket, other))
+    if (key === undefined) return begin()
+    // Node hands on what was read already in the next tick, so that the hello is read between these two.
+    process.nextTick(setKey, context, key)
+    try {
+      return begin()
+    } finally {
+      process.nextTick(setKey, context, this.#current)
+    }
+  }
+}
+
+/** Makes the bytes of a key. */
+export function newTicketKey(): Buffer {
+  return randomBytes(keyLength)
+}
+
+/** Whether a ticket begins with the name of a key. */
+function isOf(ticket: Buffer, key: Buffer): boolean {
+  return ticket.length > nameLength && ticket.compare(key, 0, nameLength, 0, nameLength) === 0
+}
+
+/** Sets the key of a context, as `Server.setTicketKeys` does; there is no other way to contexts without a server. */
+function setKey({ context }: SecureContext, key: Buffer): void {
+  context.setTicketKeys(key)
+}
