@@ -1,10 +1,11 @@
 // Which certificates a TLS handshake uses: those for the name that the client asks for, one for each algorithm.
 
 import { hash } from 'node:crypto'
-import { createSecureContext, type SecureContext } from 'node:tls'
-import type { TlsConfig, TlsIdentity } from '../config/config.ts'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import type { ClientCertificates, TlsConfig, TlsIdentity } from '../config/config.ts'
 import { Certificate } from '../tls/certificate.ts'
 import { sessionLifetime, TicketKeys, type TicketKeySet } from '../tls/ticket-keys.ts'
+import { contextAsking, trustOf } from './client-trust.ts'
 
 /** What TLS 1.2 may use: forward secrecy and authenticated encryption alone. All suites of TLS 1.3 have both. */
 const ciphers = [
@@ -56,8 +57,16 @@ export class Certificates {
     this.#first = first
   }
 
-  /** Finds what to use for a lower-case server name, null for none; returns null where there is no certificate for it. */
-  find(serverName: string | null): SecureContext | null {
+  /**
+   * Finds what to use for a lower-case server name, null for none, and for what the zone of that name asks of certificates of clients, null for nothing; returns null
+   * where there is no certificate for it.
+   */
+  find(serverName: string | null, client: ClientCertificates | null = null): SecureContext | null {
+    const context = this.#named(serverName)
+    return context === null || client === null ? context : asking(context, client)
+  }
+
+  #named(serverName: string | null): SecureContext | null {
     if (serverName === null) return this.#first
     const exact = this.#byName.get(serverName)
     if (exact !== undefined) return exact
@@ -86,7 +95,7 @@ export class Certificates {
     const context =
       this.#contexts.get(digest) ??
       earlier ??
-      createSecureContext({
+      make({
         cert: identities.map(({ certificate }) => certificate),
         key: identities.map(({ key }) => key),
         ciphers,
@@ -115,3 +124,31 @@ function byNames(identities: readonly TlsIdentity[]): ReadonlyMap<string, Readon
   }
   return found
 }
+
+function make(options: SecureContextOptions): SecureContext {
+  const context = createSecureContext(options)
+  origins.set(context, { options, asking: new Map() })
+  return context
+}
+
+/** What each context was made of, and those that ask for certificates of clients beside it, by whom they trust. */
+const origins = new WeakMap<
+  SecureContext,
+  { readonly options: SecureContextOptions; readonly asking: Map<string, SecureContext> }
+>()
+
+/** Returns the context that asks for certificates of clients as well; made with the first handshake that needs it. */
+function asking(context: SecureContext, client: ClientCertificates): SecureContext {
+  const { options, asking } = origins.get(context)!
+  const trust = trustOf(client)
+  const known = asking.get(trust)
+  if (known !== undefined) return known
+  const made = contextAsking(options, client)
+  // A reload leaves those behind that no zone asks by any more.
+  if (asking.size === mostTrusts) asking.delete(asking.keys().next().value!)
+  asking.set(trust, made)
+  return made
+}
+
+/** The most that are kept beside one context. */
+const mostTrusts = 1000

@@ -133,6 +133,15 @@ export interface ZoneTls {
   readonly hsts: number | null // s that browsers use https alone; null: not stated
   readonly minVersion: TlsConfig['minVersion']
   readonly ciphers: readonly CipherSuite[] // empty: all that the listeners speak
+  readonly client: ClientCertificates | null // null: clients are not asked for one
+}
+
+/** The certificates that a zone asks its clients for. */
+export interface ClientCertificates {
+  readonly mode: 'required' | 'optional'
+  readonly authorities: string // PEM; each is trusted, and with revocation lists those that signed themselves
+  readonly revocationLists: string | null // PEM
+  readonly forward: 'subject' | 'certificate' | 'chain' // what origins learn: each includes those before it
 }
 
 /** The cipher suites that the listeners speak, by their names in the registry of IANA. */

@@ -142,7 +142,9 @@ export class DataPlane implements Plane {
     for (const [zone, flaw] of snapshot.broken)
       if (!this.snapshot.broken.has(zone))
         throw new Error(`zone ${zone} conflicts with its API-managed rules: ${flaw}`)
+    const asked = asksForCertificates(this.#config)
     this.#install(snapshot, config)
+    if (asked || asksForCertificates(config)) this.#clients.retire()
   }
 
   /** Recompiles the rules of zones after the API has changed some. */
@@ -283,6 +285,10 @@ const nothingKnown: AccessSources = {
     },
   },
   geo: null,
+}
+
+function asksForCertificates({ zones }: Config): boolean {
+  return zones.some(({ tls }) => tls.client !== null)
 }
 
 function withVouch({ secret, ...ports }: SidePort): Plane['sidePort'] {

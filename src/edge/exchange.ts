@@ -9,6 +9,7 @@ import type { Refusal } from '../errors/refusal.ts'
 import type { Framing } from '../http1/body.ts'
 import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { ClientCertificate } from '../tls/client-certificate.ts'
 import type { Shown } from '../tokens/verify.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Tap } from './ai/tap.ts'
@@ -29,6 +30,12 @@ export interface ClientTls {
   readonly version: string
   /** The name of the cipher suite in the registry of IANA. */
   readonly cipher: string
+  /** The host whose zone decided what was asked of it: the server name, or the address that it connected to. */
+  readonly host: string
+  /** By which authorities a certificate was asked for, as `trustOf` names them; empty where none was. */
+  readonly trust: string
+  /** The certificate that was shown, good or not; null for none. */
+  readonly certificate: ClientCertificate | null
 }
 
 /** What the steps need to know of the body of a request, whoever reads it. */

@@ -1,11 +1,12 @@
 // Step 3: what a zone asks of the connection, and of its TLS.
 
 import { type Refusal, refuse } from '../errors/refusal.ts'
+import { refuseCertificate } from './client-certificate.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
 
 /**
- * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013), below the zone's version (1028) or with a suite that it does
- * not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
+ * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013), a client without a certificate that the zone accepts (1017),
+ * and TLS below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
  */
 export function secure(x: Exchange): Refusal | 'answered' | null {
   const { tls } = x.client
@@ -13,6 +14,10 @@ export function secure(x: Exchange): Refusal | 'answered' | null {
   if (x.zone === null) return null
   const rules = x.zone.config.tls
   if (rules.redirect && x.scheme !== 'https') return redirect(x)
+  if (rules.client !== null) {
+    const refusal = refuseCertificate(x, x.zone)
+    if (refusal !== null) return refusal
+  }
   if (tls === null) return null
   if (rules.minVersion === 'TLSv1.3' && tls.version !== 'TLSv1.3') return refuse('tls_version_not_supported')
   const { ciphers } = rules

@@ -10,6 +10,7 @@ import type { EdgeMetrics, ZoneMetrics } from '../metrics/edge-metrics.ts'
 import { AccessPolicy, type AccessParts } from '../access/policy.ts'
 import { type AutomaticTls, Challenges } from '../certificates/automatic.ts'
 import { Certificates } from '../certificates/certificates.ts'
+import { trustOf } from '../certificates/client-trust.ts'
 import { KeyRing } from '../ai/key-ring.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import { zoneScope } from '../tallies/scopes.ts'
@@ -34,6 +35,8 @@ export interface EdgeRoute extends Route {
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
   readonly tallies: TallyScope
+  /** Which certificates of clients it trusts, as `trustOf` has it; empty where it asks for none. */
+  readonly trust: string
   /** Those of the file and of the zone, for requests that need no route. */
   readonly limits: readonly MeterRule[]
 }
@@ -172,7 +175,8 @@ function buildZones(
     const { name } = zone.config
     if (own.flaw !== null) broken.set(name, own.flaw)
     const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
-    return { ...zone, ...counts, limits: ofZones.get(zone.config)!, ...own }
+    const trust = trustOf(zone.config.tls.client)
+    return { ...zone, ...counts, trust, limits: ofZones.get(zone.config)!, ...own }
   })
   return { zones, settings, broken }
 }

@@ -522,14 +522,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail:
       'This site admits only clients with a certificate that it knows. Yours was missing, expired or not issued by an accepted authority.',
     guidance:
       '**Do not retry.** Install the client certificate that you were given and select it when you connect. If you have none, request one from the operator of the site.',
-    cause: 'The TLS listener requires a client certificate, and the one presented did not verify.',
+    cause:
+      'The zone requires a client certificate, its setting client_certificates, and the one presented was missing or did not verify.',
     remedy:
-      'Check the issuer and the dates of the certificate of the client against the authority set for the listener.',
+      'The cause in the access log says what was wrong. Check the issuer, the dates and the purpose of the certificate of the client against ca and crl of the zone.',
   },
   host_not_found: {
     code: 1018,

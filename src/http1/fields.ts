@@ -31,20 +31,22 @@ export const field = {
   proxy: 16,
   /** Another path, host or scheme than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
   otherTarget: 17,
-  forwarded: 18,
-  xForwardedFor: 19,
-  xForwardedProto: 20,
-  xForwardedHost: 21,
+  /** What this gateway tells origins of the certificate of a client: nobody else may (RFC 9440 section 2.4). */
+  clientCertificate: 18,
+  forwarded: 19,
+  xForwardedFor: 20,
+  xForwardedProto: 21,
+  xForwardedHost: 22,
   /** Whatever else begins with `X-Forwarded-`, and what tells an address in a form of its own. */
-  xForwarded: 22,
+  xForwarded: 23,
   /** One of the other names under which the address of a client is told (`X-Real-IP`). */
-  clientAddress: 23,
-  via: 24,
-  cdnLoop: 25,
-  accept: 26,
-  contentType: 27,
-  date: 28,
-  contentEncoding: 29,
+  clientAddress: 24,
+  via: 25,
+  cdnLoop: 26,
+  accept: 27,
+  contentType: 28,
+  date: 29,
+  contentEncoding: 30,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -233,6 +235,14 @@ export const targetNames: readonly string[] = [
   'cf-visitor',
 ]
 
+/** The fields in which origins learn of the certificate of a client: RFC 9440 section 2, and its subject and fingerprint. */
+export const certificateFields = {
+  certificate: 'Client-Cert',
+  chain: 'Client-Cert-Chain',
+  subject: 'svc-client-subject',
+  fingerprint: 'svc-client-fingerprint',
+} as const
+
 /** By length and the last five bits of the first letter, which leave few to compare with. */
 const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   connection: field.connection,
@@ -259,6 +269,9 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'cdn-loop': field.cdnLoop,
   'svc-ray': field.ray,
   'svc-hop': field.hop,
+  ...Object.fromEntries(
+    Object.values(certificateFields).map(name => [name.toLowerCase(), field.clientCertificate]),
+  ),
   accept: field.accept,
   'content-type': field.contentType,
   date: field.date,

@@ -40,6 +40,19 @@ const tlsFailures = [
 ] as const
 export type TlsFailure = (typeof tlsFailures)[number]
 
+/** What handshakes that ask clients for a certificate find of it. */
+const clientCertificates = [
+  'accepted',
+  'missing',
+  'expired',
+  'not_yet_valid',
+  'revoked',
+  'authority',
+  'purpose',
+  'crl',
+  'other',
+] as const
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -66,6 +79,7 @@ export class EdgeMetrics {
   readonly refusedConnections = tallies(connectionLimits)
   readonly tlsHandshakes = tallies(handshakeKinds)
   readonly tlsFailures = tallies(tlsFailures)
+  readonly clientCertificates = tallies(clientCertificates)
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()

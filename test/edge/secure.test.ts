@@ -12,7 +12,7 @@ import { connectTo, type Message, post, request, Wire } from '../help/raw.ts'
 
 const authority = new Authority()
 const identity = authority.issue(['site.test', 'also.test', 'other.test', 'ai.test', '127.0.0.1'])
-const asks: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [] }
+const asks: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null }
 
 interface Settings extends EdgeSettings {
   readonly asks?: Partial<ZoneTls>

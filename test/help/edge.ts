@@ -62,7 +62,7 @@ export type Member = string | { readonly url: string; readonly tls?: Partial<Ori
 
 export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }
 export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
-const noTlsRules: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [] }
+const noTlsRules: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null }
 const noQuota: QuotaConfig = { day: null, month: null }
 
 const documentation = 'http://127.0.0.1/errors'

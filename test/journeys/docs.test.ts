@@ -28,6 +28,7 @@ const inOrder = new Set(
   [
     section(readPage('docs/oauth.md'), 'Try it with curl'),
     section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
+    section(readPage('docs/tls.md'), 'Certificates of clients'),
   ].flatMap(page => blocksOf(page).map(({ text }) => text)),
 )
 const blocks = readPages()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -18,13 +18,18 @@ const [makes, yaml, tries] = blocksOf(
   section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
 )
 
+const [makesClient, asksClients, triesClient] = blocksOf(
+  section(readPage('docs/tls.md'), 'Certificates of clients'),
+)
+
 for (const workers of [0, 2]) {
   test(`docs/tls.md works as written, with workers: ${workers}`, async t => {
     const folder = quickFolder(t, 'tls')
     const openssl = process.env.OPENSSL ?? 'openssl'
     execFileSync('sh', ['-ec', makes!.text.replaceAll(/^openssl/gm, openssl)], { cwd: folder, stdio: 'pipe' })
-    const origin = createServer((request, response) => {
-      response.end(`${request.headers['x-forwarded-proto']}: hello`)
+    const origin = createServer(({ headers }, response) => {
+      const subject = headers['svc-client-subject'] ?? ''
+      response.end(`${headers['x-forwarded-proto']}: hello ${subject}`)
     }).listen(0, '127.0.0.1')
     await once(origin, 'listening')
     t.after(() => origin.close())
@@ -40,18 +45,29 @@ for (const workers of [0, 2]) {
       listening.map(({ tls }) => tls),
       [false, true],
     )
-    const secure = listening[1]!.port
-    const [program, ...words] = curl!.replace(':8443', `:${secure}`).split(' ')
-    const { stdout } = await run(program === 'curl' ? (process.env.CURL ?? 'curl') : program!, words, {
-      cwd: folder,
-    })
-    assert.equal(stdout, 'https: hello')
+    const ask = async (line: string) => {
+      const [program, ...words] = line.replace(':8443', `:${listening[1]!.port}`).split(' ')
+      assert.equal(program, 'curl')
+      return (await run(process.env.CURL ?? program, words, { cwd: folder })).stdout
+    }
+    assert.equal(await ask(curl!), 'https: hello ')
     const metrics = await gateway.metrics()
     assert.match(metrics, /^gatehouse_tls_handshakes_total\{kind="full"\} 1$/m)
     assert.match(
       metrics,
       /^gatehouse_tls_certificate_expiry_timestamp_seconds\{name="shop\.localhost",key_type="ec"\} \d+$/m,
     )
+    execFileSync('sh', ['-ec', makesClient!.text.replaceAll(/^openssl/gm, openssl)], {
+      cwd: folder,
+      stdio: 'pipe',
+    })
+    const before = readFileSync(join(folder, 'my.yaml'), 'utf8')
+    const zone = asksClients!.text.trim()
+    writeFileSync(join(folder, 'my.yaml'), before.replace('hosts: [shop.localhost],', `$& ${zone},`))
+    await gateway.logged('configuration reloaded')
+    const [withOne, without] = triesClient!.text.trim().split('\n')
+    assert.equal(await ask(withOne!), 'https: hello CN=alice,O=Shop')
+    assert.match(await ask(`${without!} -HAccept:text/markdown`), /^error_code: 1017$/m)
     gateway.signal('SIGTERM')
     assert.equal((await gateway.exited).code, 0)
   })

@@ -4,6 +4,48 @@ import type { Mutated } from './mutation.ts'
 
 export const edge: readonly Mutated[] = [
   {
+    file: 'edge/client-certificate.ts',
+    tests: ['edge/client-certificate'],
+    changes: [
+      {
+        text: 'if (tls === null) return isRequired ? refusals.plain : null',
+        becomes: 'if (tls === null) return null',
+        breaks: 'plain HTTP reaches zones that require a certificate',
+      },
+      {
+        text: 'if (tls.trust !== trust) {',
+        becomes: 'if (false) {',
+        breaks: 'a certificate that another zone accepted is good for all',
+      },
+      {
+        text: 'if (certificate.fault !== null) return refuseFor(certificate.fault, certificate.cause)',
+        becomes: '',
+        breaks: 'any certificate will do',
+      },
+      {
+        text: 'return certificate.notAfter < x.plane.clock.now() ? refusals.expired : null',
+        becomes: 'return null',
+        breaks: 'a connection outlives its certificate',
+      },
+    ],
+  },
+  {
+    file: 'certificates/client-trust.ts',
+    tests: ['edge/client-certificate'],
+    changes: [
+      {
+        text: 'secureOptions: constants.SSL_OP_NO_TICKET,',
+        becomes: '',
+        breaks: 'a session replaces a certificate that was revoked since',
+      },
+      {
+        text: '...(revocationLists === null ? {} : { crl: revocationLists }),',
+        becomes: '',
+        breaks: 'revoked certificates are accepted',
+      },
+    ],
+  },
+  {
     file: 'edge/serve.ts',
     tests: ['edge/serve'],
     changes: [

@@ -169,7 +169,7 @@ function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator
     access: { rules: [], otherwise: 'allow', ban: null },
     rateLimits: [],
     quota: { day: null, month: null },
-    tls: { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [] },
+    tls: { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null },
     errors: { rules: [], pages: {}, operator },
     routes,
   }

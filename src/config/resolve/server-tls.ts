@@ -1,10 +1,13 @@
 // TLS on the listeners of the gateway: certificates that can be used, for the hosts that are served.
 
+import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
-import type { TlsConfig, ZoneTls } from '../config.ts'
+import { pemBlocks } from '../../tls/pem.ts'
+import type { ClientCertificates, TlsConfig, ZoneTls } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
+import type { ClientCertificateSettings } from '../settings/listen-settings.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
 
@@ -31,6 +34,7 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
   }
   const isUsed = settings.listen.some(({ tls }) => tls.value)
   if (!isUsed && settings.trusted_proxies.length === 0) warnOfRedirects(settings, findings)
+  if (!isUsed) warnOfUnaskedClients(settings, findings)
   if (isUsed && certificates.length > 0) warnOfUncovered(settings, certificates, findings)
   return {
     certificates: identities.map(({ identity }) => identity),
@@ -38,14 +42,49 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
   }
 }
 
-/** Returns what a zone asks of connections. */
-export function resolveZoneTls({ redirect, hsts, min_version, ciphers }: ZoneSettings['tls']): ZoneTls {
+/** Returns what a zone asks of connections, and notes authorities by which no client certificate could be checked. */
+export function resolveZoneTls(settings: ZoneSettings['tls'], findings: Findings): ZoneTls {
+  const { redirect, hsts, min_version, ciphers, client_certificates: client } = settings
   return {
     redirect: redirect.value,
     hsts: hsts === 0 ? null : Math.floor(hsts / 1000),
     minVersion: versions[min_version],
     ciphers,
+    client: client === null ? null : resolveClientCertificates(client.value, findings),
   }
+}
+
+function resolveClientCertificates(
+  { ca, crl, mode, forward }: ClientCertificateSettings,
+  findings: Findings,
+): ClientCertificates | null {
+  if (ca === null) return null
+  if (crl.length > 0) refuseHalfChains(ca, findings)
+  return {
+    mode,
+    forward,
+    authorities: joined(ca),
+    revocationLists: crl.length === 0 ? null : joined(crl),
+  }
+}
+
+/** Refuses authorities below one that is not there: OpenSSL looks for the revocation list of each issuer, up to one that signed itself. */
+function refuseHalfChains(ca: readonly Placed<string>[], findings: Findings): void {
+  const known = ca.flatMap(({ value }) => pemBlocks(value)).map(pem => new X509Certificate(pem))
+  for (const place of ca)
+    for (const pem of pemBlocks(place.value)) {
+      const authority = new X509Certificate(pem)
+      if (known.some(one => authority.checkIssued(one))) continue
+      const name = JSON.stringify(authority.subject.replaceAll('\n', ', '))
+      findings.flaw(
+        place,
+        `lacks the authority that issued ${name}, which crl requires up to a self-signed one`,
+      )
+    }
+}
+
+function joined(texts: readonly Placed<string>[]): string {
+  return texts.map(({ value }) => value).join('\n')
 }
 
 const versions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
@@ -57,6 +96,17 @@ function warnOfRedirects({ zones }: Settings, findings: Findings): void {
       findings.warn(
         redirect,
         'no listener has tls and there are no trusted_proxies, so every request is redirected and none served',
+      )
+  }
+}
+
+function warnOfUnaskedClients({ zones }: Settings, findings: Findings): void {
+  for (const { value } of zones?.value ?? []) {
+    const client = value.tls.client_certificates
+    if (client?.value.mode === 'required')
+      findings.warn(
+        client,
+        'no listener has tls, so no client can show a certificate and every request is refused',
       )
   }
 }

@@ -2,8 +2,20 @@
 
 import { cipherSuites } from '../config.ts'
 import { endpoint } from './host-rules.ts'
-import { durationOrOff, oneOf, truth } from './rules.ts'
-import { group, list, mapping, optional, placed, required, scalar, shorthand, unwritten } from './shape.ts'
+import { certificates, durationOrOff, oneOf, revocationLists, truth } from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  oneOrMore,
+  optional,
+  placed,
+  required,
+  scalar,
+  shorthand,
+  unwritten,
+  type Value,
+} from './shape.ts'
 import { identity } from './tls-settings.ts'
 
 const second = 1000
@@ -21,12 +33,26 @@ export const listen = optional(list(listener, { least: 1 }), [
   { address: unwritten('listen', { host: '0.0.0.0', port: 8080 }), tls: unwritten('tls', false) },
 ])
 
+/** The certificates of clients. Unprinted, since a key may have been written in place of a certificate. */
+const clientCertificates = mapping(
+  {
+    ca: required(oneOrMore(placed(scalar(certificates, { unprinted: true })), { least: 1 })),
+    crl: optional(oneOrMore(placed(scalar(revocationLists, { unprinted: true }))), []),
+    mode: optional(scalar(oneOf('required', 'optional')), 'required' as const),
+    forward: optional(scalar(oneOf('subject', 'certificate', 'chain')), 'subject' as const),
+  },
+  { unprinted: true },
+)
+
+export type ClientCertificateSettings = Value<typeof clientCertificates>
+
 /** What one zone asks of connections. */
 export const zoneTls = group({
   redirect: optional(placed(scalar(truth)), unwritten('redirect', false)),
   hsts: optional(scalar(durationOrOff(second, 2 * 365 * day)), 0),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
   ciphers: optional(list(scalar(oneOf(...cipherSuites))), []),
+  client_certificates: optional(placed(clientCertificates), null),
 })
 
 export const serverTls = group({

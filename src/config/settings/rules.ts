@@ -1,6 +1,7 @@
 // Rules for single values: from text to its meaning, or a phrase that says what it must be.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 import { parseNetwork } from '../../base/address/address.ts'
 import { normalPath } from '../../base/path/path.ts'
 import { isReadAlike } from '../../base/path/path-readings.ts'
@@ -12,6 +13,7 @@ import {
   parseSize,
   type Reading,
 } from '../../base/text/quantity.ts'
+import { pemBlocks } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 
@@ -142,10 +144,19 @@ export const secretKey: Rule<string | null> = text =>
 
 /** Takes certificates in PEM, each of which must be valid. */
 export const certificates: Rule<string> = text => {
-  const blocks = text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
+  const blocks = pemBlocks(text)
   return accept(
     blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
     'must be PEM certificates, such as file:ca.pem',
+  )
+}
+
+/** Takes lists of revoked certificates (CRLs) in PEM, each of which must be valid. */
+export const revocationLists: Rule<string> = text => {
+  const blocks = pemBlocks(text)
+  return accept(
+    blocks.length > 0 && blocks.every(isRevocationList) ? text : undefined,
+    'must be PEM revocation lists, such as file:clients.crl',
   )
 }
 
@@ -200,6 +211,14 @@ function bounded(
 function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem) !== null
+  } catch {
+    return false
+  }
+}
+
+function isRevocationList(pem: string): boolean {
+  try {
+    return createSecureContext({ crl: pem }) !== null
   } catch {
     return false
   }

@@ -60,6 +60,16 @@ export class Clients {
     clearTimeout(timer)
   }
 
+  /** Has clients connect again whose certificates were checked by other rules than those in effect, or not at all. */
+  retire(): void {
+    const { zones } = this.#plane.snapshot
+    for (const connection of this.#connections) {
+      const tls = connection instanceof ClientConnection ? connection.tls : null
+      if (tls !== null && tls.trust !== (zones.find(tls.host)?.trust ?? ''))
+        (connection as ClientConnection).retire()
+    }
+  }
+
   /** Has WebSockets closed by their ends. */
   goAway(): void {
     void inSlices(this.#farewells())

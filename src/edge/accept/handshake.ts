@@ -5,6 +5,8 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { reset } from '../../base/reset.ts'
 import type { TlsFailure } from '../../metrics/edge-metrics.ts'
+import { trustOf } from '../../certificates/client-trust.ts'
+import { ClientCertificate } from '../../tls/client-certificate.ts'
 import { type ClientHello, readClientHello } from '../../tls/client-hello.ts'
 import type { ClientTls } from '../exchange.ts'
 import { highWaterMark } from '../origin/dial.ts'
@@ -13,6 +15,9 @@ import type { Plane } from '../plane.ts'
 
 /** A fatal alert: unrecognized_name (RFC 6066 section 3), which says that there is no certificate for the name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
+
+/** What a client asked for in its hello, and what is asked of it. */
+type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust'>
 
 interface HandshakeOwner {
   /** There is a connection, secured or, with null, one that spoke something else than TLS; `handshake` is over. */
@@ -72,11 +77,17 @@ export class Handshake {
     if (hello === 'client_hello') return this.#fail(hello)
     this.#giveBack(this.#hello)
     if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
-    const { certificates, challenges } = this.#plane.snapshot
-    const validation = hello.isValidation ? challenges.contextFor(hello.serverName) : null
+    const { certificates, challenges, zones } = this.#plane.snapshot
+    const { serverName } = hello
+    const validation = hello.isValidation ? challenges.contextFor(serverName) : null
     if (validation !== null) return this.#prove(validation)
-    const context = certificates.find(hello.serverName)
-    if (context !== null) return this.#shakeHands(context, hello)
+    // A client that names no host mostly wants the address that it connects to.
+    const host = serverName ?? canonicalAddress(this.#socket.localAddress ?? '') ?? ''
+    const zone = zones.find(host)
+    const client = zone === null ? null : zone.config.tls.client
+    const context = certificates.find(serverName, client)
+    if (context !== null)
+      return this.#shakeHands(context, hello, { serverName, host, trust: trustOf(client) })
     this.#socket.end(unrecognizedName)
     this.#fail('server_name')
   }
@@ -88,13 +99,15 @@ export class Handshake {
     this.#socket.unshift(bytes)
   }
 
-  #shakeHands(secureContext: SecureContext, { serverName, ticket }: ClientHello): void {
-    const options = { isServer: true, secureContext, ALPNProtocols: ['http/1.1'], highWaterMark }
+  #shakeHands(secureContext: SecureContext, { ticket }: ClientHello, aim: Aim): void {
+    // Whatever is wrong with a certificate is answered with an error that says so, not with an alert.
+    const asking = { requestCert: aim.trust !== '', rejectUnauthorized: false }
+    const options = { isServer: true, secureContext, ALPNProtocols: ['http/1.1'], highWaterMark, ...asking }
     const { ticketKeys } = this.#plane.snapshot.certificates
     const secured = ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options))
     this.#secured = secured
     secured.on('error', () => {})
-    this.#on(secured, 'secure', () => this.#shaken(secured, serverName))
+    this.#on(secured, 'secure', () => this.#shaken(secured, aim))
     this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
     this.#on(secured, 'end', () => this.#fail('closed'))
     this.#on(secured, 'close', () => this.#fail('closed'))
@@ -116,8 +129,8 @@ export class Handshake {
     })
   }
 
-  #shaken(secured: TLSSocket, serverName: string | null): void {
-    const { tlsHandshakes } = this.#plane.metrics
+  #shaken(secured: TLSSocket, aim: Aim): void {
+    const { tlsHandshakes, clientCertificates } = this.#plane.metrics
     const transport = this.#socket
     // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
     secured.disableRenegotiation()
@@ -127,8 +140,12 @@ export class Handshake {
       guarded(() => reset(secured, transport), this.#crashed),
     )
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
+    const certificate = aim.trust === '' ? null : certificateOf(secured)
+    if (aim.trust !== '')
+      clientCertificates[certificate === null ? 'missing' : (certificate.fault ?? 'accepted')].inc()
     this.#passOn(secured, {
-      serverName,
+      ...aim,
+      certificate,
       version: secured.getProtocol() ?? '',
       cipher: secured.getCipher().standardName,
     })
@@ -175,6 +192,15 @@ export class Handshake {
   #letGo(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup()
   }
+}
+
+/** Returns the certificate of a client with what OpenSSL found of it; null where it showed none. */
+function certificateOf(secured: TLSSocket): ClientCertificate | null {
+  const certificate = secured.getPeerX509Certificate()
+  if (certificate === undefined) return null
+  // Only sockets that a server of Node made have `authorizationError`.
+  const { ssl } = secured as unknown as { ssl: { verifyError(): NodeJS.ErrnoException | null | undefined } }
+  return new ClientCertificate(certificate, ssl.verifyError()?.code ?? null)
 }
 
 /** Names why OpenSSL gave up. */

@@ -191,6 +191,12 @@ export class ClientConnection implements Client, ByteSink {
     else if (this.exchange === null && !this.#reader.isResting) this.#close()
   }
 
+  /** Closes behind what it serves: its handshake checked the client by rules that are no longer in effect. */
+  retire(): void {
+    if (this.exchange !== null) this.exchange.keepAlive = false
+    else this.#close()
+  }
+
   /** Has a WebSocket closed by its ends. */
   goAway(): void {
     try {

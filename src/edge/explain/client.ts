@@ -10,6 +10,15 @@ import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 
+const usualTls: ClientTls = {
+  serverName: null,
+  host: '',
+  version: 'TLSv1.3',
+  cipher: 'TLS_AES_128_GCM_SHA256',
+  trust: '',
+  certificate: null,
+}
+
 export class AbsentClient implements Client {
   readonly peer: string
   readonly node: string
@@ -30,7 +39,7 @@ export class AbsentClient implements Client {
   readonly #fail: (bug: unknown) => void
 
   constructor(address: string, text: string | null, isSecure: boolean) {
-    this.tls = isSecure ? { serverName: null, version: 'TLSv1.3', cipher: 'TLS_AES_128_GCM_SHA256' } : null
+    this.tls = isSecure ? usualTls : null
     this.peer = canonicalAddress(address) ?? ''
     this.node = nodeOf(this.peer)
     this.#text = text

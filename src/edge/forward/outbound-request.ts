@@ -4,6 +4,7 @@
 import { crossingLines } from '../../http1/fields.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
+import { certificateLines } from '../client-certificate.ts'
 import { providerFields } from '../ai/outbound-call.ts'
 import { isOwn } from '../resolver/own-addresses.ts'
 import { appended, strangersLines, trustedLines } from '../client/way.ts'
@@ -12,7 +13,7 @@ import { appended, strangersLines, trustedLines } from '../client/way.ts'
 export function outboundHead(x: Exchange, address: string): string {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
-  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
+  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
 }
 
 /** Writes the head for a provider, which learns nothing of the client behind the gateway. */

@@ -73,6 +73,12 @@ export const requestFamilies: readonly Family[] = [
     read: ({ edge }) => byName(edge.tlsFailures, reason => ({ reason })),
   },
   {
+    type: 'counter',
+    name: 'gatehouse_tls_client_certificates_total',
+    help: 'TLS handshakes that asked the client for a certificate, by what they found.',
+    read: ({ edge }) => byName(edge.clientCertificates, result => ({ result })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_connections_open',
     help: 'Open connections, with clients and with origins.',

@@ -1,0 +1,37 @@
+// Which certificates of clients a zone trusts: by what a handshake is told to check them.
+
+import { constants, hash } from 'node:crypto'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import type { ClientCertificates } from '../config/config.ts'
+
+/** Returns what two zones, or a zone before and after a reload, have in common where they trust the same certificates; empty where none is asked for. */
+export function trustOf(client: ClientCertificates | null): string {
+  if (client === null) return ''
+  const known = trusts.get(client)
+  if (known !== undefined) return known
+  const trust = hash('sha256', JSON.stringify([client.authorities, client.revocationLists]))
+  trusts.set(client, trust)
+  return trust
+}
+
+const trusts = new WeakMap<ClientCertificates, string>()
+
+/**
+ * Makes a context that checks certificates of clients. Its sessions are never resumed: what was revoked or expired since, and authorities that are no longer trusted,
+ * count for each connection, and no session of another zone leads here.
+ */
+export function contextAsking(
+  options: SecureContextOptions,
+  { authorities, revocationLists }: ClientCertificates,
+): SecureContext {
+  return createSecureContext({
+    ...options,
+    ca: authorities,
+    ...(revocationLists === null ? {} : { crl: revocationLists }),
+    // OpenSSL asks for the revocation list of a trusted issuer too, which only one that signed itself can have checked.
+    allowPartialTrustChain: revocationLists === null,
+    secureOptions: constants.SSL_OP_NO_TICKET,
+    // Without one, OpenSSL ends the handshake of a client that offers a session.
+    sessionIdContext: 'client certificates',
+  })
+}

@@ -1,0 +1,139 @@
+// What the certificate of a client says, in the words that origins, logs and operators' rules get to read: ASCII without control characters, whatever its
+// issuer let into it.
+
+import type { X509Certificate } from 'node:crypto'
+
+/** Why a certificate is not accepted; `crl`: a revocation list that it needs is missing or out of date. */
+export type CertificateFault =
+  | 'expired'
+  | 'not_yet_valid'
+  | 'revoked'
+  | 'authority'
+  | 'purpose'
+  | 'crl'
+  | 'other'
+
+export class ClientCertificate {
+  /** Why it is not accepted, as far as the handshake found; null where it is. */
+  readonly fault: CertificateFault | null
+  /** The code of OpenSSL behind the fault; null for none. */
+  readonly cause: string | null
+  /** Wall-clock ms. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** Lower-case hexadecimal digits of the SHA-256 of its DER. */
+  readonly fingerprint: string
+  readonly #certificate: X509Certificate
+  #subject: string | null = null
+  #names: ReadonlyMap<string, readonly string[]> | null = null
+
+  /** Takes a certificate, and the code with which OpenSSL refused it; null where it did not. */
+  constructor(certificate: X509Certificate, cause: string | null) {
+    this.#certificate = certificate
+    this.cause = cause
+    this.fault = cause === null ? null : (faults[cause] ?? 'other')
+    this.notBefore = certificate.validFromDate.getTime()
+    this.notAfter = certificate.validToDate.getTime()
+    this.fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+  }
+
+  /** Its subject as RFC 4514 writes it, such as `CN=alice,O=Shop`; bytes outside of ASCII as `\C3\A9`. */
+  get subject(): string {
+    return (this.#subject ??= distinguishedName(this.#certificate.subject))
+  }
+
+  get issuer(): string {
+    return distinguishedName(this.#certificate.issuer)
+  }
+
+  /** Its serial number in lower-case hexadecimal digits. */
+  get serial(): string {
+    return this.#certificate.serialNumber.toLowerCase()
+  }
+
+  /** The DNS names of its subjectAltName. */
+  get dnsNames(): readonly string[] {
+    return this.#alternatives('DNS')
+  }
+
+  /** The URIs of its subjectAltName, such as SPIFFE ids. */
+  get uris(): readonly string[] {
+    return this.#alternatives('URI')
+  }
+
+  get emails(): readonly string[] {
+    return this.#alternatives('email')
+  }
+
+  get der(): Buffer {
+    return this.#certificate.raw
+  }
+
+  /** The DER of the certificates that the client showed beside it, from its issuer on, without one that signed itself (RFC 9440 section 2.3). */
+  get chain(): readonly Buffer[] {
+    const chain: Buffer[] = []
+    for (let one = this.#certificate.issuerCertificate; one !== undefined; one = one.issuerCertificate) {
+      if (one.checkIssued(one) || chain.length === mostIssuers) break
+      chain.push(one.raw)
+    }
+    return chain
+  }
+
+  #alternatives(kind: string): readonly string[] {
+    this.#names ??= alternativesIn(this.#certificate.subjectAltName ?? '')
+    return this.#names.get(kind) ?? []
+  }
+}
+
+/** More than any chain has. */
+const mostIssuers = 16
+
+const faults: Readonly<Record<string, CertificateFault>> = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not_yet_valid',
+  CERT_REVOKED: 'revoked',
+  INVALID_PURPOSE: 'purpose',
+  UNABLE_TO_GET_CRL: 'crl',
+  UNABLE_TO_GET_CRL_ISSUER: 'crl',
+  CRL_HAS_EXPIRED: 'crl',
+  CRL_NOT_YET_VALID: 'crl',
+  CRL_SIGNATURE_FAILURE: 'crl',
+  UNABLE_TO_GET_ISSUER_CERT: 'authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'authority',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'authority',
+  CERT_SIGNATURE_FAILURE: 'authority',
+  INVALID_CA: 'authority',
+  PATH_LENGTH_EXCEEDED: 'authority',
+  CERT_UNTRUSTED: 'authority',
+}
+
+/** Turns what Node writes of a name, a line for each of its parts from the country on, into the form of RFC 4514, which begins with the last. */
+function distinguishedName(lines: string | undefined): string {
+  if (lines === undefined || lines === '') return ''
+  // A plus within a value is escaped, so this one is between two.
+  const parts = lines.split('\n').map(line => line.replaceAll(' + ', '+'))
+  return visible(parts.reverse().join(','))
+}
+
+/** Writes each byte of UTF-8 that is no printable ASCII as RFC 4514 section 2.4 does. */
+function visible(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, part =>
+    Buffer.from(part).toString('hex').toUpperCase().replace(/../g, '\\$&'),
+  )
+}
+
+/** Reads what Node writes of a subjectAltName, where a value with odd characters is in quotes, by kind. */
+function alternativesIn(subjectAltName: string): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>()
+  for (const [, kind, written] of subjectAltName.matchAll(alternative)) {
+    const value = visible(written!.startsWith('"') ? (JSON.parse(written!) as string) : written!)
+    const ofKind = names.get(kind!)
+    if (ofKind === undefined) names.set(kind!, [value])
+    else ofKind.push(value)
+  }
+  return names
+}
+
+const alternative = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g

@@ -1,0 +1,328 @@
+// Certificates of clients: which of them a zone accepts, by whatever way a request reaches it, and what its origins learn.
+
+import assert from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { test, type TestContext } from 'node:test'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import type { ClientCertificates, Config, ZoneConfig } from '../../src/config/config.ts'
+import { Authority } from '../help/certificates.ts'
+import { HaltingClock } from '../help/clock.ts'
+import { codeOf, Edge, type EdgeSettings, edgeConfig, listenAt, recordOf, zoneTo } from '../help/edge.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { chunks, connectTo, type Message, Wire } from '../help/raw.ts'
+import { until } from '../help/until.ts'
+
+const servers = new Authority('Servers')
+const hosts = ['site.test', 'soft.test', 'open.test', 'next.test']
+const server = servers.issue([...hosts, '127.0.0.1'])
+
+const root = new Authority('Clients')
+const middle = root.intermediate('Middle')
+const others = new Authority('Others')
+const of = (subject: string) => ({ subject, usage: 'clientAuth' }) as const
+const alice = root.issue(['alice.example'], of('/C=DE/O=Shop, Inc/CN=alice'))
+const bob = middle.issue([], of('/CN=bob'))
+const stranger = others.issue([], of('/CN=alice'))
+
+const versions = ['TLSv1.2', 'TLSv1.3'] as const
+
+function asking(rules: Partial<ClientCertificates> = {}): ClientCertificates {
+  return {
+    mode: 'required',
+    authorities: root.certificate,
+    revocationLists: null,
+    forward: 'subject',
+    ...rules,
+  }
+}
+
+interface Settings extends EdgeSettings {
+  readonly site?: Partial<ClientCertificates>
+}
+
+/** Starts an edge with a zone that requires certificates, one that takes them, one that asks for none, and one of another authority. */
+async function start(t: TestContext, { site = {}, ...settings }: Settings = {}) {
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, ({ target }) =>
+    target === '/slow' ? gate.then(() => ok('slow')) : ok('hello'),
+  )
+  const zone = (host: string, client: ClientCertificates | null, name = host.split('.')[0]!): ZoneConfig => {
+    const usual = zoneTo([origin.url], settings)
+    return { ...usual, name, hosts: [host], tls: { ...usual.tls, client } }
+  }
+  const zonesOf = (client: ClientCertificates) => [
+    { ...zone('site.test', client), hosts: ['site.test', '127.0.0.1'] },
+    zone('soft.test', asking({ mode: 'optional' })),
+    zone('open.test', null),
+    zone('next.test', asking({ authorities: others.certificate })),
+  ]
+  const config: Config = {
+    ...edgeConfig([origin.url], settings),
+    zones: zonesOf(asking(site)),
+    listen: [false, true].map(tls => ({ host: '127.0.0.1', port: 0, tls })),
+    tls: { certificates: [server], minVersion: 'TLSv1.2' },
+  }
+  const clock = new AheadClock(t)
+  const edge = await listenAt(t, new Edge(t, config, { clock }))
+  const open = async (options: ConnectionOptions = {}): Promise<{ socket: TLSSocket; wire: Wire }> => {
+    const to = { host: '127.0.0.1', port: edge.plane.securePort, ca: servers.certificate }
+    const socket = connect({ ...to, servername: 'site.test', ...options })
+    t.after(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    return { socket, wire: new Wire(socket) }
+  }
+  const ask = async (options: ConnectionOptions = {}, text = to(options.servername || 'site.test')) => {
+    const { wire } = await open(options)
+    await wire.send(text)
+    return wire.response()
+  }
+  const askPlainly = async (text: string): Promise<Message> => {
+    const wire = await connectTo(t, edge.port)
+    await wire.send(text)
+    return wire.response()
+  }
+  const reload = (client: ClientCertificates) => edge.plane.reload({ ...config, zones: zonesOf(client) })
+  return { edge, origin, letGo, clock, open, ask, askPlainly, reload }
+}
+
+/** Has a time of day that can be ahead. */
+class AheadClock extends HaltingClock {
+  ahead = 0
+
+  override now(): number {
+    return super.now() + this.ahead
+  }
+}
+
+const to = (host: string, ...fields: string[]) =>
+  ['GET / HTTP/1.1', `Host: ${host}`, 'Accept: application/json', ...fields, '', ''].join('\r\n')
+
+const shown = ({ certificate, key }: typeof alice, ...above: readonly string[]) => ({
+  cert: [certificate, ...above].join(''),
+  key,
+})
+
+const codeIn = (response: Message) => (response.status === 200 ? null : codeOf(response))
+
+const causes = ({ accesses }: Edge) => accesses.map(({ cause }) => cause)
+
+test('a zone that requires a certificate takes those of its authorities, and says what is wrong with others', async t => {
+  const { ask, edge, origin } = await start(t)
+  const { clientCertificates: counts } = edge.metrics
+  const wrong = [
+    [null, /showed none/, 'missing', 'GH_CERTIFICATE_MISSING'],
+    [shown(stranger), /not issued by an authority/, 'authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+    [shown(root.issue([], { days: -1 })), /expired/, 'expired', 'CERT_HAS_EXPIRED'],
+    [shown(root.issue([], { from: 1 })), /later time/, 'not_yet_valid', 'CERT_NOT_YET_VALID'],
+    [shown(root.issue([], { usage: 'serverAuth' })), /another purpose/, 'purpose', 'INVALID_PURPOSE'],
+    [shown(bob), /not issued by an authority/, 'authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ] as const
+  for (const version of versions) {
+    const only = { minVersion: version, maxVersion: version }
+    for (const [identity, words, result, cause] of wrong) {
+      const before = counts[result].value
+      const response = await ask({ ...only, ...identity })
+      assert.equal(response.status, 403)
+      const { error_code: code, detail } = recordOf(response)
+      assert.deepEqual([code, words.test(String(detail))], [1017, true], String(detail))
+      assert.equal(counts[result].value, before + 1)
+      assert.equal(causes(edge).at(-1), cause)
+    }
+    assert.equal((await ask({ ...only, ...shown(alice) })).status, 200)
+    assert.equal((await ask({ ...only, ...shown(bob, middle.certificate) })).status, 200)
+  }
+  assert.equal(origin.requests.length, 4)
+  assert.equal(counts.accepted.value, 4)
+})
+
+test('the limits that an authority sets for those below it count, and an intermediate alone can be trusted', async t => {
+  const narrow = root.intermediate('Narrow', 'CA:true,pathlen:0')
+  const below = narrow.intermediate('Below')
+  const deep = below.issue([], of('/CN=deep'))
+  const { ask, reload } = await start(t)
+  assert.equal(codeOf(await ask(shown(deep, below.certificate, narrow.certificate))), 1017)
+  // No authority: it issued one all the same.
+  const leaf = root.issue([], of('/CN=leaf'))
+  const forged = new Authority('', leaf).issue([], of('/CN=forged'))
+  assert.equal(codeOf(await ask(shown(forged, leaf.certificate))), 1017)
+  reload(asking({ authorities: middle.certificate }))
+  assert.equal((await ask(shown(bob))).status, 200)
+  assert.equal(codeOf(await ask(shown(alice))), 1017)
+})
+
+test('a certificate that was revoked is refused, and all are where a list is missing or out of date', async t => {
+  const own = new Authority('Revoking')
+  const below = own.intermediate('Below')
+  const [good, lost] = [own.issue([], of('/CN=good')), own.issue([], of('/CN=lost'))]
+  const [deep, gone] = [below.issue([], of('/CN=deep')), below.issue([], of('/CN=gone'))]
+  own.revoke(lost)
+  below.revoke(gone)
+  const authorities = own.certificate
+  const lists = own.revocationList() + below.revocationList()
+  const { ask, edge, reload } = await start(t, { site: { authorities, revocationLists: lists } })
+  assert.equal((await ask(shown(good))).status, 200)
+  assert.equal((await ask(shown(deep, below.certificate))).status, 200)
+  for (const one of [shown(lost), shown(gone, below.certificate)]) {
+    const response = await ask(one)
+    assert.match(String(recordOf(response).detail), /revoked/)
+    assert.equal(causes(edge).at(-1), 'CERT_REVOKED')
+  }
+  reload(asking({ authorities, revocationLists: own.revocationList() }))
+  assert.equal(codeOf(await ask(shown(deep, below.certificate))), 1017)
+  reload(asking({ authorities, revocationLists: own.revocationList(-1) }))
+  assert.match(String(recordOf(await ask(shown(good))).detail), /no current list/)
+  const { revoked, crl } = edge.metrics.clientCertificates
+  assert.deepEqual([revoked.value, crl.value], [2, 2])
+})
+
+test('where a certificate is optional none will do, but a wrong one will not', async t => {
+  const { ask, askPlainly, origin } = await start(t)
+  const servername = 'soft.test'
+  assert.equal((await ask({ servername })).status, 200)
+  assert.equal((await askPlainly(to('soft.test'))).status, 200)
+  for (const request of origin.requests) assert.equal(request.field('svc-client-subject'), null)
+  assert.equal((await ask({ servername, ...shown(alice) })).status, 200)
+  assert.equal(origin.requests.at(-1)!.field('svc-client-subject'), 'CN=alice,O=Shop\\, Inc,C=DE')
+  assert.equal(codeOf(await ask({ servername, ...shown(stranger) })), 1017)
+  assert.equal(origin.requests.length, 3)
+})
+
+test('no other way leads to a zone that requires a certificate', async t => {
+  const { ask, askPlainly, origin, edge } = await start(t, { trustedProxies: ['127.0.0.1'] })
+  // Over plain HTTP, whatever a proxy says of it.
+  assert.equal(codeOf(await askPlainly(to('site.test'))), 1017)
+  assert.equal(codeOf(await askPlainly(to('site.test', 'X-Forwarded-Proto: https'))), 1017)
+  // Over a handshake for a zone that asks for none, or trusts others.
+  const byOthers = { servername: 'next.test', ...shown(stranger) }
+  assert.equal((await ask(byOthers, to('next.test'))).status, 200)
+  for (const options of [{ servername: 'open.test' }, { servername: 'soft.test', ...shown(alice) }, byOthers])
+    assert.equal(codeOf(await ask(options, to('site.test'))), 1013)
+  // Without a name, the address that the client connected to decides what it is asked for.
+  assert.equal((await ask({ servername: '', ...shown(alice) }, to('site.test'))).status, 200)
+  assert.equal(codeOf(await ask({ servername: '' }, to('site.test'))), 1017)
+  const elsewhere = await ask({ servername: '', ...shown(stranger) }, to('next.test'))
+  assert.equal(codeOf(elsewhere), 1017)
+  assert.equal(elsewhere.field('connection'), 'close')
+  assert.equal(origin.requests.length, 2)
+  assert.equal(causes(edge).at(-1), 'GH_CERTIFICATE_OF_OTHER_RULES')
+})
+
+for (const version of versions)
+  test(`no session of ${version} replaces a certificate`, async t => {
+    const { open, edge } = await start(t)
+    const session = async (options: ConnectionOptions) => {
+      const { socket, wire } = await open({ minVersion: version, maxVersion: version, ...options })
+      let ticket: Buffer | undefined
+      socket.on('session', (made: Buffer) => (ticket = made))
+      await wire.send(to(options.servername!))
+      const code = codeIn(await wire.response())
+      return { ticket: ticket ?? socket.getSession(), isResumed: socket.isSessionReused(), code }
+    }
+    const site = { servername: 'site.test' }
+    const known = await session({ ...site, ...shown(alice) })
+    assert.equal(known.code, null)
+    const without = await session({ ...site, session: known.ticket })
+    assert.deepEqual([without.isResumed, without.code], [false, 1017])
+    const again = await session({ ...site, ...shown(alice), session: known.ticket })
+    assert.deepEqual([again.isResumed, again.code], [false, null])
+    // A session of a zone without certificates, which is resumed there.
+    const open1 = await session({ servername: 'open.test' })
+    const open2 = await session({ servername: 'open.test', session: open1.ticket })
+    assert.deepEqual([open2.isResumed, open2.code], [true, null])
+    const stolen = await session({ ...site, session: open2.ticket })
+    assert.deepEqual([stolen.isResumed, stolen.code], [false, 1017])
+    const refused = await session({ ...site, session: without.ticket })
+    assert.deepEqual([refused.isResumed, refused.code], [false, 1017])
+    assert.equal(edge.metrics.tlsHandshakes.resumed.value, 1)
+  })
+
+test('a reload with other authorities has clients connect again, and serves none by the old ones', async t => {
+  const { open, ask, reload, origin, letGo } = await start(t)
+  const idle = await open(shown(alice))
+  const busy = await open(shown(alice))
+  const elsewhere = await open({ servername: 'open.test' })
+  for (const { wire } of [idle, elsewhere]) {
+    await wire.send(to(wire === idle.wire ? 'site.test' : 'open.test'))
+    assert.equal((await wire.response()).status, 200)
+  }
+  await busy.wire.send(to('site.test').replace('/', '/slow'))
+  await until(() => origin.requests.length === 3)
+  reload(asking({ authorities: others.certificate }))
+  assert.equal(await idle.wire.ending, 'FIN')
+  letGo()
+  const last = await busy.wire.response()
+  assert.deepEqual([last.status, last.field('connection')], [200, 'close'])
+  await elsewhere.wire.send(to('open.test'))
+  assert.equal((await elsewhere.wire.response()).status, 200)
+  assert.equal(codeOf(await ask(shown(alice))), 1017)
+  assert.equal((await ask(shown(stranger))).status, 200)
+})
+
+test('a certificate that expires while its connection is open is refused from then on', async t => {
+  const { open, clock } = await start(t)
+  const { wire } = await open(shown(alice))
+  await wire.send(to('site.test'))
+  assert.equal((await wire.response()).status, 200)
+  const { validToDate } = new X509Certificate(alice.certificate)
+  clock.ahead = validToDate.getTime() - Date.now() + 1000
+  await wire.send(to('site.test'))
+  assert.match(String(recordOf(await wire.response()).detail), /expired/)
+})
+
+test('origins learn of the certificate by fields that no client can send, in any zone', async t => {
+  const { ask, askPlainly, origin, reload } = await start(t, { trustedProxies: ['127.0.0.1'] })
+  const names = ['Client-Cert', 'Client-Cert-Chain', 'svc-client-subject', 'svc-client-fingerprint']
+  const spellings = names.flatMap(name => [
+    name,
+    name.toUpperCase(),
+    name.replaceAll('-', '_'),
+    name.replace('-', '.'),
+  ])
+  const forged = spellings.map(name => `${name}: forged`)
+  const sent = () => {
+    const { lines } = origin.requests.at(-1)!
+    assert.doesNotMatch(lines.join(), /forged/)
+    return names.map(name => origin.requests.at(-1)!.field(name))
+  }
+  const none = [null, null, null, null]
+  const { raw } = new X509Certificate(bob.certificate)
+  const fingerprint = createHash('sha256').update(raw).digest('hex')
+  const byBob = shown(bob, middle.certificate)
+  await ask(byBob, to('site.test', ...forged, `Connection: ${names.join(', ')}`))
+  assert.deepEqual(sent(), [null, null, 'CN=bob', fingerprint])
+  for (const host of ['open.test', 'soft.test']) {
+    await askPlainly(to(host, ...forged))
+    assert.deepEqual(sent(), none)
+    await ask({ servername: host }, to(host, ...forged))
+    assert.deepEqual(sent(), none)
+  }
+  // A certificate that nobody asked for is none.
+  await ask({ servername: 'open.test', ...shown(alice) })
+  assert.deepEqual(sent(), none)
+  reload(asking({ forward: 'certificate' }))
+  await ask(byBob)
+  assert.deepEqual(sent(), [`:${raw.toString('base64')}:`, null, 'CN=bob', fingerprint])
+  reload(asking({ forward: 'chain' }))
+  await ask(
+    byBob,
+    `${to('site.test', 'Transfer-Encoding: chunked')}${chunks('x')}0\r\n${forged.join('\r\n')}\r\n\r\n`,
+  )
+  const above = new X509Certificate(middle.certificate).raw.toString('base64')
+  assert.deepEqual(sent(), [`:${raw.toString('base64')}:`, `:${above}:`, 'CN=bob', fingerprint])
+  assert.equal(origin.requests.at(-1)!.trailers.length, 0)
+  await ask(shown(alice))
+  assert.equal(sent()[1], null)
+})
+
+test('what an issuer let into a name stays one line of ASCII', async t => {
+  const { ask, origin } = await start(t)
+  const odd = root.issue([], of('/O=a \\+ b/O=x\\/y/CN=zoë\r\nHost: evil.test'))
+  assert.equal((await ask(shown(odd))).status, 200)
+  const { lines } = origin.requests.at(-1)!
+  assert.equal(
+    origin.requests.at(-1)!.field('svc-client-subject'),
+    'CN=zo\\C3\\AB\\0D\\0AHost: evil.test,O=x/y,O=a \\+ b',
+  )
+  assert.equal(lines.join().match(/evil/g)?.length, 1)
+})
