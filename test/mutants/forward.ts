@@ -210,12 +210,6 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/forwarding-headers'],
       },
       {
-        text: "if (head.chunked) return 'Transfer-Encoding: chunked\\r\\n'",
-        becomes: '',
-        breaks: 'a body in chunks is sent without saying so',
-        tests: ['wire/bodies'],
-      },
-      {
         text: 'CDN-Loop: ${appended(head.cdnLoop, snapshot.name)}',
         becomes: 'CDN-Loop: ${snapshot.name}',
         breaks: 'a circle through another network is not found',

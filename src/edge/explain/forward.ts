@@ -13,6 +13,7 @@ import type { Exchange } from '../exchange.ts'
 import { factsOf } from '../exchange-facts.ts'
 import { outboundHead } from '../forward/outbound-request.ts'
 import { shownPath } from './shown.ts'
+import { headText } from '../origin/outbound-head.ts'
 
 export function routeOf({ route }: Exchange): ExplainedRoute | null {
   if (route === null) return null
@@ -54,7 +55,7 @@ function balanceOf(balance: BalanceConfig): string {
 /** Returns the request as its origin would get it. */
 export function forwardOf(x: Exchange): ExplainedForward {
   const { head, ai, route } = x
-  const [start = '', ...lines] = outboundHead(x, '').trimEnd().split('\r\n')
+  const [start = '', ...lines] = headText(outboundHead(x, '')).trimEnd().split('\r\n')
   const [method = '', target = ''] = start.split(' ')
   const fields = lines.map(
     line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,

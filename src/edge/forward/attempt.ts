@@ -2,15 +2,14 @@
 
 import type { Timeouts } from '../../config/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
-import type { BodyReader } from '../../http1/body.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange } from '../exchange.ts'
-import type { ConnectionUser, TunnelUser } from '../origin/connection-user.ts'
-import type { Lease } from '../origin/lease.ts'
-import { BodyWriter } from './body-writer.ts'
+import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
+import type { Lease, RequestSink } from '../origin/lease.ts'
+import type { OutboundHead } from '../origin/outbound-head.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
 import { Tunnel } from './forward-websocket.ts'
@@ -18,7 +17,7 @@ import type { KeptBody } from './kept-body.ts'
 import { outboundHead } from './outbound-request.ts'
 import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
-import { sendWhole, trailersOf } from './sending.ts'
+import { trailersOf } from './sending.ts'
 
 type Stage = 'sending' | 'waiting' | 'relaying'
 
@@ -39,7 +38,7 @@ export class Attempt implements ConnectionUser {
   /** Held until the attempt is done with it. */
   #lease: Lease | null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
-  #streamed: BodyWriter | null = null
+  #streamed: RequestSink | null = null
   #relaying: Relaying | null = null
 
   constructor(x: Exchange, carrier: Carrier, lease: Lease) {
@@ -79,7 +78,7 @@ export class Attempt implements ConnectionUser {
     if (!lease.isReused) x.openingTimes = lease.times
     const head = outboundHead(x, lease.address)
     if (body?.isWhole === false) this.#stream(lease, head, body)
-    else if (sendWhole(x, lease, head, body === null ? null : body.bytes)) this.#await(lease)
+    else if (lease.send(head, body === null ? null : body.bytes, trailersOf(x))) this.#await(lease)
     else this.#enter('sending', this.#timeouts.write)
   }
 
@@ -143,7 +142,7 @@ export class Attempt implements ConnectionUser {
     if (!this.#x.client.interim(this.#x, relayedInterim(head))) this.#lease?.pause()
   }
 
-  head(head: ResponseHead, body: BodyReader): void {
+  head(head: ResponseHead, body: ResponseBody): void {
     if (!this.#carrier.takes(head, body)) return
     this.#relaying = relay(this.#x, this.#lease!, head, body)
     if (this.#relaying === null) this.#spoil()
@@ -216,8 +215,8 @@ export class Attempt implements ConnectionUser {
     return isRefused && this.#streamed === null && this.#lease?.isReused === false
   }
 
-  #stream(lease: Lease, head: string, body: KeptBody): void {
-    this.#streamed = new BodyWriter(lease, head, this.#x.requestBody.framing)
+  #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {
+    this.#streamed = lease.begin(head)
     const mayGoOn = this.#streamed.data(body.bytes!)
     body.forget()
     if (this.#x.requestBody.done) this.bodyEnd()

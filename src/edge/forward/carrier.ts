@@ -1,9 +1,9 @@
 // What the parts of carrying a request report to the one that decides: the gathering of its body, and an attempt.
 
 import type { Failure } from '../../errors/origin-failure.ts'
-import type { BodyReader } from '../../http1/body.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { ResponseBody } from '../origin/connection-user.ts'
 
 export interface Carrier {
   /** So much of the body is there as the request sets out with. */
@@ -11,7 +11,7 @@ export interface Carrier {
   /** Another attempt is to be made with the same origin; a `fresh` connection was never used. */
   connect(fresh: boolean): void
   /** Whether the client gets the response; if not, the attempt was let go of or drains. */
-  takes(head: ResponseHead, body: BodyReader): boolean
+  takes(head: ResponseHead, body: ResponseBody): boolean
   /** All of the response has come. */
   responded(): void
   /** The connection has become that of a tunnel. */

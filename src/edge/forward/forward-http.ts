@@ -2,7 +2,6 @@
 
 import { type Failure, fault } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
-import type { BodyReader } from '../../http1/body.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
@@ -22,6 +21,7 @@ import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { KeptBody } from './kept-body.ts'
 import { RedirectBody } from './redirect-body.ts'
 import { anotherMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
+import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Starts carrying; always null, since every failure is answered as it comes. */
 export function forward(x: Exchange): null {
@@ -131,7 +131,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.#attempt.send(this.#body)
   }
 
-  takes(head: ResponseHead, body: BodyReader): boolean {
+  takes(head: ResponseHead, body: ResponseBody): boolean {
     const x = this.#x
     if (head.status < 500) x.member!.health.answered(x)
     else if (this.#goesElsewhere(head.status)) return false
@@ -235,7 +235,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   /** Sets out to follow a redirect; false when it is the client's. */
-  #beginRedirect(head: ResponseHead, body: BodyReader): boolean {
+  #beginRedirect(head: ResponseHead, body: ResponseBody): boolean {
     const x = this.#x
     const request = x.requestBody.done ? redirected(x, head) : null
     if (request === null || (this.#attempt!.isStreamed && request.method === x.outgoing.method)) return false

@@ -1,4 +1,4 @@
-// The request as the origin will see it: one string, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
+// The request as the origin will see it, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
 // (RFC 9110 section 7.6).
 
 import { crossingLines } from '../../http1/fields.ts'
@@ -6,19 +6,34 @@ import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { certificateLines } from '../client-certificate.ts'
 import { providerFields } from '../ai/outbound-call.ts'
+import type { OutboundHead } from '../origin/outbound-head.ts'
 import { isOwn } from '../resolver/own-addresses.ts'
 import { appended, strangersLines, trustedLines } from '../client/way.ts'
 
-/** Writes the head of the request to an origin at an address, empty line included. */
-export function outboundHead(x: Exchange, address: string): string {
+/** Returns the head of the request to an origin at an address. */
+export function outboundHead(x: Exchange, address: string): OutboundHead {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
-  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${hostFor(x)}\r\n${passedFields(x)}${framing(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n\r\n`
+  return {
+    method: head.method,
+    target: head.target,
+    authority: hostFor(x),
+    lines: `${crossingLines(head)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
+    isChunked: head.chunked,
+    wantsUpgrade: x.upgrade !== 'none',
+  }
 }
 
-/** Writes the head for a provider, which learns nothing of the client behind the gateway. */
-function providerHead(x: Exchange, ai: AiExchange): string {
-  return `${x.head.method} ${ai.path} HTTP/1.1\r\nHost: ${x.origin!.authority}\r\n${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${framing(x)}${upgrade(x)}${hops(x)}svc-ray: ${x.ray}\r\n\r\n`
+/** Returns the head for a provider, which learns nothing of the client behind the gateway. */
+function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
+  return {
+    method: x.head.method,
+    target: ai.path,
+    authority: x.origin!.authority,
+    lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
+    isChunked: ai.body === null && x.outgoing.chunked,
+    wantsUpgrade: x.upgrade !== 'none',
+  }
 }
 
 function hostFor(x: Exchange): string {
@@ -27,18 +42,9 @@ function hostFor(x: Exchange): string {
   return typeof host === 'string' ? x.origin!.authority : host.name
 }
 
-function passedFields(x: Exchange): string {
-  return crossingLines(x.outgoing) + upgrade(x)
-}
-
-function upgrade(x: Exchange): string {
-  return x.upgrade === 'none' ? '' : 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
-}
-
-function framing({ outgoing: head, ai }: Exchange): string {
+function lengthLine({ outgoing: head, ai }: Exchange): string {
   if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
-  if (head.chunked) return 'Transfer-Encoding: chunked\r\n'
-  return head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+  return head.chunked || head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
 }
 
 /** Vouches for the client where the connection leads to our own side port, and only there. */

@@ -2,10 +2,9 @@
 
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
-import type { BodyReader } from '../../http1/body.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange } from '../exchange.ts'
-import type { ConnectionUser, TunnelUser } from '../origin/connection-user.ts'
+import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
@@ -34,7 +33,7 @@ export class RedirectBody implements ConnectionUser {
   }
 
   /** Reads the body, and goes on to the next request behind it; at once where only the end of the connection would end it. */
-  read({ framing }: BodyReader): void {
+  read({ framing }: ResponseBody): void {
     if (framing === 'close') this.#skip()
   }
 

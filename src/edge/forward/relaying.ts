@@ -1,6 +1,5 @@
 // A response on its way from the origin to the client, rewritten where the call asks for it, and in no greater haste than the client reads.
 
-import type { BodyReader } from '../../http1/body.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Rewriter } from '../ai/rewriter.ts'
 import type { Exchange, ResponseSink } from '../exchange.ts'
@@ -8,9 +7,10 @@ import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 import { EventStream } from './event-stream.ts'
 import { relayedFraming, relayedHead } from './response-heads.ts'
+import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Begins to relay a response; null where it must be rewritten but can't be. */
-export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: BodyReader): Relaying | null {
+export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
   x.answeredAt = x.plane.clock.monotonic()
   x.status = head.status
   if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))

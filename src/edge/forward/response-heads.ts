@@ -1,10 +1,11 @@
 // The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
 // the connection left to it.
 
-import type { BodyReader, Framing } from '../../http1/body.ts'
+import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Exchange, ResponseTop } from '../exchange.ts'
+import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Writes the head of the final response. */
 export function relayedHead(x: Exchange, head: ResponseHead): ResponseTop {
@@ -15,7 +16,7 @@ export function relayedHead(x: Exchange, head: ResponseHead): ResponseTop {
 }
 
 /** Decides how the client will find the end of the body: that of one that is rewritten is not known before its end. */
-export function relayedFraming(body: BodyReader, isRewritten: boolean): Framing {
+export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framing {
   return body.framing === 'close' || isRewritten ? 'chunked' : body.framing
 }
 

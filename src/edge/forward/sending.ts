@@ -1,27 +1,13 @@
-// A request on its way to an origin: at once where all of it is here, else as its body comes.
+// What follows the body of a request on its way to an origin.
 
 import type { Exchange } from '../exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
-import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
-import { BodyWriter } from './body-writer.ts'
-
-/** Sends a request whose body is all there, null for none; false when the origin should be given time to read. */
-export function sendWhole(x: Exchange, lease: Lease, head: string, body: Buffer | null): boolean {
-  const isChunked = x.ai?.body == null && x.outgoing.chunked
-  if (body === null && !isChunked) {
-    lease.write(head)
-    return true
-  }
-  const writer = new BodyWriter(lease, head, isChunked ? 'chunked' : 'length')
-  const mayGoOn = body === null || writer.data(body)
-  writer.end(trailersOf(x))
-  return mayGoOn
-}
 
 /** Returns the trailers that go on: what ends at the gateway ends there behind the body too, and no provider asks for any. */
 export function trailersOf(x: Exchange): string[] | null {
-  const trailers = x.ai === null ? keptTrailers(x.requestChanges, x.requestBody.trailers) : null
+  if (x.requestBody.trailers === null || x.ai !== null) return null
+  const trailers = keptTrailers(x.requestChanges, x.requestBody.trailers)
   return trailers !== null && x.snapshot.ai?.hosts.has(x.host) ? withoutOurs(trailers) : trailers
 }
 

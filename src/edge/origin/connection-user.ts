@@ -2,8 +2,14 @@
 
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
-import type { BodyReader } from '../../http1/body.ts'
+import type { Framing } from '../../http1/body.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
+
+/** What is known of a response's body before it comes. */
+export interface ResponseBody {
+  /** How its end is found; `chunked` where it ends of itself, `close` with its connection. */
+  readonly framing: Framing
+}
 
 /** Who uses the connection for one exchange. */
 export interface ConnectionUser {
@@ -12,7 +18,7 @@ export interface ConnectionUser {
   readonly wantsUpgrade: boolean
   /** An interim response (1xx other than 101). */
   interim(head: ResponseHead): void
-  head(head: ResponseHead, body: BodyReader): void
+  head(head: ResponseHead, body: ResponseBody): void
   data(bytes: Buffer): void
   /** All that was read is delivered for now. */
   flushResponse(): void

@@ -6,12 +6,27 @@ import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { ByteSink } from '../forward/body-writer.ts'
 import type { Dial } from './dial.ts'
 import type { ConnectionUser, TunnelUser } from './connection-user.ts'
+import type { OutboundHead } from './outbound-head.ts'
 
-/** A connection as its lease sees it. */
-interface Leased extends ByteSink {
+/** Takes the body of a request as it comes. */
+export interface RequestSink {
+  /** Takes body bytes; false when the origin should be given time to read. */
+  data(bytes: Buffer): boolean
+  /** Sends what is held; false when the origin should be given time to read. */
+  flush(): boolean
+  /** Ends the body; the trailers are flat, null for none. */
+  end(trailers: readonly string[] | null): void
+}
+
+/** A connection, or a part of one, as its lease sees it. */
+export interface Leased extends ByteSink {
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
+  /** Sends a request whose body is all there, null for none; false when the origin should be given time to read. */
+  send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean
+  /** Begins a request whose body is yet to come. */
+  begin(head: OutboundHead, lease: Lease): RequestSink
   pause(): void
   resume(): void
   endSending(): void
@@ -48,6 +63,16 @@ export class Lease implements ByteSink {
 
   get isHeld(): boolean {
     return this.#end === null
+  }
+
+  /** Sends a request whose body is all there, null for none; the trailers are flat. False when the origin should be given time to read. */
+  send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
+    return !this.#mayUse('send') || this.#connection.send(head, body, trailers)
+  }
+
+  /** Begins a request whose body is yet to come. */
+  begin(head: OutboundHead): RequestSink {
+    return this.#connection.begin(head, this)
   }
 
   write(data: string | Buffer): boolean {

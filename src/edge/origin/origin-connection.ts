@@ -5,10 +5,11 @@ import { TLSSocket } from 'node:tls'
 import { reset } from '../../base/reset.ts'
 import { misuse } from '../../base/misuse.ts'
 import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
-import { writeTo } from '../forward/body-writer.ts'
+import { BodyWriter, writeTo } from '../forward/body-writer.ts'
 import type { Dial } from './dial.ts'
 import { guarded } from '../guarded.ts'
-import { Lease } from './lease.ts'
+import { Lease, type Leased, type RequestSink } from './lease.ts'
+import { headText, type OutboundHead } from './outbound-head.ts'
 import { type Rest, ResponseReader } from './response-reader.ts'
 
 /** Who keeps the connection. */
@@ -22,7 +23,7 @@ export interface ConnectionOwner {
   crashed(bug: unknown): void
 }
 
-export class OriginConnection {
+export class OriginConnection implements Leased {
   /** Monotonic ms at which an idle connection is to be closed. */
   deadline = Number.POSITIVE_INFINITY
   /** Whether it has served or waited before, so that its end may only mean that it was idle too long. */
@@ -69,6 +70,21 @@ export class OriginConnection {
   }
 
   // What its lease asks of it.
+
+  send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
+    if (body === null && !head.isChunked) {
+      this.write(headText(head))
+      return true
+    }
+    const writer = new BodyWriter(this, headText(head), head.isChunked ? 'chunked' : 'length')
+    const mayGoOn = body === null || writer.data(body)
+    writer.end(trailers)
+    return mayGoOn
+  }
+
+  begin(head: OutboundHead, lease: Lease): RequestSink {
+    return new BodyWriter(lease, headText(head), head.isChunked ? 'chunked' : 'length')
+  }
 
   write(data: string | Buffer): boolean {
     return writeTo(this.#socket, data)

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { Vouch } from '../../../src/base/vouch.ts'
 import { outboundHead } from '../../../src/edge/forward/outbound-request.ts'
+import { headText } from '../../../src/edge/origin/outbound-head.ts'
 import type { EdgeSettings } from '../../help/edge.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -12,7 +13,7 @@ const origin = 'http://127.0.0.1:8080'
 /** Tells the head that an origin gets, line by line, but for the ray. */
 function linesFor(t: TestContext, text: string, settings: EdgeSettings = {}, peer?: string): string[] {
   const x = stepsOver(t, [origin], settings).located(text, peer)
-  const lines = outboundHead(x, '127.0.0.1').split('\r\n')
+  const lines = headText(outboundHead(x, '127.0.0.1')).split('\r\n')
   assert.deepEqual(lines.slice(-3), [`svc-ray: ${x.ray}`, '', ''])
   return lines.slice(0, -3)
 }
@@ -125,7 +126,7 @@ test('a client is vouched for at the side port of this gateway, and nowhere else
     const issuer = issuerPort && { host: '127.0.0.1', port: issuerPort }
     const sidePort = { endpoint: { host: '127.0.0.1', port }, issuer, secret }
     const x = stepsOver(t, [origin], {}, sidePort).located(request('GET /', 'svc-hop: forged'))
-    const hops = /^svc-hop: (.*)$/gm.exec(outboundHead(x, address).replaceAll('\r', ''))
+    const hops = /^svc-hop: (.*)$/gm.exec(headText(outboundHead(x, address)).replaceAll('\r', ''))
     assert.deepEqual(hops && vouch.read(hops[1]!), isOurs ? { address: '192.0.2.1', ray: x.ray } : null)
   }
 })
@@ -148,7 +149,7 @@ test('whatever a client sends, its head goes on as one head with one Host and on
   fc.assert(
     fc.property(fields, fields => {
       const x = steps.located(request('POST /x', ...fields, 'Content-Length: 1'))
-      const text = outboundHead(x, '127.0.0.1')
+      const text = headText(outboundHead(x, '127.0.0.1'))
       assert.equal(text.indexOf('\r\n\r\n'), text.length - 4)
       const names = text
         .split('\r\n')
