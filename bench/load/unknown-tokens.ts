@@ -1,5 +1,6 @@
 // Makes tokens that have the right form and that nobody was given, for drive.ts.
-import { mintToken } from '../../src/tokens/token.ts'
+import { randomBytes } from 'node:crypto'
+import { mintToken, taggerOf } from '../../src/tokens/token.ts'
 import { keep } from './launch.ts'
 
 /** How many there are before they repeat. */
@@ -18,5 +19,6 @@ export function unknownTokens(prefix: Prefix): string {
 }
 
 function tokensWith(prefix: Prefix): string {
-  return Array.from({ length: UNKNOWN_TOKENS }, () => mintToken(prefix).value).join('\n')
+  const tagger = taggerOf(randomBytes(32))
+  return Array.from({ length: UNKNOWN_TOKENS }, () => mintToken(prefix, tagger).value).join('\n')
 }

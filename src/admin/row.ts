@@ -8,6 +8,7 @@ import type { Logger } from '../log/log.ts'
 import type { Actor, Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Permission } from '../permissions/permit.ts'
+import type { TokenTags } from '../tokens/token-tags.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { ApiResponse } from './envelope.ts'
 import type { Attention } from './attention/attention.ts'
@@ -67,6 +68,8 @@ export interface ZoneRow extends Row {
 export interface Api {
   readonly store: Store
   readonly verifier: TokenVerifier
+  /** Makes the values of tokens. */
+  readonly tags: TokenTags
   /** The server keys under which client secrets are kept. */
   readonly secrets: SecretKeys
   /** Hears of every change. */

@@ -13,6 +13,7 @@ import { SecretUses } from '../oauth-clients/secret-uses.ts'
 import { AuthorizationLog } from '../oauth-grants/authorization-log.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { digestOf } from '../tokens/token.ts'
+import type { TokenTags } from '../tokens/token-tags.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import { ClientDirectory } from './client-directory.ts'
 import { ClientSecrets } from './client-secrets.ts'
@@ -34,6 +35,8 @@ interface OAuthFaceParts {
   /** Returns the URL of the side port, which is the issuer where none is set and it is on loopback. */
   readonly issuer: () => string
   readonly store: Store
+  /** Makes the values of access tokens. */
+  readonly tags: TokenTags
   readonly secrets: SecretKeys
   readonly limiter: Limiter
   readonly metrics?: PeopleMetrics
@@ -173,6 +176,7 @@ export class OAuthFace {
     headers.host = host
     headers['x-forwarded-proto'] = protocol.slice(0, -1)
     for (const name of ['x-forwarded-host', 'x-forwarded-for', 'x-forwarded-port']) delete headers[name]
+    await this.#parts.tags.ready()
     const engine = await this.#openEngine(await this.#keys.current())
     await engine.callback()(request, response)
   }
@@ -195,12 +199,13 @@ export class OAuthFace {
 
   #openEngine({ name, signing }: KeySet): Promise<Engine> {
     if (this.#engine?.keys === name) return this.#engine.ready
-    const { config, store, limiter, metrics = new PeopleMetrics(), isResource, log } = this.#parts
+    const { config, store, tags, limiter, metrics = new PeopleMetrics(), isResource, log } = this.#parts
     const ready = openEngine({
       issuer: this.#issuer,
       lifetimes: config.lifetimes,
       keys: signing,
       store,
+      tags,
       clients: this.#clients,
       secrets: this.#secrets,
       limiter,

@@ -8,6 +8,7 @@ import { everybody, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
 import type { AuditQuery, Position, Store } from './store.ts'
 import { keyOwner } from './signing-key.ts'
+import { tokenKeyOwner } from './token-key.ts'
 import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
@@ -70,6 +71,8 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     certificates: 0,
   }
   try {
+    for await (const key of each(from, from.tokenKeys.walk(tokenKeyOwner)))
+      expectNew(await at(to, to.tokenKeys.insert(key)), 'key of tokens', key.id)
     for (const account of accounts) await copyAccount(from, to, account, counts)
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)

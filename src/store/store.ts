@@ -29,6 +29,7 @@ import type {
 import type { SigningKey } from './signing-key.ts'
 import type { TicketKey } from './ticket-key.ts'
 import type { Occurrence, Tally, TallyKind, TallySum } from './tally.ts'
+import type { TokenKey } from './token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
 /**
@@ -63,6 +64,8 @@ export interface Store {
   readonly certificates: Records<HostCertificate>
   /** `ticketOwner` owns them. */
   readonly ticketKeys: Records<TicketKey>
+  /** `tokenKeyOwner` owns it: there is one. */
+  readonly tokenKeys: Records<TokenKey>
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -73,7 +76,7 @@ export interface Store {
   readonly counters: Counters
   readonly tallies: Tallies
   readonly changes: Changes
-  /** Stores the three records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. */
+  /** Stores the four records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. A token key from before is replaced. */
   bootstrap(first: Bootstrap): Promise<boolean>
   /** Resolves when everything written is as safe as a write that resolved: a write that seemed lost may have been made, so callers that report its absence call this first. */
   confirm(): Promise<void>
@@ -91,6 +94,7 @@ export interface Bootstrap {
   readonly account: Account
   readonly gateway: Gateway
   readonly token: Token
+  readonly tokenKey: TokenKey
 }
 
 export interface Accounts {
@@ -509,6 +513,7 @@ export type RecordKind =
   | 'acme_account'
   | 'certificate'
   | 'ticket_key'
+  | 'token_key'
 
 /**
  * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,

@@ -2,7 +2,7 @@
 
 import { newId } from '../base/id.ts'
 import type { Policy, Token } from '../store/records.ts'
-import { mintToken } from './token.ts'
+import type { Minted } from './token.ts'
 
 /** The settings of a token; without limits it never expires and is valid from every address. */
 export interface TokenSettings
@@ -11,12 +11,12 @@ export interface TokenSettings
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
-/** Makes an active token of the account, with a new value unless one is given; the value itself is not stored. */
+/** Makes an active token of the account with a new value, which itself is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,
   now: number,
-  { value, digest } = mintToken(),
+  { value, digest }: Minted,
 ): { readonly token: Token; readonly value: string } {
   const identity = { account, id: newId(), digest, status: 'active', issuedOn: now } as const
   return { token: withSettings(identity, settings, now), value }

@@ -1,8 +1,9 @@
 // The format of tokens, by what they begin with: `svct_` those of the API, `svco_` and `svcr_` the access and refresh tokens of OAuth. Then follow 256 random
-// bits and a checksum, so that a typo is refused without a lookup.
+// bits and a checksum, so that a typo is seen by everybody; and, of what opens an API, a tag, so that what was made up is seen by those who have the key of the store.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { Tagger, tagLength } from './tag.ts'
 
 type TokenPrefix = 'svct_' | 'svco_' | 'svcr_'
 
@@ -10,18 +11,36 @@ const prefixLength = 5
 const secretLength = 43
 const checksumLength = 6
 const checksumAt = prefixLength + secretLength
-const length = checksumAt + checksumLength
+const untaggedLength = checksumAt + checksumLength
+const taggedLength = untaggedLength + tagLength
 
-/** Makes a new token; only the digest is ever stored. */
-export function mintToken(prefix: TokenPrefix = 'svct_'): { value: string; digest: string } {
+export interface Minted {
+  readonly value: string
+  readonly digest: string
+}
+
+/** Makes a new token, with a tag where there is what makes those; only the digest is ever stored. */
+export function mintToken(prefix: TokenPrefix = 'svct_', tagger: Tagger | null = null): Minted {
   const unchecked = prefix + randomBytes(32).toString('base64url')
-  const value = unchecked + checksumOf(unchecked)
+  const untagged = unchecked + checksumOf(unchecked)
+  const value = tagger === null ? untagged : untagged + tagger.tagOf(untagged)
   return { value, digest: digestOf(value) }
+}
+
+/** Makes what tags tokens, of a key of 256 bits. */
+export function taggerOf(key: Buffer): Tagger {
+  return new Tagger(key, untaggedLength)
+}
+
+/** Whether a token that is well formed bears a tag. */
+export function isTagged(value: string): boolean {
+  return value.length === taggedLength
 }
 
 /** Whether prefix, length, alphabet and checksum are those of a token; of the API, unless another prefix is meant. */
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
-  if (value.length !== length || !value.startsWith(prefix)) return false
+  const { length } = value
+  if ((length !== taggedLength && length !== untaggedLength) || !value.startsWith(prefix)) return false
   // Characters beyond ASCII take more bytes than there are, of which the last may not fit.
   if (bytes.write(value) !== length) return false
   let crc = crcOfPrefix[prefix]
@@ -31,10 +50,11 @@ export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): bool
     crc = crcTable[(crc ^ code) & 0xff]! ^ (crc >>> 8)
   }
   crc = ~crc
-  for (let i = checksumAt, shift = 26; i < length; i++, shift -= 6) {
+  for (let i = checksumAt, shift = 26; i < untaggedLength; i++, shift -= 6) {
     const sextet = shift < 0 ? (crc << -shift) & 0x3f : (crc >>> shift) & 0x3f
     if (sextetOf[bytes[i]!] !== sextet) return false
   }
+  for (let i = untaggedLength; i < length; i++) if (sextetOf[bytes[i]!] === noSextet) return false
   return true
 }
 
@@ -51,7 +71,7 @@ function checksumOf(unchecked: string): string {
 }
 
 /** The bytes of the text that is looked at: its characters, where it is part of another text, are several times as far. */
-const bytes = Buffer.alloc(length)
+const bytes = Buffer.alloc(taggedLength)
 const noSextet = 64
 
 /** What each character stands for in base64url (RFC 4648 section 5). */

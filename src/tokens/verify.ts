@@ -11,6 +11,7 @@ import { ReadThrough, type RecordChange } from '../store/read-through.ts'
 import type { Api, Token } from '../store/records.ts'
 import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/store.ts'
 import { digestOf, isWellFormed } from './token.ts'
+import type { TokenTags } from './token-tags.ts'
 
 export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
 
@@ -22,6 +23,8 @@ interface VerifierOptions {
   readonly metrics: AiMetrics
   /** Where access tokens of OAuth are found; null where there are none. */
   readonly access?: TokenSource | null
+  /** Knows which tokens were never made, about which the store is not asked; null where nothing does. */
+  readonly tags?: Pick<TokenTags, 'mayBeKept'> | null
   /** Called with each digest whose token is in the store. */
   readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
   /** Asks other processes for what they know while the store is unreachable; never rejects. */
@@ -107,6 +110,7 @@ export class TokenVerifier {
     if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
     if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
+    if (this.#options.tags?.mayBeKept(value) === false) return 'unknown'
     const digest = digestOf(value)
     const verdict = this.#verifyDigest(form, digest, address, api)
     if (shown !== null && typeof verdict === 'object' && !(verdict instanceof Promise)) {

@@ -22,6 +22,7 @@ import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { Permission } from '../../src/permissions/permit.ts'
+import { newTokenKey, TokenTags } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { assertOfCatalogue } from '../help/api-fault.ts'
 import { ManualClock } from '../help/clock.ts'
@@ -59,10 +60,12 @@ export async function startApi(
     account: { id: account, name: 'first', createdAt: 0 },
     gateway: gatewayOf('default'),
     token: owner.token,
+    tokenKey: newTokenKey(0),
   }
   await kept.bootstrap(first)
   const store = wrap(kept)
   const access = new AccessTokens(store, () => 'management')
+  const tags = new TokenTags(store)
   const verifier = new TokenVerifier({ store, access, clock, grace: 600_000, metrics: new AiMetrics() })
   const bugs: unknown[] = []
   const lines: Record<string, unknown>[] = []
@@ -100,6 +103,7 @@ export async function startApi(
     api: () => ({
       store,
       verifier,
+      tags,
       clock,
       log,
       secrets: keys.current,

@@ -17,6 +17,7 @@ import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { apiOf } from '../../src/oauth-grants/resource.ts'
+import { newTokenKey } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
 import { until } from './until.ts'
@@ -141,6 +142,7 @@ async function fill(
     account: { id: account, name: 'test', createdAt: 0 },
     gateway: { ...gatewayOf(account), ...changes },
     token: tokenOf(account, digest, ['AI Gateway Run']),
+    tokenKey: newTokenKey(0),
   })
   return { account, value }
 }

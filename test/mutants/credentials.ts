@@ -13,6 +13,11 @@ export const credentials: readonly Mutated[] = [
         breaks: 'whoever shares a connection has the token of the first',
       },
       {
+        text: "if (this.#options.tags?.mayBeKept(value) === false) return 'unknown'",
+        becomes: '',
+        breaks: 'made-up tokens ask the store',
+      },
+      {
         text: "if (token.status === 'disabled') return 'disabled'",
         becomes: '',
         breaks: 'a disabled token works',
@@ -153,6 +158,38 @@ export const credentials: readonly Mutated[] = [
         text: 'if (sextetOf[bytes[i]!] !== sextet) return false',
         becomes: '',
         breaks: 'a typo in a token asks the store',
+      },
+    ],
+  },
+  {
+    file: 'tokens/tag.ts',
+    tests: ['tokens/tag'],
+    changes: [
+      {
+        text: 'return timingSafeEqual(this.#right, this.#shown)',
+        becomes: 'return true',
+        breaks: 'every made-up token asks the store',
+      },
+    ],
+  },
+  {
+    file: 'tokens/token-tags.ts',
+    tests: ['tokens/token-tags'],
+    changes: [
+      {
+        text: 'if (isTagged(value) && tagger.verifies(value)) return true',
+        becomes: 'if (isTagged(value)) return true',
+        breaks: 'made-up tokens with a tag ask the store',
+      },
+      {
+        text: 'return untagged.size > 0 && untagged.has(digestOf(value).slice(0, told))',
+        becomes: 'return untagged.size > 0',
+        breaks: 'one token from before the key lets all without a tag ask the store',
+      },
+      {
+        text: "if (kind !== 'token_key' && kind !== 'everything') return",
+        becomes: '',
+        breaks: 'every change of a record reads the key again',
       },
     ],
   },

@@ -58,7 +58,7 @@ export const store: readonly Mutated[] = [
         breaks: 'two tokens have one digest',
       },
       {
-        text: "if redis.call('HLEN', KEYS[8]) > 0 then return 0 end",
+        text: "if redis.call('HLEN', KEYS[10]) > 0 then return 0 end",
         becomes: '',
         breaks: 'two first starts make two accounts',
         tests: ['store/redis/contract'],

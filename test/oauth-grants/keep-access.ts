@@ -2,11 +2,14 @@
 
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/store/store.ts'
+import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { partsWith, roleIds } from './parts-with.ts'
 
 /** Keeps all of it, and returns the value and the parts. */
 export async function keepAccess(store: Store, wish: Parameters<typeof partsWith>[0] = {}) {
-  const { value, ...parts } = partsWith(wish)
+  const { value: _, ...made } = partsWith(wish)
+  const { value, digest } = await new TokenTags(store).mint('svco_')
+  const parts = { ...made, credential: { ...made.credential, digest } }
   const { credential, grant, client, user, member, insider } = parts
   await store.users.insert(user)
   await store.members.insert(member)

@@ -33,7 +33,7 @@ for (const [name, open] of Object.entries(stores)) {
     const { user, app, browser } = await visit(site)
     const code = await codeOf(site, browser, app.client, { nonce: 'n' })
     const tokens = await tokensIn(await exchange(site, app, code))
-    assert.match(tokens.access_token, /^svco_[\w-]{49}$/)
+    assert.match(tokens.access_token, /^svco_[\w-]{60}$/)
     assert.match(tokens.refresh_token, /^svcr_[\w-]{49}$/)
     assert.deepEqual([tokens.scope, tokens.expires_in], [scope, 3_600])
     const who = await (await userinfo(site, tokens.access_token)).json()

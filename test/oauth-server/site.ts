@@ -21,6 +21,7 @@ import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody, type User } from '../../src/store/people.ts'
 import type { Store } from '../../src/store/store.ts'
+import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 
 export const callback = 'https://app.example/callback'
@@ -75,6 +76,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     config: { issuer: null, lifetimes: { ...usualLifetimes, ...lifetimes }, published: false } as never,
     issuer: () => options.issuer ?? issuer,
     store,
+    tags: new TokenTags(store),
     secrets: keys,
     limiter,
     metrics,

@@ -79,11 +79,17 @@ export function accountsContract(name: string, place: Place): void {
     assert.deepEqual(await store.accounts.list(), [first, second, third])
   })
 
-  test(`${name}: a first start keeps its three records`, async t => {
+  test(`${name}: a first start keeps its four records, the key in place of one from before`, async t => {
     const store = await (await place(t))()
     const first = firstStart()
     const owner = first.account.id
+    const { tokenKey } = firstStart()
+    assert.equal(await store.tokenKeys.insert(tokenKey), true)
     assert.equal(await store.bootstrap(first), true)
+    assert.deepEqual(await store.tokenKeys.list(tokenKey.account, { offset: 0, limit: 10 }), {
+      items: [first.tokenKey],
+      total: 1,
+    })
     assert.deepEqual(await store.accounts.list(), [first.account])
     assert.deepEqual((await store.gateways.get(owner, first.gateway.id))?.record, first.gateway)
     assert.deepEqual((await store.tokens.get(owner, first.token.id))?.record, first.token)
@@ -99,6 +105,7 @@ export function accountsContract(name: string, place: Place): void {
     assert.equal(await store.bootstrap(late), false)
     assert.deepEqual(await store.accounts.list(), [kept])
     assert.equal(await store.tokens.findByDigest(late.token.digest), null)
+    assert.equal(await store.tokenKeys.get(late.tokenKey.account, late.tokenKey.id), null)
     assert.equal(await store.gateways.get(late.account.id, late.gateway.id), null)
   })
 

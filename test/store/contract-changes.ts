@@ -17,6 +17,7 @@ import {
   oauthGrant,
   signingKey,
   hostCertificate,
+  tokenKey,
   token,
   user,
 } from './contract-specimens.ts'
@@ -103,6 +104,10 @@ export function changesContract(name: string, place: Place): void {
     await writeAndHear(own, other, { kind: 'certificate', ...certificate }, async () => {
       await own.certificates.insert(certificate)
     })
+    const ofTokens = tokenKey()
+    await writeAndHear(own, other, { kind: 'token_key', ...ofTokens }, async () => {
+      await own.tokenKeys.insert(ofTokens)
+    })
   })
 
   test(`${name}: credentials that are removed are told, in every handle, within a second, and nothing else of them`, async t => {
@@ -139,6 +144,7 @@ export function changesContract(name: string, place: Place): void {
     const heard = [own, other].flatMap(store => [
       hear(store, { kind: 'gateway', ...first.gateway }),
       hear(store, { kind: 'token', ...first.token }),
+      hear(store, { kind: 'token_key', ...first.tokenKey }),
     ])
     await own.bootstrap(first)
     await within(Promise.all(heard))

@@ -10,6 +10,7 @@ import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
 import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/acme.ts'
 import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
 import { type TicketKey, ticketOwner } from '../../src/store/ticket-key.ts'
+import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../../src/store/token-key.ts'
 import {
   type AccessRuleList,
   type ErrorPage,
@@ -258,6 +259,17 @@ export function ticketKey(more: Partial<TicketKey> = {}): TicketKey {
   }
 }
 
+export function tokenKey(more: Partial<TokenKey> = {}): TokenKey {
+  return {
+    account: tokenKeyOwner,
+    id: tokenKeyId,
+    key: randomBytes(32).toString('base64url'),
+    untagged: [hex(8), hex(8)],
+    createdAt: birth,
+    ...more,
+  }
+}
+
 export function errorRuleList(more: Partial<ErrorRuleList> = {}): ErrorRuleList {
   const rule = {
     id: hex(16),
@@ -328,7 +340,8 @@ export function keptResponse(more: Partial<KeptResponse> = {}): KeptResponse {
 
 export function firstStart(): Bootstrap {
   const owner = account()
-  return { account: owner, gateway: gateway({ account: owner.id }), token: token({ account: owner.id }) }
+  const [first, opening] = [gateway({ account: owner.id }), token({ account: owner.id })]
+  return { account: owner, gateway: first, token: opening, tokenKey: tokenKey() }
 }
 
 export function logEntry(more: Partial<LogEntry> = {}): LogEntry {

@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
 import { acmeOwner } from '../../src/store/acme.ts'
 import { keyOwner } from '../../src/store/signing-key.ts'
+import { tokenKeyOwner } from '../../src/store/token-key.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -27,6 +28,7 @@ import {
   signingKey,
   acmeAccount,
   hostCertificate,
+  tokenKey,
   token,
   user,
   verification,
@@ -86,6 +88,7 @@ async function fillPeople(store: Store, account: string): Promise<void> {
   await store.signingKeys.insert(signingKey({ createdAt: 9 }))
   await store.acmeAccounts.insert(acmeAccount())
   for (const id of ['b.example', 'a.example']) await store.certificates.insert(hostCertificate({ id }))
+  await store.tokenKeys.insert(tokenKey())
 }
 
 /** Gives what a store holds of people; the credentials by digest, since what expires at once has no order. */
@@ -100,7 +103,14 @@ async function peopleOf(store: Store) {
     ),
   )
   const { items: keys } = await store.signingKeys.list(keyOwner, page)
-  return { users, keys, credentials: credentials.flat().sort((a, b) => (a.digest < b.digest ? -1 : 1)) }
+  const { items: tokenKeys } = await store.tokenKeys.list(tokenKeyOwner, page)
+  assert.equal(tokenKeys.length, 1)
+  return {
+    users,
+    keys,
+    tokenKeys,
+    credentials: credentials.flat().sort((a, b) => (a.digest < b.digest ? -1 : 1)),
+  }
 }
 
 async function usesOf({ tokens }: Store, account: string) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newToken, withSettings } from '../../src/tokens/new-token.ts'
-import { digestOf } from '../../src/tokens/token.ts'
+import { digestOf, mintToken } from '../../src/tokens/token.ts'
 import { account } from './token-with.ts'
 
 const policy = {
@@ -12,7 +12,7 @@ const policy = {
 const limits = { notBefore: 1, expiresOn: 9, addressesIn: ['::1'], addressesNotIn: ['192.0.2.1'] }
 
 test('a new token is active and without limits but for those that are set, and its value is only digested', () => {
-  const { token, value } = newToken(account, { name: 'a token', policies: [policy] }, 7)
+  const { token, value } = newToken(account, { name: 'a token', policies: [policy] }, 7, mintToken())
   const { id, policies, ...rest } = token
   assert.match(id, /^[0-9a-f]{32}$/)
   assert.deepEqual(policies, [{ id: policies[0]!.id, ...policy }])
@@ -29,11 +29,14 @@ test('a new token is active and without limits but for those that are set, and i
     issuedOn: 7,
     modifiedOn: 7,
   })
-  assert.partialDeepStrictEqual(newToken(account, { name: 'x', policies: [], ...limits }, 7).token, limits)
+  assert.partialDeepStrictEqual(
+    newToken(account, { name: 'x', policies: [], ...limits }, 7, mintToken()).token,
+    limits,
+  )
 })
 
 test('settings take the place of all settings, and of nothing else', () => {
-  const { token } = newToken(account, { name: 'before', policies: [policy], ...limits }, 7)
+  const { token } = newToken(account, { name: 'before', policies: [policy], ...limits }, 7, mintToken())
   const { modifiedOn, name, policies, ...rest } = withSettings(token, { name: 'after', policies: [] }, 8)
   assert.deepEqual([modifiedOn, name, policies], [8, 'after', []])
   const { account: _, id, digest, status, issuedOn } = token

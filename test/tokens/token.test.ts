@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { bearerOf } from '../../src/tokens/bearer.ts'
-import { digestOf, isWellFormed, mintToken } from '../../src/tokens/token.ts'
+import { digestOf, isTagged, isWellFormed, mintToken, taggerOf } from '../../src/tokens/token.ts'
 
 test('a minted token is svct_ and 49 characters of base64url, and its digest is the SHA-256 of all of it', () => {
   const { value, digest } = mintToken()
@@ -19,7 +19,22 @@ test('what is minted is well formed, and never the same', () => {
 })
 
 test('the format never changes', () => {
-  assert.ok(isWellFormed('svct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA12EquQ'))
+  const untagged = 'svct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA12EquQ'
+  assert.ok(isWellFormed(untagged) && !isTagged(untagged))
+  const tagged = `${untagged}ychUsUWH5Nm`
+  assert.ok(isWellFormed(tagged) && isTagged(tagged))
+  assert.equal(taggerOf(Buffer.alloc(32)).tagOf(untagged), tagged.slice(-11))
+})
+
+test('a token with a tag is one without, and 11 characters more', () => {
+  const tagger = taggerOf(Buffer.alloc(32, 7))
+  const { value, digest } = mintToken('svco_', tagger)
+  assert.match(value, /^svco_[A-Za-z0-9_-]{60}$/)
+  assert.ok(isWellFormed(value, 'svco_') && isWellFormed(value.slice(0, -11), 'svco_'))
+  assert.ok(tagger.verifies(value))
+  assert.equal(digest, digestOf(value))
+  for (const other of [value.slice(0, -1), `${value}A`, `${value.slice(0, -1)}~`, `${value.slice(0, -1)}é`])
+    assert.equal(isWellFormed(other, 'svco_'), false, other)
 })
 
 const prefixes = ['svct_', 'svco_', 'svcr_'] as const
@@ -66,7 +81,10 @@ test('two neighbours that changed places are seen', () => {
 })
 
 test('whatever else is sent is no token', () => {
-  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^svc[tor]_[A-Za-z0-9_-]{49}$/))
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.stringMatching(/^svc[tor]_[A-Za-z0-9_-]{49}([A-Za-z0-9_-]{11})?$/),
+  )
   fc.assert(
     fc.property(text, value => prefixes.every(prefix => !isWellFormed(value, prefix))),
     { numRuns: 1_000 },

@@ -5,6 +5,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
+import { newTokenKey } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
@@ -31,7 +32,8 @@ async function openTwo(t: TestContext, url: string) {
   const [here, there] = stores
   await until(() => !here.isUnreachable && !there.isUnreachable)
   const { value, token } = tokenWith()
-  await there.bootstrap({ account: { id: account, name: 'first', createdAt: 0 }, gateway, token })
+  const first = { id: account, name: 'first', createdAt: 0 }
+  await there.bootstrap({ account: first, gateway, token, tokenKey: newTokenKey(0) })
   // The notice of this very write would make the token be forgotten once more.
   const keptAt = performance.now()
   await until(() => here.changes.knownUntil > keptAt)

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import type { Token } from '../../src/store/records.ts'
-import { mintToken } from '../../src/tokens/token.ts'
+import { mintToken, taggerOf } from '../../src/tokens/token.ts'
 import { Shown, TokenVerifier } from '../../src/tokens/verify.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from './steered-store.ts'
@@ -53,6 +53,35 @@ test('a token that nobody keeps is unknown, at once the second time', async () =
   assert.equal(await verifier.verify(value, here, 'ai'), 'unknown')
   assert.equal(verifier.verify(value, here, 'ai'), 'unknown')
   assert.equal(steered.asked, 1)
+})
+
+/** Sets up a verifier that knows which tokens were made, and a token that is kept. */
+function setUpTags() {
+  const { clock, steered, metrics } = setUp()
+  const tagger = taggerOf(Buffer.alloc(32, 7))
+  const tags = { mayBeKept: (value: string) => tagger.verifies(value) }
+  const verifier = new TokenVerifier({ store: steered.store, grace, metrics, clock, tags })
+  const { value, digest } = mintToken('svct_', tagger)
+  steered.byDigest.set(digest, tokenWith({ digest }).token)
+  return { steered, metrics, verifier, value, digest, tagger }
+}
+
+test('a token that was never made is unknown without the store, whether that is reachable or not', () => {
+  const { steered, metrics, verifier } = setUpTags()
+  const others = [mintToken().value, mintToken('svct_', taggerOf(Buffer.alloc(32, 8))).value]
+  for (const isUnreachable of [false, true]) {
+    steered.isUnreachable = isUnreachable
+    for (const value of others) assert.equal(verifier.verify(value, here, 'ai'), 'unknown')
+  }
+  assert.deepEqual([steered.asked, metrics.lookups.asked.value], [0, 0])
+})
+
+test('a token that was made is looked up, and unknown where it was revoked', async () => {
+  const { steered, verifier, value, digest, tagger } = setUpTags()
+  assert.equal(((await verifier.verify(value, here, 'ai')) as Token).digest, digest)
+  const { value: revoked } = mintToken('svct_', tagger)
+  for (let i = 0; i < 3; i++) assert.equal(await verifier.verify(revoked, here, 'ai'), 'unknown')
+  assert.equal(steered.asked, 2)
 })
 
 test('a record that is found under a digest not its own is unknown', async () => {

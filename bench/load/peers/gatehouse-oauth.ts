@@ -7,7 +7,7 @@ import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { everybody } from '../../../src/store/people.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { mintToken } from '../../../src/tokens/token.ts'
+import { TokenTags } from '../../../src/tokens/token-tags.ts'
 import type { Door } from '../call.ts'
 import type { Peer } from '../peers.ts'
 import { gatehouseAi, nativeDoor } from './gatehouse-ai.ts'
@@ -48,7 +48,7 @@ async function fill(path: string): Promise<{ account: string; token: string }> {
 /** Keeps a person, an app, the consent and an access token; returns the value of the token. */
 async function consent(store: Store, account: string, now: number): Promise<string> {
   const [user, grant] = [newId(), newId()]
-  const { value, digest } = mintToken('svco_')
+  const { value, digest } = await new TokenTags(store).mint('svco_')
   const client = newClient(account, APP, { secret: null, verification: null, now })
   const times = { createdAt: now, modifiedAt: now }
   await store.users.insert({ ...PERSON, id: user, ...times })

@@ -12,6 +12,7 @@ import { Sessions } from '../../../src/people/sessions.ts'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { roles } from '../../../src/permissions/roles.ts'
 import { openStore } from '../../../src/store/open.ts'
+import { newTokenKey } from '../../../src/tokens/token-tags.ts'
 import { main, spawnGateway, writeConfig } from '../../../test/help/gateway.ts'
 import { startSite } from '../../../test/help/site.ts'
 import { allowing, gatewayOf } from '../../../test/admin/api.ts'
@@ -63,6 +64,7 @@ async function prepare(data: string): Promise<string> {
     account: { id: account, name: 'first', createdAt: 0 },
     gateway: gatewayOf('default'),
     token,
+    tokenKey: newTokenKey(0),
   }
   await store.bootstrap(first)
   const person = user()

@@ -106,7 +106,7 @@ const shownCondition = open({ request_ip: open({}, { in: listOf(text), not_in: l
 export const value: Schema = {
   ...text,
   description: 'The value of the token. It is shown only once.',
-  pattern: '^svct_[A-Za-z0-9_-]{49}$',
+  pattern: '^svct_[A-Za-z0-9_-]{60}$',
 }
 
 export const token = open(shown, {

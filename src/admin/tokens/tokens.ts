@@ -9,7 +9,6 @@ import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
-import { mintToken } from '../../tokens/token.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
@@ -28,7 +27,7 @@ export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
     if (!('name' in read)) return failures(read)
     const excess = reachBeyond(read, caller)
     if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
-    const { token, value } = newToken(account, read, now)
+    const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'))
     const response = success({ ...viewToken(token, now), value })
     const told = { audit: auditOf(call, 'create', resourceOf(token.id), membersSet(body)), ...keep(response) }
     return (await add(api.store.tokens, token, told, api.log)) ? response : null
@@ -106,7 +105,7 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
     if (kept === null) return noToken
     const refusal = untouchable(reachBeyond(kept.record, caller))
     if (refusal) return refusal
-    const { value, digest } = mintToken()
+    const { value, digest } = await api.tags.mint('svct_')
     const response = success(value)
     const told = { audit: auditOf(call, 'roll', resourceOf(id), ['value']), ...keep(response) }
     const rolled = { ...kept.record, digest, modifiedOn: now }

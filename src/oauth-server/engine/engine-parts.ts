@@ -5,6 +5,7 @@ import type { Logger } from '../../log/log.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Json } from '../../store/credential.ts'
 import type { Store } from '../../store/store.ts'
+import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { ClientDirectory } from '../client-directory.ts'
 import type { ClientSecrets } from '../client-secrets.ts'
 import type { Context } from './engine-types.ts'
@@ -15,6 +16,8 @@ export interface EngineParts {
   /** Private JWKs; the one that signs first. */
   readonly keys: readonly Readonly<Record<string, Json>>[]
   readonly store: Store
+  /** Makes the values of access tokens; it is ready. */
+  readonly tags: TokenTags
   readonly clients: ClientDirectory
   readonly secrets: ClientSecrets
   readonly limiter: Limiter

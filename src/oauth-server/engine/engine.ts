@@ -18,7 +18,7 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   const provider = new oidc.Provider(parts.issuer, configurationOf(parts, oidc, decisions))
   // The issuer says where it is reached, not the connection.
   provider.proxy = true
-  shape(provider, decisions)
+  shape(provider, decisions, parts.tags)
   provider.use(parts.around)
   provider.on('error', (err: unknown, context: Context) => {
     // What ends the connection of a client is no bug.

@@ -1,6 +1,7 @@
 // The rules of ours that no setting of the engine changes: they go in place of its own.
 
 import { mintToken } from '../../tokens/token.ts'
+import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { Registered } from './adapter.ts'
 import { redirectMatches } from './redirect.ts'
 import { factsOf } from './request-facts.ts'
@@ -10,7 +11,7 @@ import type { Decisions } from './decisions.ts'
 const second = 1000
 
 /** Puts them into a provider. */
-export function shape(provider: Provider, decisions: Decisions): void {
+export function shape(provider: Provider, decisions: Decisions, tags: TokenTags): void {
   const { Client, Session, AccessToken, RefreshToken, Grant } = provider
   Object.assign(Client.prototype, {
     redirectUriAllowed(this: { registered: Registered }, uri: unknown): boolean {
@@ -23,7 +24,7 @@ export function shape(provider: Provider, decisions: Decisions): void {
   Object.assign(AccessToken.prototype, {
     generateTokenId(this: { format: string }): string {
       this.format = 'opaque'
-      return mintToken('svco_').value
+      return tags.mintAtOnce('svco_').value
     },
   })
   Object.assign(RefreshToken.prototype, { generateTokenId: () => mintToken('svcr_').value })

@@ -5,6 +5,7 @@ import { loadConfig } from '../../config/file/load.ts'
 import { auditOf, commandLine } from '../../store/audit-entry.ts'
 import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
+import { TokenTags } from '../../tokens/token-tags.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
@@ -42,7 +43,8 @@ async function create(
     return complain(`choose an account with --account: ${accounts.map(({ id }) => id).join(', ')}`)
   const policy = { effect: 'allow', permissionGroups: groups, accounts: [account] } as const
   const now = Date.now()
-  const { token, value } = newToken(account, { name, policies: [policy] }, now)
+  const minted = await new TokenTags(store).mint('svct_')
+  const { token, value } = newToken(account, { name, policies: [policy] }, now, minted)
   const origin = { account, caller: commandLine, now, address: '', ray: nextRay() }
   const resource = { resourceKind: 'token', resource: token.id } as const
   const audit = auditOf(origin, 'create', resource, ['name', 'policies'])

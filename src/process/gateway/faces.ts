@@ -71,7 +71,7 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
   const { oauth, ai } = config
   if (oauth.issuer === null && !isReachable(config)) return null
   const issuer = () => issuerOf({ config, sidePort })
-  const { store, limiter } = services
+  const { store, limiter, tags } = services
   const sessions = new Sessions(store)
   const sessionIn = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
     readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
@@ -79,6 +79,7 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
     config: oauth,
     issuer,
     store,
+    tags,
     secrets: management.secrets,
     limiter,
     metrics,

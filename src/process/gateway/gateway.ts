@@ -254,11 +254,11 @@ export class Gateway {
 
   get #api(): Api | null {
     if (this.#services === null || this.#management === null || this.#plane === null) return null
-    const { store, tokens: verifier, zones: records } = this.#services
+    const { store, tokens: verifier, tags, zones: records } = this.#services
     const { secrets, writes, refusals, grants, logSeries, attention } = this.#management
     const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
     const issuer = issuerOf(this.#config, this.#admin)
-    const guards = { verifier, secrets, writes, refusals, issuer }
+    const guards = { verifier, tags, secrets, writes, refusals, issuer }
     const pages = pagesUrl(this.#config, this.#admin)
     const seen = { logSeries, attention, instance: this.#instance, zones: zoneFacts(parts) }
     return { store, ...guards, grants, pages, log: this.#log, ...seen }

@@ -17,6 +17,7 @@ import { Limiter } from '../../limits/limiter.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { AccessTokens } from '../../oauth-grants/access.ts'
 import { apiOf, type Places } from '../../oauth-grants/resource.ts'
+import { TokenTags } from '../../tokens/token-tags.ts'
 import { TokenUses } from '../../tokens/token-uses.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
@@ -40,6 +41,7 @@ interface ServicesOptions {
 export class Services implements AiServices {
   readonly store: Store
   readonly tokens: TokenVerifier
+  readonly tags: TokenTags
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
   readonly limiter: Limiter
@@ -66,9 +68,11 @@ export class Services implements AiServices {
     this.#config = config
     this.#sidePort = options.sidePort
     this.#uses = new TokenUses({ store, log })
+    this.tags = new TokenTags(store)
     this.tokens = new TokenVerifier({
       store,
       grace,
+      tags: this.tags,
       metrics: metrics.ai,
       access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
       found,
@@ -103,7 +107,7 @@ export class Services implements AiServices {
       ...storeDialling(config),
     })
     const services = new Services(store, config, options)
-    await services.zones.open()
+    await Promise.all([services.zones.open(), services.tags.open()])
     return services
   }
 

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { keyOf } from '../../tokens/token-tags.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './signs.ts'
 
@@ -64,9 +65,13 @@ export function careForStore(store: Store, log: Logger, { firstToken, filled, pe
     denials = found
   }
   const prepare = async () => {
-    const first = await fill.run(Date.now())
+    const now = Date.now()
+    const first = await fill.run(now)
     if (first) filled(first)
-    else await warnOfNoToken()
+    else {
+      await keyOf(store, now)
+      await warnOfNoToken()
+    }
     isPrepared = true
   }
   const warnOfNoToken = async () => {

@@ -1,11 +1,14 @@
-// What an empty store is filled with at the first start: an account, its gateway `default`, which requires a token, and one token with all permissions.
+// What an empty store is filled with at the first start: an account, its gateway `default`, which requires a token, one token with all permissions, and the key of
+// the tags of tokens.
 
 import { newId } from '../../base/id.ts'
 import type { Gateway } from '../../store/records.ts'
 import type { Bootstrap, Store } from '../../store/store.ts'
+import type { TokenKey } from '../../store/token-key.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { digestOf } from '../../tokens/token.ts'
+import { digestOf, type Minted, mintToken } from '../../tokens/token.ts'
+import { newTokenKey, taggerOfKey } from '../../tokens/token-tags.ts'
 
 /** What is shown once, and never again. */
 export interface FirstStart {
@@ -13,6 +16,12 @@ export interface FirstStart {
   readonly gateway: string
   /** The value of the token; null where it was given, since the operator has it. */
   readonly token: string | null
+}
+
+/** The key of the store, and the first token with it. */
+interface Keyed {
+  readonly tokenKey: TokenKey
+  readonly minted: Minted
 }
 
 interface Made {
@@ -61,13 +70,24 @@ function makeFirst(now: number, given: string | null): Made {
     accounts: [account.id],
   } as const
   const settings = { name: 'bootstrap', policies: [everything] }
-  const minted = given === null ? undefined : { value: given, digest: digestOf(given) }
+  const { tokenKey, minted } = given === null ? keyAndToken(now) : keyFor(given, now)
   const { token, value } = newToken(account.id, settings, now, minted)
   const gateway = defaultGateway(account.id, now)
   return {
-    bootstrap: { account, gateway, token },
+    bootstrap: { account, gateway, token, tokenKey },
     result: { account: account.id, gateway: gateway.id, token: given === null ? value : null },
   }
+}
+
+function keyAndToken(now: number): Keyed {
+  const tokenKey = newTokenKey(now)
+  return { tokenKey, minted: mintToken('svct_', taggerOfKey(tokenKey)) }
+}
+
+/** The token was made before there was a key. */
+function keyFor(given: string, now: number): Keyed {
+  const digest = digestOf(given)
+  return { tokenKey: newTokenKey(now, [digest]), minted: { value: given, digest } }
 }
 
 function defaultGateway(account: string, now: number): Gateway {

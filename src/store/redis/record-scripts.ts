@@ -237,13 +237,15 @@ for i = 1, #ARGV, 2 do
 end
 return 1`
 
-/** KEYS: the first three of tokens, the two after these of gateways and of tokens, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token. */
+/** KEYS: the first three of tokens, the two after these of gateways, of tokens and of token keys, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token; and with owner of the token key. */
 export const insertFirst = lua`${stampLua}${nameLua}${putLua}
-local channel, account, json, gateway, gatewayJson, gatewayAt, token, digest, tokenJson, tokenAt = unpack(ARGV)
-if redis.call('HLEN', KEYS[8]) > 0 then return 0 end
-redis.call('HSET', KEYS[8], account, json)
+local channel, account, json, gateway, gatewayJson, gatewayAt, token, digest, tokenJson, tokenAt, owner, key, keyJson, keyAt = unpack(ARGV)
+if redis.call('HLEN', KEYS[10]) > 0 then return 0 end
+redis.call('HSET', KEYS[10], account, json)
 redis.call('ZADD', KEYS[5], gatewayAt, gateway)
 put(channel, 'gateway', KEYS[4], account, gateway, '-', gatewayJson)
 redis.call('ZADD', KEYS[7], tokenAt, token)
 put(channel, 'token', KEYS[6], account, token, digest, tokenJson)
+redis.call('ZADD', KEYS[9], keyAt, key)
+put(channel, 'token_key', KEYS[8], owner, key, '-', keyJson)
 return 1`

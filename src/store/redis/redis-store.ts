@@ -6,6 +6,7 @@ import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../s
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
+import type { TokenKey } from '../token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
@@ -65,6 +66,7 @@ export class RedisStore implements Store {
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
   readonly ticketKeys: Records<TicketKey>
+  readonly tokenKeys: Records<TokenKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -143,6 +145,7 @@ export class RedisStore implements Store {
       clock,
     )
     this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), records, this.#writes, clock)
+    this.tokenKeys = new RedisRecords<TokenKey>(plainTraits('token_key'), records, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       records,
@@ -187,13 +190,19 @@ export class RedisStore implements Store {
     return this.#connections.some(({ isUnreachable }) => isUnreachable)
   }
 
-  async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
+  async bootstrap({ account, gateway, token, tokenKey }: Bootstrap): Promise<boolean> {
     const [ofTokens, ofGateways] = [recordKeys('token', account.id), recordKeys('gateway', account.id)]
-    const homes = [...ofTokens.slice(0, 3), ...ofGateways.slice(3, 5), ...ofTokens.slice(3, 5), keys.accounts]
+    const ofKeys = recordKeys('token_key', tokenKey.account)
+    const homes = [
+      ...ofTokens.slice(0, 3),
+      ...[ofGateways, ofTokens, ofKeys].flatMap(homes => homes.slice(3, 5)),
+      keys.accounts,
+    ]
     const args = [
       ...[changeChannel, account.id, JSON.stringify(account)],
       ...[gateway.id, JSON.stringify(gateway), gateway.createdAt],
       ...[token.id, token.digest, JSON.stringify(token), token.issuedOn],
+      ...[tokenKey.account, tokenKey.id, JSON.stringify(tokenKey), tokenKey.createdAt],
     ]
     return (await this.#writes.run(insertFirst, homes, args)) === 1
   }

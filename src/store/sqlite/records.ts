@@ -84,7 +84,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   }
 
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean> {
-    const remove = () => this.#noted(account, id, () => this.#remove(account, id, version ?? null))
+    const remove = () => this.removeWithin(account, id, version)
     return this.#write(() => this.#guarded(account, remove), together)
   }
 
@@ -97,6 +97,11 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     )
     if (isDone) this.#kind.wrote?.(record)
     return isDone
+  }
+
+  /** Removes inside of a transaction that the caller has begun. */
+  removeWithin(account: string, id: string, version?: number): boolean {
+    return this.#noted(account, id, () => this.#remove(account, id, version ?? null))
   }
 
   #write(work: () => boolean, together?: Together): Promise<boolean> {

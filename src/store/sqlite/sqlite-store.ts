@@ -7,6 +7,7 @@ import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
+import type { TokenKey } from '../token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
@@ -68,6 +69,7 @@ export class SqliteStore implements Store {
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
   readonly ticketKeys: Records<TicketKey>
+  readonly tokenKeys: SqliteRecords<TokenKey>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -138,6 +140,11 @@ export class SqliteStore implements Store {
       table: 'ticket_keys',
       createdAt,
     })
+    this.tokenKeys = new SqliteRecords<TokenKey>(records, ledgers, {
+      name: 'token_key',
+      table: 'token_keys',
+      createdAt,
+    })
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
       name: 'error_rule_list',
       table: 'error_rule_lists',
@@ -168,12 +175,14 @@ export class SqliteStore implements Store {
     return fault === null ? null : `SQLite refuses them: ${fault}`
   }
 
-  async bootstrap({ account, gateway, token }: Bootstrap): Promise<boolean> {
+  async bootstrap({ account, gateway, token, tokenKey }: Bootstrap): Promise<boolean> {
     const isFirst = await this.#files.records.write(() => {
       if (this.accounts.listWithin().length > 0) return false
       this.accounts.insertWithin(account)
       this.gateways.insertWithin(gateway)
       this.tokens.insertWithin(token)
+      this.tokenKeys.removeWithin(tokenKey.account, tokenKey.id)
+      this.tokenKeys.insertWithin(tokenKey)
       return true
     })
     if (isFirst) await this.#changes.tell()

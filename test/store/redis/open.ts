@@ -27,6 +27,7 @@ import {
   acmeAccount,
   hostCertificate,
   ticketKey,
+  tokenKey,
   token,
   user,
 } from '../contract-specimens.ts'
@@ -94,6 +95,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'acmeAccounts.insert': store => store.acmeAccounts.insert(acmeAccount()),
   'certificates.insert': store => store.certificates.insert(hostCertificate()),
   'ticketKeys.insert': store => store.ticketKeys.insert(ticketKey()),
+  'tokenKeys.insert': store => store.tokenKeys.insert(tokenKey()),
   'gateways.get': store => store.gateways.get(owner, kept.id),
   'gateways.list': store => store.gateways.list(owner, page),
   'gateways.insert': store => store.gateways.insert(gateway()),

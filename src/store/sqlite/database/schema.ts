@@ -290,6 +290,18 @@ export const migrations: readonly string[] = [
   CREATE UNIQUE INDEX ticket_keys_by_id ON ticket_keys (account, id);
   CREATE INDEX ticket_keys_by_creation ON ticket_keys (account, created_at, id);
   `,
+  `
+  CREATE TABLE token_keys (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX token_keys_by_id ON token_keys (account, id);
+  CREATE INDEX token_keys_by_creation ON token_keys (account, created_at, id);
+  `,
 ]
 
 /*

@@ -1,0 +1,50 @@
+// Tags of texts of one length: the first 66 bits of HMAC-SHA-256 (RFC 2104), as 11 characters of base64url. By two plain hashes, since an Hmac object costs three times as much.
+
+import { hash, timingSafeEqual } from 'node:crypto'
+
+/** Characters of a tag. */
+export const tagLength = 11
+
+const blockLength = 64
+const digestLength = 32
+
+export class Tagger {
+  readonly #length: number
+  readonly #inner: Buffer
+  readonly #outer: Buffer
+  readonly #right = Buffer.alloc(tagLength)
+  readonly #shown = Buffer.alloc(tagLength)
+
+  /** Takes a key of at most 64 bytes, and the number of characters that are tagged. */
+  constructor(key: Buffer, length: number) {
+    this.#length = length
+    this.#inner = padded(key, 0x36, length)
+    this.#outer = padded(key, 0x5c, digestLength)
+  }
+
+  /** Returns the tag of the beginning of a text, which is latin1. */
+  tagOf(text: string): string {
+    return this.#digest(text).slice(0, tagLength)
+  }
+
+  /** Whether a text of latin1 ends with the tag of what is before that; compares in constant time. */
+  verifies(tagged: string): boolean {
+    if (tagged.length !== this.#length + tagLength) return false
+    this.#right.write(this.#digest(tagged), 'latin1')
+    this.#shown.write(tagged.slice(this.#length), 'latin1')
+    return timingSafeEqual(this.#right, this.#shown)
+  }
+
+  #digest(text: string): string {
+    this.#inner.write(text, blockLength, this.#length, 'latin1')
+    this.#outer.write(hash('sha256', this.#inner, 'latin1'), blockLength, digestLength, 'latin1')
+    return hash('sha256', this.#outer, 'base64url')
+  }
+}
+
+function padded(key: Buffer, pad: number, length: number): Buffer {
+  const block = Buffer.alloc(blockLength + length)
+  key.copy(block)
+  for (let i = 0; i < blockLength; i++) block[i]! ^= pad
+  return block
+}

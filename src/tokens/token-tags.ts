@@ -1,0 +1,124 @@
+// What a process knows of the tags of tokens: the key of its store, by which it makes them, and refuses tokens that were never made without asking the store.
+// While the key is not known, as at a start without the store, every token that is well formed may be one, and the store decides.
+
+import { randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { type Store, StoreUnreachable } from '../store/store.ts'
+import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/token-key.ts'
+import type { Tagger } from './tag.ts'
+import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts'
+
+/** How often a store that could not be reached is asked for its key, in ms. */
+const pause = 1_000
+/** Hex digits of a digest that are kept of a token without a tag. */
+const told = 16
+
+interface Known {
+  readonly tagger: Tagger
+  readonly untagged: ReadonlySet<string>
+}
+
+/** Makes the key of a store; `given` is the digest of a token without its tag that is good all the same. */
+export function newTokenKey(now: number, given: readonly string[] = []): TokenKey {
+  return {
+    account: tokenKeyOwner,
+    id: tokenKeyId,
+    key: randomBytes(32).toString('base64url'),
+    untagged: given.map(digest => digest.slice(0, told)),
+    createdAt: now,
+  }
+}
+
+/** Makes what tags the tokens of a store. */
+export function taggerOfKey({ key }: TokenKey): Tagger {
+  return taggerOf(Buffer.from(key, 'base64url'))
+}
+
+export class TokenTags {
+  readonly #store: Store
+  readonly #clock: Clock
+  #known: Known | null = null
+  /** Whether the store may have another key than the one that is known. */
+  #isDue = true
+  #nextLook = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | null = null
+
+  constructor(store: Store, clock = systemClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Reads the key, and again whenever it may have changed; a store that cannot be reached is asked again later. */
+  async open(): Promise<void> {
+    this.#store.changes.follow(({ kind }) => {
+      if (kind !== 'token_key' && kind !== 'everything') return
+      this.#isDue = true
+      void this.#look()
+    })
+    await this.#look()
+  }
+
+  /** Whether the store may have a token that is well formed; compares in constant time. */
+  mayBeKept(value: string): boolean {
+    if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#look()
+    if (this.#known === null) return true
+    const { tagger, untagged } = this.#known
+    if (isTagged(value) && tagger.verifies(value)) return true
+    return untagged.size > 0 && untagged.has(digestOf(value).slice(0, told))
+  }
+
+  /** Makes a token with a tag, of a key that the store has; rejects with `StoreUnreachable` where none is known. */
+  async mint(prefix: 'svct_' | 'svco_'): Promise<Minted> {
+    await this.ready()
+    return this.mintAtOnce(prefix)
+  }
+
+  /** Sees to it that the store has a key, and that it is known; rejects with `StoreUnreachable`. */
+  async ready(): Promise<void> {
+    if (this.#known === null) this.#take(await keyOf(this.#store, this.#clock.now()))
+  }
+
+  /** Makes a token with a tag, once it is `ready`. */
+  mintAtOnce(prefix: 'svct_' | 'svco_'): Minted {
+    return mintToken(prefix, this.#known?.tagger)
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= this.#read().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #read(): Promise<void> {
+    this.#nextLook = this.#clock.monotonic() + pause
+    this.#isDue = false
+    try {
+      this.#take((await this.#store.tokenKeys.get(tokenKeyOwner, tokenKeyId))?.record ?? null)
+    } catch (error) {
+      this.#isDue = true
+      if (!(error instanceof StoreUnreachable)) throw error
+    }
+  }
+
+  #take(key: TokenKey | null): void {
+    this.#known = key && { tagger: taggerOfKey(key), untagged: new Set(key.untagged) }
+  }
+}
+
+/** Returns the key of a store; of one from before there were keys, a new one, for which all API tokens that it has are without a tag. Rejects with `StoreUnreachable`. */
+export async function keyOf(store: Store, now: number): Promise<TokenKey> {
+  for (;;) {
+    const kept = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
+    if (kept !== null) return kept.record
+    // Of several processes that make it, one does.
+    await store.tokenKeys.insert(newTokenKey(now, await digestsIn(store)))
+  }
+}
+
+async function digestsIn({ accounts, tokens }: Store): Promise<readonly string[]> {
+  const digests: string[] = []
+  for (const { id } of await accounts.list())
+    for await (const some of tokens.walk(id)) for (const { digest } of some) digests.push(digest)
+  return digests
+}
