@@ -4,6 +4,7 @@
 import { isId } from '../base/id.ts'
 import { systemClock } from '../base/clock.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
+import { pause } from '../base/turns/turns.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
@@ -145,6 +146,7 @@ async function admit(row: ApiRow, request: ApiRequest, api: Api): Promise<ApiRes
   if (caller.account !== account && !(await exists(account, api.store))) return failure('no_such', 'Account')
   const call = await callOf(row, request, { account, caller, refused }, api)
   if ('status' in call) return call
+  await pause()
   const response = await row.handle(call, api)
   if (response.status === 403) api.refusals?.note('beyond_token', row, requester, caller)
   return settled(row, response, api)

@@ -175,6 +175,7 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await nextTurn()
     const sender = senderOf(request, this.vouch)
     const face = faceOf(this.faces, request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
@@ -187,6 +188,7 @@ export class AdminServer {
 
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
   async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await nextTurn()
     const sender = senderOf(request, this.vouch)
     const face = sender.isVouched ? faceOf(this.published, request) : undefined
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)

@@ -14,6 +14,7 @@ import type { People } from '../people/people.ts'
 import type { PersonToken, PersonTokens, PlaceOfPerson } from '../people/person-token.ts'
 import { isStale } from '../people/sessions.ts'
 import type { Visit } from '../people/visit.ts'
+import { pause } from '../base/turns/turns.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records.ts'
 import { Api, type AskApi, type Failure } from './api.ts'
@@ -108,7 +109,10 @@ export class Admission {
       return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
     }
     if (method === 'POST') return this.#take(handler, standing)
-    return this.#write(await handler(this.#askOf(known, place, params)), known, place)
+    await pause()
+    const made = await handler(this.#askOf(known, place, params))
+    await pause()
+    return this.#write(made, known, place)
   }
 
   /** Finds the page, and what the person may do there, or returns the page that is shown instead. */

@@ -1,6 +1,6 @@
 // The management API as the handlers of pages ask it: with the permissions of the person whose browser sent the request, in this process, without a socket.
 
-import { nextTurn } from '../base/turns/turns.ts'
+import { pause } from '../base/turns/turns.ts'
 
 /** What a response of the API is made of, as far as pages need it. */
 interface ApiResponse {
@@ -126,9 +126,11 @@ export class Api {
     conditions: Conditions = {},
   ): Promise<Result<T>> {
     const response = await this.#ask({ method, target, body, ...conditions })
-    // To read it, and to make a page of it, is work for another turn.
-    await nextTurn()
-    return read<T>(response)
+    // To read it, and to make a page of it, is work for other turns.
+    await pause()
+    const result = read<T>(response)
+    await pause()
+    return result
   }
 }
 

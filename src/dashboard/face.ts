@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock } from '../base/clock.ts'
+import { pause } from '../base/turns/turns.ts'
 import { readCookies } from '../pages/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
 import { originOf, plainHttpPage } from '../pages/own-origins.ts'
@@ -38,6 +39,7 @@ export class DashboardFace {
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
     const page = await this.#respond(request, sender)
+    await pause()
     try {
       await sendPage(request, response, page)
     } catch (cause) {
@@ -73,6 +75,7 @@ export class DashboardFace {
       const next = isForm ? this.#admission.pageOfForm(url.pathname) : url.pathname + url.search
       return toSignIn(next)
     }
+    await pause()
     return this.#admission.admit({ request, url, sender, origin, actor, session })
   }
 }

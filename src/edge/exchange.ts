@@ -3,6 +3,7 @@
 
 import type { Facts } from '../expression/expression.ts'
 import { pathReadings } from '../base/path/path-readings.ts'
+import { shortExchanges } from '../base/turns/short-exchanges.ts'
 import { Work } from '../expression/work-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
@@ -188,6 +189,8 @@ export class Exchange {
   /** Whether the request asks for a WebSocket, and whether it became one. */
   upgrade: 'none' | 'asked' | 'done' = 'none'
   aborted = false
+  /** What it is counted under as a short exchange; 0 before and after. */
+  #shortRound = 0
   /** Whether the client asked for a preview of an error, which needs no route. */
   asksForPreview = false
   /** Whether it asked for the metadata of AI routes. */
@@ -254,6 +257,18 @@ export class Exchange {
     return equalsIgnoreCase(proto, 'https') || equalsIgnoreCase(proto, 'wss') ? 'https' : 'http'
   }
 
+  /** Has steps of long work wait for it: until the head of its response is relayed, unless that takes long. */
+  startShortPhase(): void {
+    this.#shortRound = shortExchanges.begin(this.startedAt)
+  }
+
+  /** Has them wait no longer. */
+  endShortPhase(): void {
+    if (this.#shortRound === 0) return
+    shortExchanges.passed(this.#shortRound)
+    this.#shortRound = 0
+  }
+
   get origin(): Origin | null {
     return this.member === null ? null : this.member.target
   }
@@ -265,6 +280,7 @@ export class Exchange {
 
   /** Hands over a connection that has switched protocols, so that its bytes are passed through. */
   becomeTunnel(tunnel: Upstream): void {
+    this.endShortPhase()
     this.status = 101
     this.stage = 'begun'
     this.upgrade = 'done'

@@ -1,6 +1,7 @@
 // All that is counted, and how it is shown. The edge moves the numbers, the admin listener exposes them, the supervisor adds up
 // those of its workers.
 
+import { pause } from '../base/turns/turns.ts'
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import { Counts } from './counts.ts'
 import { families } from './families/families.ts'
@@ -19,14 +20,26 @@ export class Metrics extends Counts {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  snapshot(): Promise<Snapshot> {
-    return this.#registry.getMetricsAsJSON()
+  /** Reads all numbers, with turns for others between. */
+  async snapshot(): Promise<Snapshot> {
+    const snapshot: Snapshot = []
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      await pause()
+      snapshot.push(await this.#registry.getSingleMetric(name)!.get())
+    }
+    return snapshot
   }
 
   /** Writes the numbers of this process and of the others, added up, in the text format of Prometheus (version 0.0.4). */
   async expose(others: readonly Snapshot[] = []): Promise<string> {
-    if (others.length === 0) return this.#registry.metrics()
-    return AggregatorRegistry.aggregate([await this.snapshot(), ...others]).metrics()
+    const registry =
+      others.length === 0 ? this.#registry : AggregatorRegistry.aggregate([await this.snapshot(), ...others])
+    const written: string[] = []
+    for (const { name } of registry.getMetricsAsArray()) {
+      await pause()
+      written.push(await registry.getSingleMetricAsString(name))
+    }
+    return `${written.join('\n\n')}\n`
   }
 }
 

@@ -46,7 +46,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'ai/providers': ['ai/provider-rows'],
   'ai/translate/there-and-back': ['ai/translate/'],
   'base/address/address-table': ['base/address/address-rows'],
-  'base/turns/sort-in-turns': ['base/turns/turns'],
+  'base/turns/turns': ['base/turns/short-exchanges'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'edge/challenge': ['certificates/automatic'],

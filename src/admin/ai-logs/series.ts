@@ -1,6 +1,6 @@
 // The handler of sums over time of the calls of an AI gateway, and how it shows them.
 
-import { pauses } from '../../base/turns/turns.ts'
+import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../ai-logs/series/call-sum.ts'
 import type { Cells, Kind } from '../../ai-logs/series/cells.ts'
 import type { Series } from '../../ai-logs/series/log-series.ts'
@@ -65,7 +65,6 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
   const all = new Line()
   const groups = new Map<string | null, Group>()
   const others = new Line()
-  const pause = pauses()
   for (const [at, cells] of windows.entries()) {
     await pause()
     for (const { kind, latest, sum } of cells.matching(filters)) {

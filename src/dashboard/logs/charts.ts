@@ -1,7 +1,7 @@
 // How an AI gateway was used over time: requests, errors, tokens and cost, by model or by token.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { nextTurn } from '../../base/turns/turns.ts'
+import { makeInTurns } from '../../base/turns/map-in-turns.ts'
 import { facts, notice } from '../../pages/components.ts'
 import type { Failure } from '../api.ts'
 import type { Handler } from '../ask.ts'
@@ -149,18 +149,18 @@ async function chartsOf(
   const windows = starts.map(start => new Date(start).toISOString())
   const drawn: Html[] = []
   for (const { id, title, of, write } of measures) {
-    await nextTurn()
     const values = ({ points }: Line) => spread(points, starts, of)
-    const rest = [others, ...groups.slice(mostSeries)].map(values)
+    const own = await makeInTurns(groups, group => ({ name: nameOf(group, by), values: values(group) }))
+    const rest = [values(others), ...own.slice(mostSeries).map(({ values }) => values)]
     const parts = {
       id,
       title,
       windows,
       write,
-      series: groups.slice(0, mostSeries).map(group => ({ name: nameOf(group, by), values: values(group) })),
+      series: own.slice(0, mostSeries),
       others: { name: 'Others', values: starts.map((_, at) => rest.reduce((sum, one) => sum + one[at]!, 0)) },
     }
-    drawn.push(chart(parts))
+    drawn.push(await chart(parts))
   }
   return drawn
 }

@@ -38,7 +38,7 @@ export const showLogs: Handler = async ask => {
   return {
     ...page,
     content: html`${filterForm(path, filters)}${
-      listed.result.length === 0 ? emptyOf(ask, filters, next) : logTable(ask, listed.result)
+      listed.result.length === 0 ? emptyOf(ask, filters, next) : await logTable(ask, listed.result)
     }${pagerOf(path, filters, cursor, next)}`,
   }
 }
@@ -69,7 +69,7 @@ export const showLiveLogs: Handler = async ask => {
             'Waiting for calls',
             'The latest calls are shown here, and new ones as they come. Without script, load the page again.',
           )
-        : logTable(ask, listed.result.toReversed())
+        : await logTable(ask, listed.result.toReversed())
     }</div>`,
   }
 }

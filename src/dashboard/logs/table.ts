@@ -3,14 +3,14 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
-import { badge, table } from '../parts/lists.ts'
+import { badge, longTable } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
 /** Makes the table of entries of the gateway of a page, in the order that they have. */
-export function logTable({ account, params }: Ask, logs: readonly Log[]): Html {
+export function logTable({ account, params }: Ask, logs: readonly Log[]): Promise<Html> {
   const columns = [
     {
       title: 'When',
@@ -30,7 +30,7 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Html {
     { title: 'Cost', isNumber: true, cell: ({ cost }: Log) => (cost === null ? '?' : dollars(cost)) },
     { title: 'Took', isNumber: true, cell: ({ duration }: Log) => span(duration) },
   ]
-  return table('Calls', columns, logs)
+  return longTable('Calls', columns, logs)
 }
 
 /** Shows the status of a call, and the name of its error. */

@@ -27,7 +27,7 @@ interface Shown {
   readonly isNew: boolean
 }
 
-export function overviewView({ ask, overview, attention, errors, isNew }: Shown): View {
+export async function overviewView({ ask, overview, attention, errors, isNew }: Shown): Promise<View> {
   const { requests, origins, store, process } = overview
   return {
     title: 'Overview',
@@ -36,7 +36,7 @@ export function overviewView({ ask, overview, attention, errors, isNew }: Shown)
 ${isNew && beginnings(ask)}
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
-${requests?.hours.some(({ zones }) => zones.length > 0) === true && hourChart(requests)}
+${requests?.hours.some(({ zones }) => zones.length > 0) === true && (await hourChart(requests))}
 ${errors !== null && errorPart(ask.account.id, errors)}
 ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
@@ -183,7 +183,7 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
 }
 
 /** Draws the requests of all zones, hour by hour. */
-function hourChart({ hours }: NonNullable<Overview['requests']>): Html {
+function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> {
   const sums = hours.map(sumOf)
   return chart({
     id: 'hours',

@@ -1,6 +1,8 @@
 // Charts of sums over time: stacked bars, drawn by the server, with what they are made of in a table behind them.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { makeInTurns } from '../../base/turns/map-in-turns.ts'
+import { pause } from '../../base/turns/turns.ts'
 import { told } from '../../pages/components.ts'
 import { time } from './values.ts'
 
@@ -25,8 +27,8 @@ interface Chart {
 /** How many series have a colour of their own. */
 export const mostSeries = 5
 
-/** Makes a chart; where all values are 0 it says so. */
-export function chart(parts: Chart): Html {
+/** Makes a chart, with turns for others between; where all values are 0 it says so. */
+export async function chart(parts: Chart): Promise<Html> {
   const { id, title, windows, series, others, write } = parts
   const rows = rowsOf(series, others)
   const sums = windows.map((_, at) => sumOf(rows.map(({ values }) => values[at]!)))
@@ -34,7 +36,7 @@ export function chart(parts: Chart): Html {
   return html`<section class="card chart" aria-labelledby="${id}"><h2 id="${id}">${title} <span class="total">${write(total)}</span></h2>${
     total === 0
       ? html`<p class="hint">None in this time.</p>`
-      : html`${legend(rows, write)}${plot(parts, rows, sums)}${figures(parts, rows, sums)}`
+      : html`${legend(rows, write)}${await plot(parts, rows, sums)}${await figures(parts, rows, sums)}`
   }</section>`
 }
 
@@ -61,7 +63,12 @@ function legend(rows: readonly Row[], write: Chart['write']): Html {
 const height = 160
 const step = 20
 
-function plot({ title, windows, write }: Chart, rows: readonly Row[], sums: readonly number[]): Html {
+async function plot(
+  { title, windows, write }: Chart,
+  rows: readonly Row[],
+  sums: readonly number[],
+): Promise<Html> {
+  await pause()
   const top = ceilingOf(Math.max(...sums))
   const width = windows.length * step
   const heightOf = (value: number) => Math.round((value / top) * height * 10) / 10
@@ -75,7 +82,8 @@ function plot({ title, windows, write }: Chart, rows: readonly Row[], sums: read
     })
     return html`<path class="${look}" d="${path.join('')}"/>`
   })
-  const hits = windows.map(
+  const hits = await makeInTurns(
+    windows,
     (at, i) =>
       html`<path d="M${i * step} 0h${step}v${height}h-${step}z"><title>${`${momentOf(at)}: ${write(sums[i]!)}`}</title></path>`,
   )
@@ -85,14 +93,20 @@ function plot({ title, windows, write }: Chart, rows: readonly Row[], sums: read
 }
 
 /** Makes the table of all figures; windows with nothing are left out. */
-function figures({ id, title, windows, write }: Chart, rows: readonly Row[], sums: readonly number[]): Html {
+async function figures(
+  { id, title, windows, write }: Chart,
+  rows: readonly Row[],
+  sums: readonly number[],
+): Promise<Html> {
   const shown = windows.flatMap((at, i) => (sums[i] === 0 ? [] : [{ at, i }]))
-  return html`<details><summary>Table<span class="unseen"> of ${title.toLowerCase()}</span></summary><div class="figures" tabindex="0" role="region" aria-label="${title} in figures"><table id="${id}-table"><caption>${title}; times without any are left out</caption>
-<thead><tr><th scope="col">From</th>${rows.length > 1 && html`<th scope="col">All</th>`}${rows.map(({ name }) => html`<th scope="col">${told(name)}</th>`)}</tr></thead>
-<tbody>${shown.map(
+  const lines = await makeInTurns(
+    shown,
     ({ at, i }) =>
       html`<tr><th scope="row">${time(at)}</th>${rows.length > 1 && html`<td>${write(sums[i]!)}</td>`}${rows.map(({ values }) => html`<td>${write(values[i]!)}</td>`)}</tr>`,
-  )}</tbody></table></div></details>`
+  )
+  return html`<details><summary>Table<span class="unseen"> of ${title.toLowerCase()}</span></summary><div class="figures" tabindex="0" role="region" aria-label="${title} in figures"><table id="${id}-table"><caption>${title}; times without any are left out</caption>
+<thead><tr><th scope="col">From</th>${rows.length > 1 && html`<th scope="col">All</th>`}${rows.map(({ name }) => html`<th scope="col">${told(name)}</th>`)}</tr></thead>
+<tbody>${lines}</tbody></table></div></details>`
 }
 
 /** Returns a round number that is not below a value: 1, 2 or 5 and zeros. */

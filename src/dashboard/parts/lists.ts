@@ -1,6 +1,7 @@
 // Lists of things: as a table, with what leads to the rest of it, or what to do where there is nothing yet.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { makeInTurns } from '../../base/turns/map-in-turns.ts'
 import type { ListInfo } from '../api.ts'
 import { withQuery } from '../paths.ts'
 
@@ -15,13 +16,30 @@ interface Column<T> {
 
 /** Makes a table; on narrow screens each row becomes a block, with the titles of the columns beside what is in them. */
 export function table<T>(caption: string, columns: readonly Column<T>[], items: readonly T[]): Html {
+  const rows = items.map(item => row(columns, item))
+  return tableOf(caption, columns, rows)
+}
+
+/** As `table`, of items that may be many. */
+export async function longTable<T>(
+  caption: string,
+  columns: readonly Column<T>[],
+  items: readonly T[],
+): Promise<Html> {
+  const rows = await makeInTurns(items, item => row(columns, item))
+  return tableOf(caption, columns, rows)
+}
+
+function tableOf<T>(caption: string, columns: readonly Column<T>[], rows: readonly Html[]): Html {
   return html`<table><caption>${caption}</caption>
 <thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber === true && html` class="number"`}>${title}</th>`)}</tr></thead>
 <tbody>
-${items.map(
-  item => html`<tr>${columns.map(column => cell(column, item))}</tr>
-`,
-)}</tbody></table>`
+${rows}</tbody></table>`
+}
+
+function row<T>(columns: readonly Column<T>[], item: T): Html {
+  return html`<tr>${columns.map(column => cell(column, item))}</tr>
+`
 }
 
 function cell<T>({ title, cell, isName, isNumber }: Column<T>, item: T): Html {

@@ -223,6 +223,7 @@ export class ClientConnection implements Client, ByteSink {
     const x = this.#exchanges.of(head, body)
     if (x === null) return this.refuse('host_invalid', bytes)
     this.exchange = x
+    x.startShortPhase()
     this.#lifetime.exchangeBegun()
     if (x.requestBody.done) this.#halfClosed?.provoke(x)
     serve(x)
@@ -330,6 +331,7 @@ export class ClientConnection implements Client, ByteSink {
   }
 
   #conclude(x: Exchange): void {
+    x.endShortPhase()
     this.#lifetime.exchangeEnded(x)
     this.#pace.exchangeEnded()
     x.stage = 'complete'

@@ -75,6 +75,8 @@ export class Attempt implements ConnectionUser {
     const x = this.#x
     const lease = this.#lease!
     x.sentAt = x.plane.clock.monotonic()
+    // Providers think before they respond.
+    if (x.ai !== null) x.endShortPhase()
     if (!lease.isReused) x.openingTimes = lease.times
     const head = outboundHead(x, lease.address)
     if (body?.isWhole === false) this.#stream(lease, head, body)

@@ -12,6 +12,7 @@ import type { ResponseBody } from '../origin/connection-user.ts'
 /** Begins to relay a response; null where it must be rewritten but can't be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
   x.answeredAt = x.plane.clock.monotonic()
+  x.endShortPhase()
   x.status = head.status
   if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
   const rewriter = x.ai?.rewriting?.begin(head) ?? null

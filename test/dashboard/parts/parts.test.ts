@@ -277,14 +277,14 @@ test('a body that is long or deep costs no more than what is shown of it', () =>
   assert.match(long, /x<\/pre>.*it has 6010 characters\. <a href="\/all">/)
 })
 
-test('a chart has its bars on top of each other, and its figures in a table', () => {
+test('a chart has its bars on top of each other, and its figures in a table', async () => {
   const parts = {
     id: 'c',
     title: 'Requests',
     windows: ['2026-01-01T00:00:00.000Z', '2026-01-01T01:00:00.000Z'],
     write: String,
   }
-  const { markup } = chart({
+  const { markup } = await chart({
     ...parts,
     series: [
       { name: '<a>', values: [4, 0] },
@@ -299,7 +299,7 @@ test('a chart has its bars on top of each other, and its figures in a table', ()
   assert.match(markup, /<title>2026-01-01 00:00 UTC: 10<\/title>/)
   assert.match(markup, /<td>10<\/td><td>4<\/td><td>4<\/td><td>2<\/td>/)
   assert.doesNotMatch(markup, /none<|<a>|01:00<\/time><\/th>/)
-  assert.match(chart({ ...parts, series: [] }).markup, /None in this time/)
+  assert.match((await chart({ ...parts, series: [] })).markup, /None in this time/)
 })
 
 test('the top of a chart is a round number, not below its highest bar', () => {

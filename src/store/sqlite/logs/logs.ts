@@ -19,7 +19,7 @@ import {
   StoreUnreachable,
 } from '../../store.ts'
 import type { Database } from '../database/database.ts'
-import { nextTurn, pauses } from '../../../base/turns/turns.ts'
+import { nextTurn, pause } from '../../../base/turns/turns.ts'
 import { KeptSums } from './kept-sums.ts'
 import { scan, walkInTime } from './scan.ts'
 import { LogSegments } from './segments.ts'
@@ -81,7 +81,6 @@ export class SqliteLogs implements Logs {
     if (key === null) return 0
     const { items } = await this.list(account, gateway, query)
     const ids = new Set(items.map(({ id }) => id))
-    const pause = pauses()
     let removed = 0
     for (const segment of await this.#listAll(key)) {
       removed += await this.#db.write(() => this.#removeFrom(key, segment.key, ids))
@@ -102,7 +101,6 @@ export class SqliteLogs implements Logs {
     const key = await this.#key(account, gateway)
     if (key === null) return
     const { since, before } = time
-    const pause = pauses()
     const listed = this.#listed(after => this.#segments.within(key, time, after, listSlice))
     for await (const segments of listed)
       for (const segment of segments) {

@@ -1,6 +1,6 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
 
-import { pauses } from '../../../base/turns/turns.ts'
+import { pause } from '../../../base/turns/turns.ts'
 import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
 import { LogSelection } from '../../log-selection.ts'
 import type { LogSummary } from '../../records.ts'
@@ -31,13 +31,13 @@ export async function* walkInTime(
   const place = after && { value: after.at, createdAt: after.at, id: after.id }
   const compare = comparePlaces(descending)
   const order = logOrder({ ...way, filters: [], offset: 0, limit: 0 })
-  const pause = pauses()
   /** Entries in order that others may still come between. */
   let open: LogSummary[] = []
   for (const segment of inTime(segments, way)) {
     if (after && (descending ? segment.earliest > after.at : segment.latest < after.at)) continue
     const settled = open.splice(0, countBefore(open, segment, way))
     if (settled.length > 0) yield settled
+    await pause()
     const entries = [...(await read(segment))].flat()
     const rest = place ? entries.filter(entry => compare(place, placeOf(entry, 'created_at')) < 0) : entries
     open = open.length === 0 ? rest.sort(order) : [...open, ...rest].sort(order)
@@ -57,13 +57,12 @@ async function scanByTime(shelf: Shelf, query: LogQuery): Promise<Listing<LogSum
     items.push(...settled.slice(Math.max(0, offset - passed), Math.max(0, offset + limit - passed)))
     passed += settled.length
   }
-  const pause = pauses()
   const order = logOrder(query)
   for (const segment of inTime(shelf.segments, query)) {
     settle(countBefore(open, segment, query))
     const isFull = passed >= offset + limit
     if (isFull && filters.length === 0) break
-    const found = await sift(shelf, segment, query, pause)
+    const found = await sift(shelf, segment, query)
     total += found.total
     if (!isFull && found.entries.length > 0) open = [...open, ...found.entries].sort(order)
     await pause()
@@ -90,7 +89,6 @@ function countBefore(
 
 async function scanByRank(shelf: Shelf, query: LogQuery): Promise<Listing<LogSummary>> {
   const selection = new LogSelection(query)
-  const pause = pauses()
   for (const [at, segment] of shelf.segments.entries()) {
     if (!mayMatch(segment, query)) continue
     for (const entries of await shelf.read(segment)) {
@@ -112,7 +110,7 @@ async function scanByRank(shelf: Shelf, query: LogQuery): Promise<Listing<LogSum
 }
 
 /** Finds what matches in a segment: how many those are, and those of them that come behind the place that the query says. */
-async function sift(shelf: Shelf, segment: Segment, query: LogQuery, pause: () => Promise<void>) {
+async function sift(shelf: Shelf, segment: Segment, query: LogQuery) {
   const { filters, orderBy, descending, after = null } = query
   const entries: LogSummary[] = []
   let total = 0
