@@ -182,6 +182,7 @@ export interface Endpoint {
 /** Where clients connect. */
 export interface Listener extends Endpoint {
   readonly tls: boolean
+  readonly proxyProtocol?: boolean // whether each connection begins with a PROXY header; absent for no
 }
 
 export interface ManagementConfig {

@@ -110,7 +110,7 @@ export class DataPlane implements Plane {
     this.#warnings = new LogThrottle(this.log, clock)
     this.#clients = new Clients(this, this.#warnings)
     this.#listeners = new Listeners({
-      accept: (socket, { tls }) => this.#clients.accept(socket, tls),
+      accept: (socket, listener) => this.#clients.accept(socket, listener),
       acceptFailed: error => this.#warnings.warn('accept', { err: error }, 'accepting a client failed'),
     })
     const { limits } = this.#clients

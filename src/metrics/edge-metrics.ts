@@ -53,6 +53,10 @@ const clientCertificates = [
   'other',
 ] as const
 
+/** Why no client was announced on a connection. */
+const proxyFailures = ['untrusted', 'missing', 'malformed', 'closed', 'timeout', 'other'] as const
+export type ProxyFailure = (typeof proxyFailures)[number]
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -77,6 +81,7 @@ export class EdgeMetrics {
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
   readonly refusedConnections = tallies(connectionLimits)
+  readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)
   readonly tlsFailures = tallies(tlsFailures)
   readonly clientCertificates = tallies(clientCertificates)

@@ -406,19 +406,41 @@ export const edge: readonly Mutated[] = [
         breaks: 'there is no limit of connections',
       },
       {
-        text: 'const key = clientKey(peer)\n    const count = this.#byAddress.get(key) ?? 0',
-        becomes: 'const key = peer\n    const count = this.#byAddress.get(key) ?? 0',
+        text: 'return this.#enter(clientKey(peer), isTrusted',
+        becomes: 'return this.#enter(peer, isTrusted',
         breaks: 'an IPv6 client has 2^64 addresses to connect from',
       },
       {
-        text: 'if (!isTrusted && connectionsPerAddress !== 0',
-        becomes: 'if (connectionsPerAddress !== 0',
+        text: 'if (!isTrusted && most !== 0',
+        becomes: 'if (most !== 0',
         breaks: 'a trusted proxy has the connections of one client',
       },
       {
         text: 'if (count === 1) this.#byAddress.delete(key)\n    else this.#byAddress.set(key, count - 1)',
         becomes: '',
         breaks: 'an address that was at its limit once stays there',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/clients.ts',
+    tests: ['wire/proxy-protocol'],
+    changes: [
+      {
+        text: 'if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer))',
+        becomes: 'if (false)',
+        breaks: 'anybody says for whom a connection is',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/exchanges.ts',
+    tests: ['wire/proxy-protocol'],
+    changes: [
+      {
+        text: '!this.#client.isAnonymous && ',
+        becomes: '',
+        breaks: 'a client that the balancer does not know may give itself any address',
       },
     ],
   },

@@ -8,9 +8,12 @@ import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 
 /** Returns the listeners, and notes each that conflicts with an earlier one. */
-export function resolveListeners({ listen, admin }: Settings, findings: Findings): Listener[] {
+export function resolveListeners(
+  { listen, admin, trusted_proxies }: Settings,
+  findings: Findings,
+): Listener[] {
   // A mistake in an address leaves a listener without one.
-  const listeners = listen.flatMap(({ address, tls }) => (address === null ? [] : [{ address, tls }]))
+  const listeners = listen.flatMap(({ address, ...way }) => (address === null ? [] : [{ address, ...way }]))
   const endpoints = [...listeners.map(({ address }) => address), admin]
     .filter(({ value, path }) => value.port !== 0 && !findings.concern(path))
     .toSorted((a, b) => a.line - b.line)
@@ -18,7 +21,17 @@ export function resolveListeners({ listen, admin }: Settings, findings: Findings
     const first = endpoints.slice(0, i).find(other => overlap(endpoint.value, other.value))
     if (first !== undefined) findings.flaw(endpoint, `${relation(endpoint, first)}; ${rule}`)
   }
-  return listeners.map(({ address, tls }) => ({ ...address.value, tls: tls.value }))
+  for (const { proxy_protocol } of listeners)
+    if (proxy_protocol.value && trusted_proxies.length === 0)
+      findings.flaw(
+        proxy_protocol,
+        'a listener with proxy_protocol requires trusted_proxies: only they may announce a client',
+      )
+  return listeners.map(({ address, tls, proxy_protocol }) => ({
+    ...address.value,
+    tls: tls.value,
+    ...(proxy_protocol.value && { proxyProtocol: true }),
+  }))
 }
 
 /** Whether it covers all addresses of this machine. */

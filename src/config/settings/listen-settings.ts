@@ -26,11 +26,16 @@ const listener = shorthand(
   mapping({
     address: required(placed(scalar(endpoint))),
     tls: optional(placed(scalar(truth)), unwritten('tls', false)),
+    proxy_protocol: optional(placed(scalar(truth)), unwritten('proxy_protocol', false)),
   }),
 )
 
 export const listen = optional(list(listener, { least: 1 }), [
-  { address: unwritten('listen', { host: '0.0.0.0', port: 8080 }), tls: unwritten('tls', false) },
+  {
+    address: unwritten('listen', { host: '0.0.0.0', port: 8080 }),
+    tls: unwritten('tls', false),
+    proxy_protocol: unwritten('proxy_protocol', false),
+  },
 ])
 
 /** The certificates of clients. Unprinted, since a key may have been written in place of a certificate. */

@@ -6,21 +6,28 @@ import { clientKey } from '../../base/address/client-key.ts'
 import { descriptorOf } from '../../base/descriptors.ts'
 import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
-import { ClientConnection } from '../client/connection.ts'
+import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
+import type { Listener } from '../../config/config.ts'
+import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
+import { Proxied } from './proxied.ts'
 
 /** How many connections are looked at for one that is idle, before a client is refused. */
 const mostLookedAt = 100
+
+type Way = Pick<Listener, 'tls' | 'proxyProtocol'>
+
+const plainWay: Way = { tls: false }
 
 export class Clients {
   readonly limits = new ConnectionLimits()
   readonly #plane: Plane
   readonly #warnings: LogThrottle
-  readonly #connections = new Set<ClientConnection | Handshake>()
+  readonly #connections = new Set<ClientConnection | Handshake | Proxied>()
   #drained: (() => void) | null = null
 
   constructor(plane: Plane, warnings: LogThrottle) {
@@ -29,13 +36,14 @@ export class Clients {
   }
 
   /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. */
-  accept(socket: Socket, isTls = false): void {
+  accept(socket: Socket, way: Way = plainWay): void {
     try {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+      if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer)) return this.#refuse(socket, peer)
       let limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer, -1)
       if (limit !== null) return this.#turnAway(socket, limit)
-      const connection = this.#connect(socket, peer, isTls)
+      const connection = this.#connect(socket, peer, way)
       this.#plane.metrics.clientConnections.inc()
       this.#connections.add(connection)
     } catch (bug) {
@@ -104,9 +112,10 @@ export class Clients {
     return false
   }
 
-  #connect(socket: Socket, peer: string, isTls: boolean): ClientConnection | Handshake {
+  #connect(socket: Socket, peer: string, way: Way): ClientConnection | Handshake | Proxied {
     try {
-      return isTls
+      if (way.proxyProtocol) return this.#awaitClient(socket, peer, way)
+      return way.tls
         ? this.#shakeHands(socket)
         : new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
     } catch (bug) {
@@ -115,25 +124,78 @@ export class Clients {
     }
   }
 
-  #shakeHands(transport: Socket): Handshake {
-    return new Handshake(transport, this.#plane, {
-      shaken: (handshake, socket, tls) => this.#replace(handshake, socket, { tls, transport }),
-      failed: handshake => this.#closed(handshake),
+  #shakeHands(transport: Socket, proxied: Proxied | null = null, client: Announced | null = null): Handshake {
+    const owner = {
+      shaken: (handshake: Handshake, socket: Socket, tls: ClientTls | null) =>
+        this.#succeed(handshake, socket, { tls, isMisplaced: tls === null, transport, client }),
+      failed: (handshake: Handshake) => this.#closed(handshake),
+    }
+    return new Handshake(transport, this.#plane, owner, proxied)
+  }
+
+  #awaitClient(socket: Socket, peer: string, { tls }: Way): Proxied {
+    return new Proxied(socket, peer, this.#plane, {
+      announced: (proxied, client) => this.#announce(proxied, client, tls),
+      failed: (proxied, failure) => {
+        this.#closed(proxied)
+        this.#countProxyFailure(failure, peer)
+      },
     })
   }
 
+  /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
+  #announce(proxied: Proxied, client: Announced, isTls: boolean): void {
+    const { socket } = proxied
+    const limit = this.#move(proxied, client.peer)
+    if (limit !== null) {
+      this.#closed(proxied)
+      return this.#turnAway(socket, limit)
+    }
+    if (!isTls)
+      return this.#succeed(proxied, socket, { tls: null, isMisplaced: false, transport: socket, client })
+    this.#replace(proxied, this.#shakeHands(socket, proxied, client))
+    socket.resume()
+  }
+
+  /** Has a connection count as one of `peer`, or names the limit that it meets there. */
+  #move(proxied: Proxied, peer: string): ConnectionFault | null {
+    const { client, trusted } = this.#plane.snapshot
+    const move = () => this.limits.move(proxied.peer, peer, trusted.has(peer), client)
+    let limit = move()
+    if (limit !== null && this.#closeIdle(limit, peer)) limit = move()
+    if (limit === null) proxied.peer = peer
+    return limit
+  }
+
   /** Puts the connection that a handshake has led to in its place. */
-  #replace(
-    handshake: Handshake,
-    socket: Socket,
-    { tls, transport }: { readonly tls: ClientTls | null; readonly transport: Socket },
-  ): void {
-    const arrival = { tls, isMisplaced: tls === null, transport }
+  #succeed(before: Handshake | Proxied, socket: Socket, arrival: Arrival): void {
     const connection = new ClientConnection(socket, this.#plane, closed => this.#closed(closed), arrival)
-    this.#connections.delete(handshake)
-    this.#connections.add(connection)
+    this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()
     socket.resume()
+  }
+
+  #replace(before: Handshake | Proxied, connection: ClientConnection | Handshake): void {
+    this.#connections.delete(before)
+    this.#connections.add(connection)
+  }
+
+  /** Closes a connection of somebody who is not to speak for others. */
+  #refuse(socket: Socket, peer: string): void {
+    socket.on('error', () => {})
+    reset(socket)
+    this.#countProxyFailure('untrusted', peer)
+  }
+
+  #countProxyFailure(reason: ProxyFailure, peer: string): void {
+    this.#plane.metrics.proxyFailures[reason].inc()
+    // Load balancers check by opening a connection and closing it.
+    if (reason !== 'closed')
+      this.#warnings.warn(
+        `proxy ${reason}`,
+        { reason, peer },
+        'client connections refused: announced by no trusted PROXY header',
+      )
   }
 
   /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
@@ -144,7 +206,7 @@ export class Clients {
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
-  #closed(connection: ClientConnection | Handshake): void {
+  #closed(connection: ClientConnection | Handshake | Proxied): void {
     if (!this.#connections.delete(connection)) return
     this.#plane.metrics.clientConnections.dec()
     this.limits.leave(connection.peer)

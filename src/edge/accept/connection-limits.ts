@@ -36,18 +36,34 @@ export class ConnectionLimits {
   ): ConnectionFault | null {
     if (connections !== 0 && this.#total >= connections) return 'connections'
     if (descriptor >= this.#end) return 'descriptors'
-    const key = clientKey(peer)
-    const count = this.#byAddress.get(key) ?? 0
-    if (!isTrusted && connectionsPerAddress !== 0 && count >= connectionsPerAddress)
-      return 'connections_per_address'
-    this.#byAddress.set(key, count + 1)
-    this.#total++
-    return null
+    return this.#enter(clientKey(peer), isTrusted, connectionsPerAddress)
+  }
+
+  /** Has a connection of one peer count as one of another, or names the limit that it meets there. */
+  move(
+    from: string,
+    to: string,
+    isTrusted: boolean,
+    { connectionsPerAddress }: Config['client'],
+  ): ConnectionFault | null {
+    const key = clientKey(to)
+    if (key === clientKey(from)) return null
+    const limit = this.#enter(key, isTrusted, connectionsPerAddress)
+    if (limit === null) this.leave(from)
+    return limit
   }
 
   /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
   mayDial(others: number): boolean {
     return this.#total + others < this.#descriptors + spare - reserve
+  }
+
+  #enter(key: string, isTrusted: boolean, most: number): ConnectionFault | null {
+    const count = this.#byAddress.get(key) ?? 0
+    if (!isTrusted && most !== 0 && count >= most) return 'connections_per_address'
+    this.#byAddress.set(key, count + 1)
+    this.#total++
+    return null
   }
 
   /** Releases what `take` took. */

@@ -41,12 +41,18 @@ export class Handshake {
   /** What was added to sockets, to be removed at the end. */
   readonly #cleanups: (() => void)[] = []
 
-  constructor(socket: Socket, plane: Plane, owner: HandshakeOwner) {
+  /** `proxied` says of whom the connection is, and until when it has time, where a load balancer has announced it. */
+  constructor(
+    socket: Socket,
+    plane: Plane,
+    owner: HandshakeOwner,
+    proxied: { readonly peer: string; readonly deadline: number } | null = null,
+  ) {
     this.#socket = socket
     this.#plane = plane
     this.#owner = owner
-    this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-    this.#deadline = plane.coarseNow + plane.snapshot.client.handshakeTimeout
+    this.peer = proxied?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.#deadline = proxied?.deadline ?? plane.coarseNow + plane.snapshot.client.handshakeTimeout
     // The close that follows is enough.
     socket.on('error', () => {})
     this.#on(socket, 'data', (bytes: Buffer) => this.#receive(bytes))

@@ -25,18 +25,29 @@ import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
 
+/** For whom a load balancer has opened a connection. */
+export interface Announced {
+  /** The address of the client; of the balancer where it knows of none, or speaks for itself. */
+  readonly peer: string
+  /** Whether the balancer knows of no address. */
+  readonly isAnonymous: boolean
+}
+
 /** How a client has come. */
-interface Arrival {
+export interface Arrival {
   /** Null for plain HTTP. */
   readonly tls: ClientTls | null
   /** Whether TLS was expected of it. */
   readonly isMisplaced: boolean
   /** The TCP connection. */
   readonly transport: Socket
+  /** Null for a client that has connected itself. */
+  readonly client: Announced | null
 }
 
 export class ClientConnection implements Client, ByteSink {
   readonly peer: string
+  readonly isAnonymous: boolean
   readonly node: string
   readonly tls: ClientTls | null
   readonly isMisplaced: boolean
@@ -62,7 +73,7 @@ export class ClientConnection implements Client, ByteSink {
     socket: Socket,
     plane: Plane,
     closed: (connection: ClientConnection) => void,
-    arrival: Arrival = { tls: null, isMisplaced: false, transport: socket },
+    arrival: Arrival = { tls: null, isMisplaced: false, transport: socket, client: null },
   ) {
     this.#socket = socket
     this.#transport = arrival.transport
@@ -71,7 +82,8 @@ export class ClientConnection implements Client, ByteSink {
     this.#tlsPace = arrival.tls === null ? null : new TlsPace(socket, arrival.transport)
     this.#plane = plane
     this.#closed = closed
-    this.peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.peer = arrival.client?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.isAnonymous = arrival.client?.isAnonymous ?? false
     this.node = nodeOf(this.peer)
     this.#exchanges = new Exchanges(this, plane)
     this.#lifetime = new Lifetime(socket, plane)

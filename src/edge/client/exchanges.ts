@@ -10,6 +10,8 @@ import type { Plane } from '../plane.ts'
 import { salvage } from './wire.ts'
 
 interface TrustableClient extends Client {
+  /** Whether the peer only speaks for a client whose address it does not know: what that one says of itself is not the word of a trusted hop. */
+  readonly isAnonymous: boolean
   isTrusted: boolean
 }
 
@@ -58,6 +60,6 @@ export class Exchanges {
 
   #takeTrust(): void {
     this.#trustedBy = this.#plane.snapshot
-    this.#client.isTrusted = this.#trustedBy.trusted.has(this.#client.peer)
+    this.#client.isTrusted = !this.#client.isAnonymous && this.#trustedBy.trusted.has(this.#client.peer)
   }
 }

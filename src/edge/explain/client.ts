@@ -24,6 +24,7 @@ export class AbsentClient implements Client {
   readonly node: string
   readonly shown = new Shown()
   isTrusted = false
+  readonly isAnonymous = false
   /** As most clients come, where there is a listener with TLS. */
   readonly tls: ClientTls | null
   readonly isMisplaced = false

@@ -62,6 +62,12 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_proxy_protocol_failures_total',
+    help: 'Connections to listeners with proxy_protocol on which no client was announced, by reason.',
+    read: ({ edge }) => byName(edge.proxyFailures, reason => ({ reason })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_tls_handshakes_total',
     help: 'TLS handshakes with clients: full, resumed, or the validation of a host by a certificate authority.',
     read: ({ edge }) => byName(edge.tlsHandshakes, kind => ({ kind })),

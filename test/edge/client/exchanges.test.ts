@@ -8,7 +8,10 @@ import { request } from '../../help/raw.ts'
 function start(t: TestContext, settings: EdgeSettings = {}) {
   const steps = stepsOver(t, [], settings)
   const { client } = steps.exchange(request('GET /'))
-  const exchanges = new Exchanges({ ...client, peer: '192.0.2.1', isTrusted: false }, steps.plane)
+  const exchanges = new Exchanges(
+    { ...client, peer: '192.0.2.1', isTrusted: false, isAnonymous: false },
+    steps.plane,
+  )
   const of = (host: string) => {
     const { head, requestBody } = steps.exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     return exchanges.of(head, requestBody)
