@@ -9,6 +9,7 @@ const ranks: Readonly<Record<string, number>> = {
   metrics: 1,
   expression: 1,
   http1: 1,
+  http2: 2,
   tls: 1,
   log: 2,
   config: 3,

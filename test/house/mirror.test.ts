@@ -94,6 +94,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'process/commands/cli': ['process/commands/', 'process/store/with-store'],
   'process/commands/client/verbs': ['process/commands/client/'],
   'process/commands/explain/explain': ['process/commands/explain/'],
+  'http2/server-session': ['http2/'],
   'process/commands/member/verbs': ['process/commands/member/'],
   'process/demo/origin': ['process/demo/'],
   'process/workers/supervisor': ['process/workers/', 'process/gateway/', 'process/plane/', 'process/url'],

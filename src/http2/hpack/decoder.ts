@@ -1,0 +1,226 @@
+// Reads header blocks (RFC 7541). What was read of a field stays with its entry in the table, so that a field that repeats costs a look-up.
+
+import { isFieldByte, isTokenByte, htab, sp } from '../../http1/characters.ts'
+import { type FieldId, field, fieldId } from '../../http1/fields.ts'
+import { decodeHuffman } from './huffman.ts'
+import { staticFields } from './static-table.ts'
+
+/** The pseudo fields of a request, in the order of their bits (RFC 9113 section 8.3.1, RFC 8441 section 4). */
+export const pseudo = {
+  none: 0,
+  method: 1,
+  scheme: 2,
+  path: 4,
+  authority: 8,
+  protocol: 16,
+  unknown: 32,
+} as const
+
+type Pseudo = (typeof pseudo)[keyof typeof pseudo]
+
+/** A field of a header block. */
+export interface HeaderField {
+  /** As received, which must be in lower case. */
+  readonly name: string
+  /** Latin1. */
+  readonly value: string
+  readonly id: FieldId
+  readonly pseudo: Pseudo
+  /** Whether its name and value may stand in a message (RFC 9113 section 8.2.1); those of pseudo fields are judged by what they mean. */
+  readonly isSound: boolean
+  /** As it counts in the table and in a header list: bytes, and 32 more (RFC 7541 section 4.1). */
+  readonly size: number
+}
+
+/** Takes the fields of a block in order. */
+export interface FieldSink {
+  take(field: HeaderField): void
+}
+
+/** Bytes of the dynamic table, the default of the protocol. */
+const tableSize = 4096
+
+const overhead = 32
+const most = tableSize / overhead
+const statics = staticFields.map(([name, value]) => headerField(name, value))
+const firstDynamic = statics.length
+/** Where a field was evicted. */
+const nothing = statics[0]!
+
+export class HpackDecoder {
+  /** A ring of the fields in the dynamic table. */
+  readonly #fields: HeaderField[] = []
+  /** The place in the ring behind the newest field. */
+  #next = 0
+  #count = 0
+  #size = 0
+  #limit = tableSize
+  /** How a string was read, and where it ended. */
+  #at = 0
+  #isFaulty = false
+
+  /**
+   * Reads the block between `at` and `end` and hands each field to the sink, as long as their sizes come to no more than `most`. Returns the size of all of
+   * them, -1 where the block breaks the compression, after which the connection cannot go on.
+   */
+  decode(bytes: Buffer, at: number, end: number, most: number, sink: FieldSink): number {
+    let size = 0
+    let mayResize = true
+    this.#at = at
+    this.#isFaulty = false
+    while (this.#at < end) {
+      const first = bytes[this.#at]!
+      if (first >= 0x20 && first < 0x40) {
+        if (!mayResize || !this.#resize(this.#integer(bytes, 0x1f, end))) return -1
+        continue
+      }
+      mayResize = false
+      let taken: HeaderField | null
+      if (first >= 0x80) taken = this.#fieldAt(this.#integer(bytes, 0x7f, end))
+      else taken = this.#literal(bytes, first, end)
+      if (taken === null || this.#isFaulty) return -1
+      size += taken.size
+      if (size <= most) sink.take(taken)
+    }
+    return size
+  }
+
+  #literal(bytes: Buffer, first: number, end: number): HeaderField | null {
+    const isIndexed = first >= 0x40
+    const index = this.#integer(bytes, isIndexed ? 0x3f : 0x0f, end)
+    let taken: HeaderField
+    if (index === 0) {
+      const name = this.#string(bytes, end)
+      const value = this.#string(bytes, end)
+      if (this.#isFaulty) return null
+      taken = headerField(name, value)
+    } else {
+      const known = this.#fieldAt(index)
+      if (known === null) return null
+      const value = this.#string(bytes, end)
+      if (this.#isFaulty) return null
+      taken = withValue(known, value)
+    }
+    if (isIndexed) this.#add(taken)
+    return taken
+  }
+
+  #fieldAt(index: number): HeaderField | null {
+    if (index < firstDynamic) return index === 0 ? null : statics[index]!
+    const back = index - firstDynamic
+    return back < this.#count ? this.#fields[(this.#next - 1 - back) & (most - 1)]! : null
+  }
+
+  #add(added: HeaderField): void {
+    this.#evict(this.#limit - added.size)
+    if (added.size > this.#limit) return
+    this.#fields[this.#next] = added
+    this.#next = (this.#next + 1) & (most - 1)
+    this.#count++
+    this.#size += added.size
+  }
+
+  /** Removes the oldest fields until the others take no more than `size` bytes. */
+  #evict(size: number): void {
+    while (this.#size > size && this.#count > 0) {
+      const oldest = (this.#next - this.#count--) & (most - 1)
+      this.#size -= this.#fields[oldest]!.size
+      this.#fields[oldest] = nothing
+    }
+  }
+
+  #resize(size: number): boolean {
+    if (this.#isFaulty || size > tableSize) return false
+    this.#limit = size
+    this.#evict(size)
+    return true
+  }
+
+  /** Reads an integer whose first bits stand under `mask` (RFC 7541 section 5.1). */
+  #integer(bytes: Buffer, mask: number, end: number): number {
+    let value = bytes[this.#at++]! & mask
+    if (value < mask) return value
+    // Four bytes more are above all that a block can hold.
+    for (let shift = 0; shift <= 21; shift += 7) {
+      if (this.#at >= end) break
+      const byte = bytes[this.#at++]!
+      value += (byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+    this.#isFaulty = true
+    return 0
+  }
+
+  #string(bytes: Buffer, end: number): string {
+    if (this.#at >= end) return this.#fault()
+    const isHuffman = bytes[this.#at]! >= 0x80
+    const length = this.#integer(bytes, 0x7f, end)
+    const from = this.#at
+    const to = from + length
+    if (this.#isFaulty || to > end) return this.#fault()
+    this.#at = to
+    if (!isHuffman) return bytes.toString('latin1', from, to)
+    return decodeHuffman(bytes, from, to) ?? this.#fault()
+  }
+
+  #fault(): string {
+    this.#isFaulty = true
+    return ''
+  }
+}
+
+function headerField(name: string, value: string): HeaderField {
+  const isPseudo = name.charCodeAt(0) === 0x3a
+  return {
+    name,
+    value,
+    id: isPseudo ? field.other : fieldId(name),
+    pseudo: isPseudo ? pseudoOf(name) : pseudo.none,
+    isSound: (isPseudo || isLowerToken(name)) && isFieldValue(value),
+    size: name.length + value.length + overhead,
+  }
+}
+
+function withValue(known: HeaderField, value: string): HeaderField {
+  const { name, id, pseudo } = known
+  const isSound = (known.isSound || isLowerToken(name)) && isFieldValue(value)
+  return { name, value, id, pseudo, isSound, size: name.length + value.length + overhead }
+}
+
+function pseudoOf(name: string): Pseudo {
+  switch (name) {
+    case ':method':
+      return pseudo.method
+    case ':scheme':
+      return pseudo.scheme
+    case ':path':
+      return pseudo.path
+    case ':authority':
+      return pseudo.authority
+    case ':protocol':
+      return pseudo.protocol
+    default:
+      return pseudo.unknown
+  }
+}
+
+function isLowerToken(name: string): boolean {
+  if (name.length === 0) return false
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i)
+    if (isTokenByte[code] !== 1 || (code >= 0x41 && code <= 0x5a)) return false
+  }
+  return true
+}
+
+/** Whether a value has the bytes of one only, and no blanks around it (RFC 9113 section 8.2.1). */
+function isFieldValue(value: string): boolean {
+  const { length } = value
+  if (length === 0) return true
+  for (let i = 0; i < length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false
+  return !isBlank(value.charCodeAt(0)) && !isBlank(value.charCodeAt(length - 1))
+}
+
+function isBlank(code: number): boolean {
+  return code === sp || code === htab
+}

@@ -1,0 +1,100 @@
+// The Huffman code of header strings (RFC 7541 section 5.2 and appendix B), read by a table.
+
+/** Bits of the code of each byte, and of the end of a string. The code is canonical, so that its bits follow from these lengths. */
+const lengths: readonly number[] = [
+  13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
+  28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7,
+  8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19,
+  13, 14, 6, 15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13,
+  28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21,
+  22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23,
+  22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23, 26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25,
+  19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25,
+  25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
+]
+
+const end = 256
+const longest = 30
+
+/** By length: the first code, the place of its symbol in `byCode`, and how many codes there are. */
+const firstCode = new Uint32Array(longest + 1)
+const firstPlace = new Uint16Array(longest + 1)
+const counts = new Uint16Array(longest + 1)
+/** Symbols in the order of their codes. */
+const byCode = new Uint16Array(lengths.length)
+/** By the next eight bits: length of the code times 256 plus its byte; 0 for a longer one. */
+const short = new Uint16Array(256)
+
+let code = 0
+let place = 0
+for (let length = 1; length <= longest; length++) {
+  code <<= 1
+  firstCode[length] = code
+  firstPlace[length] = place
+  for (let symbol = 0; symbol < lengths.length; symbol++) {
+    if (lengths[symbol] !== length) continue
+    byCode[place++] = symbol
+    counts[length]!++
+    if (length <= 8) short.fill(length * 256 + symbol, code << (8 - length), (code + 1) << (8 - length))
+    code++
+  }
+}
+
+/** Where strings are decoded into: room for the longest one that a block may hold, grown as needed. */
+let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
+
+/** Decodes the bytes between `at` and `stop` to a latin1 string; null where they are no code, or badly padded. */
+export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): string | null {
+  // The shortest code has five bits.
+  const most = (((stop - at) * 8) / 5) | 0
+  if (most > scratch.length) scratch = Buffer.allocUnsafeSlow(most * 2)
+  const into = scratch
+  let length = 0
+  let held = 0
+  let bits = 0
+  while (true) {
+    while (bits < 8 && at < stop) {
+      held = (held << 8) | bytes[at++]!
+      bits += 8
+    }
+    if (bits < 8) break
+    const found = short[(held >>> (bits - 8)) & 0xff]!
+    if (found !== 0) {
+      into[length++] = found
+      bits -= found >>> 8
+      continue
+    }
+    // A longer code: taken bit by bit from where the eight stand, and those that follow.
+    let long = (held >>> (bits - 8)) & 0xff
+    let size = 8
+    bits -= 8
+    while (true) {
+      if (bits === 0) {
+        if (at === stop) return isPadding(long, size) ? into.toString('latin1', 0, length) : null
+        held = bytes[at++]!
+        bits = 8
+      }
+      long = ((long << 1) | ((held >>> --bits) & 1)) >>> 0
+      if (++size > longest) return null
+      const offset = long - firstCode[size]!
+      if (offset < 0 || offset >= counts[size]!) continue
+      const symbol = byCode[firstPlace[size]! + offset]!
+      if (symbol === end) return null
+      into[length++] = symbol
+      break
+    }
+  }
+  while (bits >= 5) {
+    const found = short[(held << (8 - bits)) & 0xff]!
+    const size = found >>> 8
+    if (size === 0 || size > bits) break
+    into[length++] = found
+    bits -= size
+  }
+  return isPadding(held & ((1 << bits) - 1), bits) ? into.toString('latin1', 0, length) : null
+}
+
+/** Whether the bits behind the last code are the padding of less than a byte, of ones only. */
+function isPadding(rest: number, bits: number): boolean {
+  return bits < 8 && rest === (1 << bits) - 1
+}

@@ -1,0 +1,737 @@
+// The server's side of a connection of HTTP/2 (RFC 9113): what each frame does to it and its streams, and what it may cost. Its memory is bounded: for each stream,
+// a window of 64 KiB of body that nobody has asked for and what was written of the response when it was told to wait; and once, a header block, some 64 KiB
+// of output beside heads, and 4 KiB for each table of the compression.
+
+import { field } from '../http1/fields.ts'
+import { TrailerSection } from '../http1/trailers.ts'
+import { Budget } from './budget.ts'
+import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
+import { type FrameTaker, FrameReader, frameLimit, uint31 } from './frame-reader.ts'
+import { FrameWriter } from './frame-writer.ts'
+import { type ErrorCode, errorCode, flag, frameType, setting } from './frames.ts'
+import { HpackDecoder, type HeaderField } from './hpack/decoder.ts'
+import { largestWindow, Outflow } from './outflow.ts'
+import { RequestFields } from './request-fields.ts'
+import { Stream } from './stream.ts'
+import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
+
+/** What every client begins with (RFC 9113 section 3.4). */
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
+
+/** Bytes that a client may send of one body before they are asked for, the default of the protocol. */
+const streamWindow = 65_535
+/** Bytes that it may send of all of them before it hears that they have come. */
+const connectionWindow = 1024 * 1024
+
+/** Resets of requests that a client may cause, at once and a second, and the share of one that a response is good for. */
+const resets = { most: 1_000, perSecond: 33, perResponse: 0.25 }
+/** Frames that carry nothing, likewise, and how many of them a request and a frame of data are good for. */
+const controlFrames = { most: 2_000, perSecond: 100, perFrame: 4 }
+/** Frames of one header block. */
+const mostContinuations = 64
+/** Ms that a client may take to acknowledge our settings. */
+const settingsTimeout = 30_000
+/** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
+const shutdownPause = 1_000
+/** Work of a turn, in frames; and what a request counts as. */
+const workOfTurn = 1_024
+const workOfRequest = 32
+/** Bytes of output at which no more is read until it was taken. */
+const mostOutput = 256 * 1024
+/** Ms that any client may be behind by the rate at which it must read, and most ms between two looks that count. */
+const readGrace = 60_000
+const longestLook = 1_500
+
+interface SessionSettings {
+  /** Streams that a client may have open. */
+  readonly maxConcurrentStreams: number
+}
+
+export class ServerSession<Owner> implements FrameTaker {
+  readonly #user: SessionUser<Owner>
+  readonly #mostStreams: number
+  readonly #reader = new FrameReader(this)
+  readonly #writer = new FrameWriter()
+  readonly #outflow: Outflow<Owner>
+  readonly #decoder = new HpackDecoder()
+  readonly #fields = new RequestFields()
+  readonly #streams = new Map<number, Stream<Owner>>()
+  readonly #closed = new ClosedStreams()
+  readonly #resets: Budget
+  readonly #controlFrames: Budget
+  /** Received and not read. */
+  #pending: Buffer | null = null
+  #prefaceAt = 0
+  #now: number
+  #work = 0
+  #isReading = false
+  #isOver = false
+  #hasSettings = false
+  /** When our settings must be acknowledged, and a header block or the beginning be complete. */
+  #settingsDeadline: number
+  #headDeadline: number
+  #highest = 0
+  #requestCount = 0
+  /** Streams above it are refused, in a shutdown. */
+  #lastStream = largestWindow
+  #shutdownAt = Number.POSITIVE_INFINITY
+  #isLeaving = false
+  #initialWindow = streamWindow
+  #receiveWindow = connectionWindow
+  #sweptAt: number
+  /** Whether the user was told that there is output. */
+  #isAnnounced = false
+
+  // The frame that is being read.
+  #type = 0
+  #flags = 0
+  #id = 0
+  /** The stream of a DATA frame, null where its bytes are dropped; and its padding, -1 as long as that is to come. */
+  #dataStream: Stream<Owner> | null = null
+  #padding = 0
+  #dataLeft = 0
+  /** A header block that is not complete: its stream, its flags, its frames so far. */
+  #blockStream = 0
+  #blockFlags = 0
+  #blockFrames = 0
+  #block: Buffer | null = null
+  #blockLength = 0
+
+  constructor(user: SessionUser<Owner>, settings: SessionSettings, now: number) {
+    this.#user = user
+    this.#mostStreams = settings.maxConcurrentStreams
+    this.#now = this.#sweptAt = now
+    this.#settingsDeadline = now + settingsTimeout
+    this.#headDeadline = now + user.headTimeout
+    this.#resets = new Budget(resets.most, resets.perSecond, now)
+    this.#controlFrames = new Budget(controlFrames.most, controlFrames.perSecond, now)
+    this.#outflow = new Outflow(this.#writer, this)
+    this.#writer.settings([
+      [setting.maxConcurrentStreams, this.#mostStreams],
+      [setting.maxHeaderListSize, user.limits.headerSection],
+      [setting.enableConnectProtocol, 1],
+      [setting.noRfc7540Priorities, 1],
+    ])
+    this.#writer.windowUpdate(0, connectionWindow - streamWindow)
+  }
+
+  /** Streams that are open. */
+  get streamCount(): number {
+    return this.#streams.size
+  }
+
+  /** Requests that have begun so far. */
+  get requestCount(): number {
+    return this.#requestCount
+  }
+
+  /** Whether there is output to take. */
+  get hasOutput(): boolean {
+    return this.#writer.length > 0 || this.#outflow.canSend
+  }
+
+  /** Whether it is over, or is ending and has no stream left, so that the connection can be closed behind the last output. */
+  get isDone(): boolean {
+    const isLeaving = this.#isLeaving || this.#lastStream !== largestWindow
+    return this.#isOver || (isLeaving && this.#streams.size === 0)
+  }
+
+  // ── what comes in ──
+
+  /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
+  read(bytes: Buffer, now: number): ReadState {
+    this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
+    return this.readOn(now)
+  }
+
+  readOn(now: number): ReadState {
+    if (this.#isReading) return 'done'
+    this.#isReading = true
+    this.#now = now
+    this.#work = workOfTurn
+    const state = this.#readSome()
+    this.#isReading = false
+    this.#announce()
+    return state
+  }
+
+  #readSome(): ReadState {
+    const bytes = this.#pending
+    if (bytes === null) return 'done'
+    let at = this.#readPreface(bytes, 0)
+    while (at < bytes.length && !this.#isOver) {
+      if (this.#work <= 0 || this.#writer.length > mostOutput) {
+        this.#pending = at === 0 ? bytes : bytes.subarray(at)
+        return this.#work <= 0 ? 'more' : 'full'
+      }
+      this.#work--
+      at = this.#reader.next(bytes, at)
+    }
+    this.#pending = null
+    return 'done'
+  }
+
+  #readPreface(bytes: Buffer, at: number): number {
+    for (; this.#prefaceAt < preface.length && at < bytes.length; at++)
+      if (bytes[at] !== preface[this.#prefaceAt++]) {
+        this.#fail('protocol', errorCode.protocol, 'no preface')
+        break
+      }
+    return at
+  }
+
+  frameBegun(type: number, flags: number, id: number, length: number): boolean {
+    this.#type = type
+    this.#flags = flags
+    this.#id = id
+    if (length > frameLimit)
+      return this.#fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
+    if (this.#blockStream !== 0 && (type !== frameType.continuation || id !== this.#blockStream))
+      return this.#fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
+    if (!this.#hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
+      return this.#fail('protocol', errorCode.protocol, 'no SETTINGS first')
+    return type === frameType.data ? this.#dataBegun(id, flags, length) : true
+  }
+
+  frame(bytes: Buffer, at: number, end: number): void {
+    switch (this.#type) {
+      case frameType.headers:
+        return this.#headers(bytes, at, end)
+      case frameType.continuation:
+        return this.#continuation(bytes, at, end)
+      case frameType.settings:
+        return this.#settings(bytes, at, end)
+      case frameType.windowUpdate:
+        return this.#windowUpdate(bytes, at, end)
+      case frameType.rstStream:
+        return this.#rstStream(end - at)
+      case frameType.ping:
+        return this.#ping(bytes, at, end)
+      case frameType.goAway:
+        return this.#goAway(end - at)
+      case frameType.priority:
+        return this.#priority(end - at)
+      case frameType.pushPromise:
+        return void this.#fail('protocol', errorCode.protocol, 'PUSH_PROMISE of a client')
+      default:
+        // Of an extension that nobody has agreed on (RFC 9113 section 4.1).
+        this.#spendControl()
+    }
+  }
+
+  // ── DATA ──
+
+  #dataBegun(id: number, flags: number, length: number): boolean {
+    if (id === 0) return this.#fail('protocol', errorCode.protocol, 'DATA on stream 0')
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0)
+      return this.#fail('protocol', errorCode.flowControl, 'more DATA than the connection allows')
+    if (this.#receiveWindow < connectionWindow / 2) this.#widenConnection()
+    if (length === 0 && (flags & flag.endStream) === 0 && !this.#spendControl()) return false
+    this.#padding = (flags & flag.padded) === 0 ? 0 : -1
+    if (this.#padding === -1 && length === 0)
+      return this.#fail('protocol', errorCode.frameSize, 'DATA without its padding')
+    this.#dataLeft = length
+    const stream = this.#streams.get(id)
+    this.#dataStream = stream ?? null
+    if (stream === undefined) return this.#dataOfClosed(id)
+    if (stream.isRequestWhole) this.#streamError(stream, errorCode.streamClosed)
+    else if ((stream.receiveWindow -= length) < 0) this.#streamError(stream, errorCode.flowControl)
+    if (stream.isClosed) this.#dataStream = null
+    return !this.#isOver
+  }
+
+  #dataOfClosed(id: number): boolean {
+    if (id > this.#highest || id % 2 === 0)
+      return this.#fail('protocol', errorCode.protocol, 'DATA on an idle stream')
+    if (this.#closed.endOf(id) !== 'ended') return true
+    return this.#fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
+  }
+
+  dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
+    this.#dataLeft -= end - at
+    if (this.#padding === -1 && at < end && !this.#padded(bytes[at++]!, end - at)) return
+    const stream = this.#dataStream
+    if (stream === null || stream.isClosed) return
+    const to = Math.max(at, end - Math.max(0, this.#padding - this.#dataLeft))
+    if (to > at) this.#body(stream, bytes, at, to)
+    if (isLast && !stream.isClosed && (this.#flags & flag.endStream) !== 0) this.#requestWhole(stream, null)
+  }
+
+  /** Takes the length of the padding, where so many bytes of the frame are here behind it. */
+  #padded(length: number, here: number): boolean {
+    this.#padding = length
+    if (length > this.#dataLeft + here)
+      return this.#fail('protocol', errorCode.protocol, 'more padding than DATA')
+    if (this.#dataStream !== null) this.#giveBack(this.#dataStream, length + 1)
+    return true
+  }
+
+  #body(stream: Stream<Owner>, bytes: Buffer, at: number, end: number): void {
+    const length = end - at
+    if (stream.bodyLeft !== -1 && (stream.bodyLeft -= length) < 0)
+      return this.#streamError(stream, errorCode.protocol)
+    if (!stream.isBodyWanted) return stream.hold(bytes, at, end)
+    this.#giveBack(stream, length)
+    this.#user.body(stream, at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
+  }
+
+  #requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
+    if (stream.bodyLeft > 0) return this.#streamError(stream, errorCode.protocol)
+    stream.isRequestWhole = true
+    stream.requestTrailers = trailers
+    if (stream.isBodyWanted) this.#endBody(stream)
+  }
+
+  #endBody(stream: Stream<Owner>): void {
+    stream.isBodyOver = true
+    this.#user.bodyEnd(stream, stream.requestTrailers)
+  }
+
+  /** Lets a client send as many bytes more of a body. */
+  #giveBack(stream: Stream<Owner>, length: number): void {
+    stream.toGiveBack += length
+    if (stream.toGiveBack < streamWindow / 2 || stream.isRequestWhole) return
+    this.#writer.windowUpdate(stream.id, stream.toGiveBack)
+    stream.receiveWindow += stream.toGiveBack
+    stream.toGiveBack = 0
+  }
+
+  #widenConnection(): void {
+    this.#writer.windowUpdate(0, connectionWindow - this.#receiveWindow)
+    this.#receiveWindow = connectionWindow
+  }
+
+  // ── HEADERS ──
+
+  #headers(bytes: Buffer, at: number, end: number): void {
+    if (this.#id === 0) return void this.#fail('protocol', errorCode.protocol, 'HEADERS on stream 0')
+    const flags = this.#flags
+    const extra = ((flags & flag.padded) === 0 ? 0 : 1) + ((flags & flag.priority) === 0 ? 0 : 5)
+    if (end - at < extra) return void this.#fail('protocol', errorCode.frameSize, 'HEADERS too short')
+    const padding = (flags & flag.padded) === 0 ? 0 : bytes[at]!
+    if (padding > end - at - extra)
+      return void this.#fail('protocol', errorCode.protocol, 'more padding than HEADERS')
+    this.#blockFlags = flags
+    if ((flags & flag.endHeaders) !== 0) return this.#headersWhole(this.#id, bytes, at + extra, end - padding)
+    this.#blockStream = this.#id
+    this.#blockFrames = 0
+    this.#blockLength = 0
+    this.#headDeadline = this.#now + this.#user.headTimeout
+    this.#addToBlock(bytes, at + extra, end - padding)
+  }
+
+  #continuation(bytes: Buffer, at: number, end: number): void {
+    if (this.#blockStream === 0)
+      return void this.#fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
+    if (!this.#addToBlock(bytes, at, end) || (this.#flags & flag.endHeaders) === 0) return
+    const block = this.#block!
+    const id = this.#blockStream
+    this.#block = null
+    this.#blockStream = 0
+    this.#headDeadline = Number.POSITIVE_INFINITY
+    this.#headersWhole(id, block, 0, this.#blockLength)
+  }
+
+  #addToBlock(bytes: Buffer, at: number, end: number): boolean {
+    const length = this.#blockLength + end - at
+    if (length > this.#user.limits.headerSection || ++this.#blockFrames > mostContinuations)
+      return this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
+    if (this.#block === null || this.#block.length < length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(2 * length, frameLimit))
+      this.#block?.copy(grown, 0, 0, this.#blockLength)
+      this.#block = grown
+    }
+    bytes.copy(this.#block, this.#blockLength, at, end)
+    this.#blockLength = length
+    return true
+  }
+
+  #headersWhole(id: number, bytes: Buffer, at: number, end: number): void {
+    const stream = this.#streams.get(id)
+    if (stream !== undefined) return this.#trailers(stream, bytes, at, end)
+    if (id % 2 === 0) return void this.#fail('protocol', errorCode.protocol, 'a stream with an even number')
+    if (id <= this.#highest) return this.#headersOfClosed(id, bytes, at, end)
+    this.#highest = id
+    this.#work -= workOfRequest
+    const { limits } = this.#user
+    this.#fields.begin(limits)
+    const size = this.#decode(bytes, at, end, this.#fields)
+    if (size !== -1) this.#begin(id, size)
+  }
+
+  /** Decodes a block into a sink; returns the size of its list, -1 where the connection has failed. */
+  #decode(bytes: Buffer, at: number, end: number, sink: { take(field: HeaderField): void }): number {
+    const size = this.#decoder.decode(bytes, at, end, this.#user.limits.headerSection, sink)
+    if (size === -1) this.#fail('protocol', errorCode.compression, 'a header block that is none')
+    return size
+  }
+
+  #begin(id: number, size: number): void {
+    if (id > this.#lastStream || this.#streams.size >= this.#mostStreams) return this.#refuse(id)
+    const fields = this.#fields
+    fields.settle(size, this.#user.limits)
+    const { head, fault } = fields
+    const isWhole = (this.#blockFlags & flag.endStream) !== 0
+    const stream = new Stream<Owner>(id, isWhole, streamWindow, this.#initialWindow)
+    this.#streams.set(id, stream)
+    if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
+      return this.#streamError(stream, errorCode.protocol, false)
+    stream.isTunnel = fields.isTunnel
+    stream.bodyLeft = isWhole ? -1 : head.contentLength
+    this.#requestCount++
+    this.#controlFrames.earn(controlFrames.perFrame)
+    this.#user.begin(stream, head, fault)
+  }
+
+  #refuse(id: number): void {
+    this.#writer.rstStream(id, errorCode.refusedStream)
+    this.#closed.add(id, 'reset_by_us')
+    this.#spendReset()
+  }
+
+  #trailers(stream: Stream<Owner>, bytes: Buffer, at: number, end: number): void {
+    const sink = new Trailers()
+    const size = this.#decode(bytes, at, end, sink)
+    if (size === -1) return
+    if (stream.isRequestWhole) return this.#streamError(stream, errorCode.streamClosed)
+    const isTooLarge = size > this.#user.limits.headerSection
+    if (sink.isMalformed || isTooLarge || (this.#blockFlags & flag.endStream) === 0)
+      return this.#streamError(stream, errorCode.protocol)
+    this.#requestWhole(stream, sink.fields)
+  }
+
+  #headersOfClosed(id: number, bytes: Buffer, at: number, end: number): void {
+    const how = this.#closed.endOf(id)
+    if (how === null) return void this.#fail('protocol', errorCode.protocol, 'a stream with a lower number')
+    if (how !== 'reset_by_us')
+      return void this.#fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
+    if (this.#decode(bytes, at, end, noFields) !== -1) this.#spendControl()
+  }
+
+  // ── other frames ──
+
+  #settings(bytes: Buffer, at: number, end: number): void {
+    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'SETTINGS on a stream')
+    const isAck = (this.#flags & flag.ack) !== 0
+    if ((end - at) % 6 !== 0 || (isAck && at !== end))
+      return void this.#fail('protocol', errorCode.frameSize, 'SETTINGS of a wrong size')
+    if (!this.#hasSettings) this.#headDeadline = Number.POSITIVE_INFINITY
+    this.#hasSettings = true
+    if (!this.#spendControl()) return
+    if (isAck) {
+      this.#settingsDeadline = Number.POSITIVE_INFINITY
+      return
+    }
+    for (; at < end; at += 6) if (!this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) return
+    this.#writer.settingsAck()
+  }
+
+  #setting(id: number, value: number): boolean {
+    switch (id) {
+      case setting.headerTableSize:
+        this.#writer.encoder.limitTable()
+        return true
+      case setting.initialWindowSize:
+        return this.#initialWindowSize(value)
+      case setting.enablePush:
+      case setting.enableConnectProtocol:
+        return value <= 1 || this.#fail('protocol', errorCode.protocol, 'a setting that is neither 0 nor 1')
+      case setting.maxFrameSize:
+        if (value >= frameLimit && value < 2 ** 24) return true
+        return this.#fail('protocol', errorCode.protocol, 'SETTINGS_MAX_FRAME_SIZE out of range')
+      default:
+        return true
+    }
+  }
+
+  #initialWindowSize(value: number): boolean {
+    if (value > largestWindow)
+      return this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
+    const change = value - this.#initialWindow
+    this.#initialWindow = value
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += change
+      if (stream.sendWindow > largestWindow)
+        return this.#fail('protocol', errorCode.flowControl, 'a window that is too wide')
+      if (change > 0) this.#outflow.ready(stream)
+    }
+    return true
+  }
+
+  #windowUpdate(bytes: Buffer, at: number, end: number): void {
+    if (end - at !== 4)
+      return void this.#fail('protocol', errorCode.frameSize, 'WINDOW_UPDATE of a wrong size')
+    if (!this.#spendControl()) return
+    const increment = uint31(bytes, at)
+    const id = this.#id
+    if (id === 0) return this.#widen(increment)
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return void this.#ofClosed('WINDOW_UPDATE')
+    if (increment === 0) return this.#streamError(stream, errorCode.protocol)
+    stream.sendWindow += increment
+    if (stream.sendWindow > largestWindow) return this.#streamError(stream, errorCode.flowControl)
+    this.#outflow.ready(stream)
+  }
+
+  #widen(increment: number): void {
+    if (increment === 0) this.#fail('protocol', errorCode.protocol, 'WINDOW_UPDATE by nothing')
+    else if (!this.#outflow.widen(increment))
+      this.#fail('protocol', errorCode.flowControl, 'a window that is too wide')
+  }
+
+  #rstStream(length: number): void {
+    if (length !== 4) return void this.#fail('protocol', errorCode.frameSize, 'RST_STREAM of a wrong size')
+    const stream = this.#streams.get(this.#id)
+    if (stream === undefined) return void (this.#ofClosed('RST_STREAM') && this.#spendControl())
+    this.#drop(stream, 'reset')
+    this.#user.aborted(stream, 'client_reset')
+    this.#spendReset()
+  }
+
+  #ping(bytes: Buffer, at: number, end: number): void {
+    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'PING on a stream')
+    if (end - at !== 8) return void this.#fail('protocol', errorCode.frameSize, 'PING of a wrong size')
+    if (this.#spendControl() && (this.#flags & flag.ack) === 0) this.#writer.pingAck(bytes, at)
+  }
+
+  #goAway(length: number): void {
+    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'GOAWAY on a stream')
+    if (length < 8) return void this.#fail('protocol', errorCode.frameSize, 'GOAWAY of a wrong size')
+    if (this.#spendControl()) this.#isLeaving = true
+  }
+
+  /** Ignores priorities (RFC 9113 section 5.3.2), whose frame is looked at all the same. */
+  #priority(length: number): void {
+    if (this.#id === 0) return void this.#fail('protocol', errorCode.protocol, 'PRIORITY on stream 0')
+    if (!this.#spendControl() || length === 5) return
+    const stream = this.#streams.get(this.#id)
+    if (stream !== undefined) this.#streamError(stream, errorCode.frameSize)
+    else this.#fail('protocol', errorCode.frameSize, 'PRIORITY of a wrong size')
+  }
+
+  /** Takes a frame on a stream that is not open: behind its end it may have been on its way, before its beginning it is none. */
+  #ofClosed(what: string): boolean {
+    const isIdle = this.#id === 0 || this.#id > this.#highest || this.#id % 2 === 0
+    return isIdle ? this.#fail('protocol', errorCode.protocol, `${what} on an idle stream`) : true
+  }
+
+  // ── what goes out ──
+
+  /** Returns what is to be written next, some 64 KiB beside heads; null for nothing at present. To be called again when that is written. */
+  takeOutput(): Buffer | null {
+    this.#outflow.fill()
+    if (this.#writer.length > 0) return this.#writer.take()
+    this.#isAnnounced = false
+    return null
+  }
+
+  /** Asks for the body from now on, and hands over what has come. */
+  readBody(stream: Stream<Owner>): void {
+    if (stream.isClosed || stream.isBodyWanted || stream.isBodyOver) return
+    stream.isBodyWanted = true
+    const held = stream.takeHeld()
+    if (held !== null) {
+      this.#giveBack(stream, held.length)
+      this.#user.body(stream, held)
+    }
+    if (stream.isRequestWhole && stream.isBodyWanted && !stream.isClosed) this.#endBody(stream)
+    this.#announce()
+  }
+
+  /** Has the client wait with the body, of which it may send a window more. */
+  pauseBody(stream: Stream<Owner>): void {
+    stream.isBodyWanted = false
+  }
+
+  /** Sends an interim response, of any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name: value\r\n` each. */
+  interim(stream: Stream<Owner>, status: number, lines: string): void {
+    if (stream.isClosed || stream.hasResponded) return
+    this.#writer.headers(stream.id, status, lines, false)
+    this.#announce()
+  }
+
+  /** Sends the head of the response, likewise; `ended` where it has no body. Names may have any case, and fields that belong to a connection are left out. */
+  respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
+    if (stream.isClosed) return
+    stream.hasResponded = true
+    this.#writer.headers(stream.id, status, lines, ended)
+    if (ended) {
+      stream.isResponseOver = true
+      this.sent(stream)
+    }
+    this.#announce()
+  }
+
+  /** Sends bytes of the body, which must not change any more; false where the rest is not to come before `drained`. */
+  write(stream: Stream<Owner>, bytes: Buffer): boolean {
+    if (stream.isClosed || bytes.length === 0) return true
+    const mayGoOn = this.#outflow.write(stream, bytes)
+    this.#announce()
+    return mayGoOn
+  }
+
+  /** Ends the response behind what waits of it; `trailers` are flat, null for none. The rest of a request that is not whole is called off. */
+  end(stream: Stream<Owner>, trailers: readonly string[] | null): void {
+    if (stream.isClosed || stream.isResponseOver) return
+    stream.isResponseOver = true
+    stream.responseTrailers = trailers === null ? null : linesOf(trailers)
+    this.#outflow.end(stream)
+    this.#announce()
+  }
+
+  /** Ends a stream at once; what waits is dropped. */
+  reset(stream: Stream<Owner>, code: ErrorCode): void {
+    if (stream.isClosed) return
+    this.#writer.rstStream(stream.id, code)
+    this.#drop(stream, 'reset_by_us')
+    this.#announce()
+  }
+
+  drained(stream: Stream<Owner>): void {
+    this.#user.drained(stream)
+  }
+
+  /** Ends a stream whose response is sent; part of sending, as `drained` and `sentFrame` are. */
+  sent(stream: Stream<Owner>): void {
+    this.#resets.earn(resets.perResponse)
+    if (stream.isRequestWhole) return this.#drop(stream, 'ended')
+    // The client need not send the rest of a body that changes nothing (RFC 9113 section 8.1).
+    this.#writer.rstStream(stream.id, errorCode.none)
+    this.#drop(stream, 'reset_by_us')
+  }
+
+  sentFrame(): void {
+    this.#controlFrames.earn(controlFrames.perFrame)
+  }
+
+  // ── endings ──
+
+  /** Begins to end the connection (RFC 9113 section 6.8): for a second, requests that are on their way are taken; then only those that are open are served. */
+  shutdown(now: number): void {
+    if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
+    this.#writer.goAway(largestWindow, errorCode.none, '')
+    this.#shutdownAt = now + shutdownPause
+    this.#announce()
+  }
+
+  /** Acts on deadlines that have passed, about once a second; `responseRate` is how many bytes a second a client must allow of what waits for it, 0 for any. */
+  sweep(now: number, responseRate: number): void {
+    if (this.#isOver) return
+    this.#now = now
+    if (now >= this.#settingsDeadline)
+      this.#fail('settings_timeout', errorCode.settingsTimeout, 'SETTINGS were not acknowledged')
+    else if (now >= this.#headDeadline)
+      this.#fail('slow_head', errorCode.enhanceYourCalm, 'a header block took too long')
+    else this.#sweepStreams(now, responseRate)
+    if (now >= this.#shutdownAt && this.#lastStream === largestWindow) {
+      this.#lastStream = this.#highest
+      this.#writer.goAway(this.#lastStream, errorCode.none, '')
+    }
+    this.#announce()
+  }
+
+  /** Ends the session where the connection is gone: all streams are aborted. */
+  close(): void {
+    if (!this.#isOver) this.#end()
+  }
+
+  #sweepStreams(now: number, rate: number): void {
+    const since = Math.min(now - this.#sweptAt, longestLook)
+    this.#sweptAt = now
+    if (rate === 0) return
+    for (const stream of this.#streams.values()) {
+      if (!isSlow(stream, since, rate)) continue
+      this.reset(stream, errorCode.cancel)
+      this.#user.aborted(stream, 'slow_reader')
+    }
+  }
+
+  /** Resets a stream whose client has broken the rules for it. */
+  #streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun = true): void {
+    this.#writer.rstStream(stream.id, code)
+    this.#drop(stream, 'reset_by_us')
+    if (hasBegun) this.#user.aborted(stream, 'malformed')
+    this.#spendReset()
+  }
+
+  #drop(stream: Stream<Owner>, end: StreamEnd): void {
+    stream.close()
+    this.#streams.delete(stream.id)
+    this.#closed.add(stream.id, end)
+  }
+
+  #spendReset(): boolean {
+    if (this.#resets.spend(this.#now)) return true
+    return this.#fail('resets', errorCode.enhanceYourCalm, 'too many requests were reset')
+  }
+
+  #spendControl(): boolean {
+    if (this.#controlFrames.spend(this.#now)) return true
+    return this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many frames that carry nothing')
+  }
+
+  /** Ends the session for a fault of the client; always false. */
+  #fail(fault: SessionFault, code: ErrorCode, detail: string): false {
+    if (this.#isOver) return false
+    this.#writer.goAway(this.#highest, code, detail)
+    this.#end()
+    this.#announce()
+    this.#user.failed(fault, detail)
+    return false
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#pending = null
+    this.#block = null
+    const streams = [...this.#streams.values()]
+    this.#streams.clear()
+    for (const stream of streams) stream.close()
+    for (const stream of streams) this.#user.aborted(stream, 'session')
+  }
+
+  /** Has the user take what was written, once. */
+  #announce(): void {
+    if (this.#isAnnounced || this.#isReading || !this.hasOutput) return
+    this.#isAnnounced = true
+    this.#user.outputReady()
+  }
+}
+
+const noFields = { take(): void {} }
+
+/** Takes the fields of a trailer section, as that of HTTP/1 takes them (RFC 9113 section 8.1). */
+class Trailers {
+  isMalformed = false
+  readonly #section = new TrailerSection(null)
+
+  get fields(): readonly string[] | null {
+    return this.#section.fields
+  }
+
+  take({ name, value, id, pseudo, isSound }: HeaderField): void {
+    const isOfConnection = id > field.other && id <= field.upgrade
+    if (!isSound || pseudo !== 0 || isOfConnection || !this.#section.field(name, value, id))
+      this.isMalformed = true
+  }
+}
+
+function linesOf(fields: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`
+  return lines
+}
+
+/** Whether a client is too slow to allow what waits for it, `since` ms after the last look. */
+function isSlow(stream: Stream<unknown>, since: number, rate: number): boolean {
+  const sent = stream.sentSince
+  stream.sentSince = 0
+  if (stream.waiting === 0) {
+    stream.waited = stream.earned = 0
+    return false
+  }
+  stream.waited += since
+  stream.earned = Math.min(stream.earned + (sent * 1000) / rate, stream.waited)
+  return stream.waited - stream.earned >= readGrace
+}
