@@ -20,20 +20,28 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   }
   if (certificate === null) return isRequired ? refusals.missing : null
   if (certificate.fault !== null) return refuseFor(certificate.fault, certificate.cause)
-  return certificate.notAfter < x.plane.clock.now() ? refusals.expired : null
+  return isGood(x, certificate) ? null : refusals.expired
 }
 
-/** Returns the certificate of a client that its zone has accepted; null for none. */
-function acceptedCertificate(x: Exchange): ClientCertificate | null {
+/** Returns the certificate that a client has shown because the zone of its host asks for one, good or not; null for none. */
+export function shownCertificate(x: Exchange): ClientCertificate | null {
   const { tls } = x.client
-  if (tls === null || tls.certificate === null || x.zone === null) return null
-  return tls.trust === x.zone.trust && tls.certificate.fault === null ? tls.certificate : null
+  if (tls === null || tls.certificate === null) return null
+  // On AI routes, which are in no zone, another one may have the host too.
+  const trust = x.zone === null ? x.snapshot.zones.find(tls.host)?.trust : x.zone.trust
+  return tls.trust === trust ? tls.certificate : null
+}
+
+/** Whether the handshake accepted it, and it is still valid. */
+export function isGood(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
+  return fault === null && notAfter >= x.plane.clock.now()
 }
 
 /** Writes what an origin learns of the certificate of its client; empty for none (RFC 9440 section 2). */
 export function certificateLines(x: Exchange): string {
   const client = x.zone === null ? null : x.zone.config.tls.client
-  const certificate = client === null ? null : acceptedCertificate(x)
+  const certificate = client === null ? null : shownCertificate(x)
+  // The zone would have refused a wrong one.
   if (certificate === null) return ''
   const known = written.get(certificate)
   if (known?.forward === client!.forward) return known.lines

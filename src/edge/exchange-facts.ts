@@ -1,10 +1,13 @@
 // What expressions can look at in one exchange, computed on first use and then cached.
 
 import type { Facts, RequestFacts } from '../expression/expression.ts'
+import { noTls, type TlsFacts } from '../expression/tls-facts.ts'
 import { normalPath, withoutQuery } from '../base/path/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { equalsIgnoreCase } from '../http1/fields.ts'
+import { equalsIgnoreCase, field } from '../http1/fields.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import { isGood, shownCertificate } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Returns the facts of an exchange, always the same object; the path is normalised, so that no other spelling bypasses a rule. */
@@ -51,6 +54,7 @@ class ExchangeRequestFacts implements RequestFacts {
   #query: string | null = null
   #hasOtherMethod: boolean | null = null
   #headers: ReadonlyMap<string, readonly string[]> | null = null
+  #tls: TlsFacts | null = null
 
   constructor(x: Exchange) {
     this.#x = x
@@ -77,7 +81,7 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   get headers(): ReadonlyMap<string, readonly string[]> {
-    return (this.#headers ??= headersOf(this.#x.head.fields))
+    return (this.#headers ??= headersOf(this.#x.head))
   }
 
   get ip(): string {
@@ -92,13 +96,26 @@ class ExchangeRequestFacts implements RequestFacts {
     return this.#x.plane.geo?.networkOf(this.#x.clientAddress) ?? 0
   }
 
-  get tls(): boolean {
-    return this.#x.scheme === 'https'
+  get scheme(): 'http' | 'https' {
+    return this.#x.scheme
+  }
+
+  get tls(): TlsFacts {
+    return (this.#tls ??= tlsFactsOf(this.#x))
   }
 
   protected pathOf({ head, paths }: Exchange): string {
     return paths === null ? normalPath(head.target) : withoutQuery(paths[0]!)
   }
+}
+
+function tlsFactsOf(x: Exchange): TlsFacts {
+  const { tls } = x.client
+  if (tls === null) return noTls
+  const { version, cipher, serverName } = tls
+  const client = shownCertificate(x)
+  const isVerified = client !== null && isGood(x, client)
+  return { version, cipher, serverName: serverName ?? '', client, isVerified }
 }
 
 const lowerCase = /[a-z]/
@@ -135,9 +152,11 @@ function queryOf(target: string): string {
   return query === -1 ? '' : target.slice(query + 1)
 }
 
-function headersOf(fields: readonly string[]): ReadonlyMap<string, readonly string[]> {
+/** Leaves out what only the gateway may say of the certificate of a client. */
+function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i < fields.length; i += 2) {
+    if (ids[i >> 1] === field.clientCertificate) continue
     const name = fields[i]!.toLowerCase()
     const values = headers.get(name)
     if (values === undefined) headers.set(name, [fields[i + 1]!])

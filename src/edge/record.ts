@@ -12,7 +12,7 @@ import { holdsOurs } from '../tokens/misplaced.ts'
 import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Tap } from './ai/tap.ts'
 import type { Dial } from './origin/dial.ts'
-import type { Exchange } from './exchange.ts'
+import type { ClientTls, Exchange } from './exchange.ts'
 import { noteError } from './note-error.ts'
 import { forgetBody } from './client/gather-body.ts'
 
@@ -98,7 +98,14 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     origin: x.origin?.config.url ?? null,
     retries: x.retries,
     aborted: x.aborted,
+    tls: tlsOf(x.client.tls),
   }
+}
+
+function tlsOf(tls: ClientTls | null): AccessEntry['tls'] {
+  if (tls === null) return null
+  const { version, cipher, certificate } = tls
+  return { version, cipher, fingerprint: certificate === null ? null : certificate.fingerprint }
 }
 
 function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Observation {

@@ -11,6 +11,7 @@ import { composeCustom } from './custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer, type Found } from './custom/custom-errors.ts'
 import type { Occasion } from './problem.ts'
 import { errorNameOf, type Refusal, refuse } from './refusal.ts'
+import { noTls } from '../expression/tls-facts.ts'
 
 export interface PreviewAsk {
   readonly code: number
@@ -121,5 +122,6 @@ const plainRequest = {
   ip: '192.0.2.1',
   country: '',
   asn: 0,
-  tls: false,
+  scheme: 'http' as const,
+  tls: noTls,
 }

@@ -1,7 +1,7 @@
 // Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request.
 
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
-import { languages, type Scope } from './language.ts'
+import { parseFor, type Scope } from './language.ts'
 import { Guard, type Reads, scales, usualScale } from './guard.ts'
 import { Memo } from './memo.ts'
 import { isWorkSpent, openPatterns, renewRanges, useWork } from './pattern.ts'
@@ -73,7 +73,7 @@ function compile(text: string, scope: Scope, type: ResultType) {
   if (Buffer.byteLength(text) > mostBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
   try {
     renewRanges()
-    const run = languages[scope].parse(text)
+    const run = parseFor(scope, text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
     const { flaw, reads } = estimateWork(run.ast, scales[usualScale]!)

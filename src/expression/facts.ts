@@ -1,5 +1,7 @@
 // What operators' expressions may look at, as our code gives it and as the language reads it.
 
+import { type TlsFacts, TlsView } from './tls-facts.ts'
+
 /** What an expression may look at; a member is read only where the expression does. */
 export interface Facts {
   readonly request: RequestFacts
@@ -26,7 +28,10 @@ export interface RequestFacts {
   readonly country: string
   /** 0 when unknown. */
   readonly asn: number
-  readonly tls: boolean
+  /** The scheme by which the client came, or as a trusted proxy reports it. */
+  readonly scheme: 'http' | 'https'
+  /** Of the connection to this gateway. */
+  readonly tls: TlsFacts
 }
 
 /** Converts facts to the types that the language knows: its integers are bigint, its structures classes. */
@@ -56,6 +61,9 @@ export class Variables {
     return this.#facts.error ? new ErrorView(this.#facts.error) : undefined
   }
 }
+
+/** What `request.tls` is read as where no field of it is named: nobody can write that name. */
+export const tlsAlone = 'tls alone'
 
 /** Is the class of `request`. */
 export class RequestView {
@@ -99,8 +107,17 @@ export class RequestView {
     return BigInt(this.#facts.asn)
   }
 
-  get tls(): boolean {
-    return this.#facts.tls
+  get scheme(): string {
+    return this.#facts.scheme
+  }
+
+  get tls(): TlsView {
+    return new TlsView(this.#facts.tls)
+  }
+
+  /** Stands for `request.tls` without a field. */
+  get [tlsAlone](): boolean {
+    return this.#facts.scheme === 'https'
   }
 }
 

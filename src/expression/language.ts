@@ -1,8 +1,9 @@
 // The language of operators' expressions: CEL with our variables, and with a `matches` whose time is bounded.
 
 import { type ASTNode, Environment, TypeError as TypeFlaw } from '@marcbachmann/cel-js'
-import { ErrorView, RequestView, ResponseView } from './facts.ts'
+import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import { Pattern } from './pattern.ts'
+import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
 /** Whose variables an expression may use: `request` has request.* and zone, `error` also response.* and error.*. */
 export type Scope = 'request' | 'error'
@@ -16,13 +17,17 @@ const requestFields = {
   ip: 'string',
   country: 'string',
   asn: 'int',
-  tls: 'bool',
+  scheme: 'string',
+  tls: 'Tls',
+  [tlsAlone]: 'bool',
 }
 
 const requestLanguage = new Environment({
   enableOptionalTypes: true,
   limits: { maxAstNodes: 1000, maxDepth: 64, maxListElements: 512, maxMapEntries: 64, maxCallArguments: 8 },
 })
+  .registerType('ClientCertificate', { ctor: ClientView, fields: clientFields })
+  .registerType('Tls', { ctor: TlsView, fields: tlsFields })
   .registerType('Request', { ctor: RequestView, fields: requestFields })
   .registerVariable('request', 'Request')
   .registerVariable('zone', 'string')
@@ -30,7 +35,7 @@ const requestLanguage = new Environment({
   .registerFunction('bytes.matches(ast): bool', expandMatches)
 
 /** The languages by the variables that they have. */
-export const languages: Readonly<Record<Scope, Environment>> = {
+const languages: Readonly<Record<Scope, Environment>> = {
   request: requestLanguage,
   error: requestLanguage
     .clone()
@@ -38,6 +43,27 @@ export const languages: Readonly<Record<Scope, Environment>> = {
     .registerType('Error', { ctor: ErrorView, fields: { code: 'int', name: 'string', category: 'string' } })
     .registerVariable('response', 'Response')
     .registerVariable('error', 'Error'),
+}
+
+/** Parses a text; `request.tls` without a field is whether the client came over TLS, as it was before it had fields. */
+export function parseFor(scope: Scope, text: string): ParseResult {
+  const run = languages[scope].parse(text)
+  nameAlone(run.ast, false)
+  return run
+}
+
+type ParseResult = ReturnType<Environment['parse']>
+
+/** Renames what stands alone in a node and its parts; `isOf`: a field of the node is named. */
+function nameAlone(node: unknown, isOf: boolean): void {
+  if (Array.isArray(node)) for (const part of node) nameAlone(part, false)
+  if (typeof node !== 'object' || node === null || !('op' in node)) return
+  const { op, args } = node as ASTNode
+  if (op !== '.' && op !== '.?') return nameAlone(args, false)
+  const [of, name] = args
+  if (!isOf && name === 'tls' && of.op === 'id' && of.args === 'request')
+    (args as unknown as [ASTNode, string])[1] = tlsAlone
+  nameAlone(of, true)
 }
 
 // An error would draw the whole expression and where in it it failed, for nobody, at each request.

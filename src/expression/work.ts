@@ -3,6 +3,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { failingOperators, functions } from './functions.ts'
 import type { HeadSizes, Reads } from './guard.ts'
+import { longestName, mostNames, usualName } from './tls-facts.ts'
 import { larger, listOf, memberOf, nameOf, type Size, scalar, textOf, weigh } from './size.ts'
 
 /** What walking an expression found. */
@@ -34,6 +35,7 @@ interface Place {
 const beginning = 8
 export const failure = 120
 const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
+const listNames: ReadonlySet<string> = new Set(['dns_names', 'uris', 'emails'])
 const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
 class Estimate {
@@ -119,6 +121,7 @@ class Estimate {
 
   #member(of: ASTNode, name: string, place: Place): Size {
     if (isHeaders(of, place)) return this.#header(name)
+    if (isOfTls(of, place)) return this.#tlsMember(name)
     if (of.op !== 'id' || place.bound.has(of.args) || !structures.has(of.args)) {
       this.#fail(place)
       return memberOf(this.visit(of, place))
@@ -136,6 +139,14 @@ class Estimate {
     if (name !== 'path' && name !== 'query') return textOf(256)
     this.reads[name] = true
     return this.#line
+  }
+
+  /** Such as a name or the names of a certificate. */
+  #tlsMember(name: string): Size {
+    this.#spend(2)
+    return listNames.has(name)
+      ? listOf(mostNames, textOf(usualName), textOf(longestName))
+      : textOf(longestName)
   }
 
   #header(name: string): Size {
@@ -226,6 +237,14 @@ class Estimate {
 
 function isLookup(op: string): boolean {
   return op === '[]' || op === '[?]'
+}
+
+/** Whether it is `request.tls`, or `client` of that. */
+function isOfTls(node: ASTNode, place: Place): boolean {
+  if (node.op !== '.') return false
+  const [of, name] = node.args
+  if (name === 'client') return isOfTls(of, place)
+  return name === 'tls' && of.op === 'id' && of.args === 'request' && !place.bound.has('request')
 }
 
 function isHeaders(node: ASTNode, { bound }: Place): boolean {

@@ -35,6 +35,13 @@ export interface AccessEntry {
   readonly origin: string | null
   readonly retries: number
   readonly aborted: boolean
+  readonly tls: LoggedTls | null // of the connection to this gateway
+}
+
+interface LoggedTls {
+  readonly version: string
+  readonly cipher: string
+  readonly fingerprint: string | null // SHA-256 of the certificate that the client showed, accepted or not
 }
 
 const { pid } = process
@@ -92,8 +99,12 @@ function accessLine(e: AccessEntry): string {
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quoteSent(e.host)},"path":${quoteSent(pathOf(e.target))}` +
     `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
-    `,"retries":${e.retries},"aborted":${e.aborted},"msg":"request"}\n`
+    `,"retries":${e.retries},"aborted":${e.aborted},"tls":${e.tls === null ? 'null' : tlsOf(e.tls)},"msg":"request"}\n`
   )
+}
+
+function tlsOf({ version, cipher, fingerprint }: LoggedTls): string {
+  return `{"version":${quote(version)},"cipher":${quote(cipher)},"client_fingerprint":${quote(fingerprint)}}`
 }
 
 function quote(text: string | null): string {

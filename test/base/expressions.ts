@@ -8,6 +8,7 @@ import {
   type Facts,
   type RequestFacts,
 } from '../../src/expression/expression.ts'
+import { noTls } from '../../src/expression/tls-facts.ts'
 
 export const request: RequestFacts = {
   method: 'GET',
@@ -21,7 +22,8 @@ export const request: RequestFacts = {
   ip: '192.0.2.7',
   country: 'DE',
   asn: 64500,
-  tls: true,
+  scheme: 'https' as const,
+  tls: noTls,
 }
 
 export const facts: Facts = {

@@ -5,10 +5,21 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import type { AccessRule } from '../../src/config/access-config.ts'
+import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
 import type { ClientCertificates, Config, ZoneConfig } from '../../src/config/config.ts'
 import { Authority } from '../help/certificates.ts'
 import { HaltingClock } from '../help/clock.ts'
-import { codeOf, Edge, type EdgeSettings, edgeConfig, listenAt, recordOf, zoneTo } from '../help/edge.ts'
+import {
+  codeOf,
+  Edge,
+  type EdgeSettings,
+  edgeConfig,
+  listenAt,
+  openAccess,
+  recordOf,
+  zoneTo,
+} from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { chunks, connectTo, type Message, Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -313,6 +324,61 @@ test('origins learn of the certificate by fields that no client can send, in any
   assert.equal(origin.requests.at(-1)!.trailers.length, 0)
   await ask(shown(alice))
   assert.equal(sent()[1], null)
+})
+
+test('rules can ask for the certificate, and for nothing that a client claims of it', async t => {
+  const allow = (text: string): AccessRule => ({
+    action: 'allow',
+    condition: { kind: 'expression', text },
+    description: null,
+  })
+  const { fingerprint256 } = new X509Certificate(alice.certificate)
+  const known = fingerprint256.replaceAll(':', '').toLowerCase()
+  const zone = {
+    access: {
+      ...openAccess,
+      otherwise: 'deny',
+      rules: [
+        allow(`request.tls.client.fingerprint_sha256 == "${known}" && request.tls.version == "TLSv1.3"`),
+        allow('request.headers[?"svc-client-subject"].hasValue()'),
+      ],
+    },
+  } as const
+  const error: ErrorRule = {
+    expression: 'error.code == 1017 && request.tls.client.present && !request.tls.client.verified',
+    content: 'wrong one',
+    contentType: 'text/plain',
+    status: null,
+    description: null,
+  }
+  const { ask } = await start(t, { zone, errors: { rules: [error] } })
+  assert.equal((await ask(shown(alice))).status, 200)
+  const claims = ['svc-client-subject: CN=alice', `svc-client-fingerprint: ${known}`]
+  assert.equal(codeOf(await ask(shown(bob, middle.certificate), to('site.test', ...claims))), 1050)
+  assert.equal(codeOf(await ask({ ...shown(alice), maxVersion: 'TLSv1.2' })), 1050)
+  assert.equal((await ask(shown(stranger))).text, 'wrong one')
+  assert.equal(codeOf(await ask()), 1017)
+})
+
+test('the access log has the TLS of a connection, and the fingerprint of what its client showed', async t => {
+  const { ask, askPlainly, edge } = await start(t)
+  const fingerprintOf = ({ certificate }: typeof alice) =>
+    new X509Certificate(certificate).fingerprint256.replaceAll(':', '').toLowerCase()
+  const old = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' } as const
+  await ask(shown(alice))
+  await ask({ ...old, ...shown(stranger) })
+  await ask({ servername: 'open.test' })
+  await askPlainly(to('open.test'))
+  const suites = ['TLS_AES_256_GCM_SHA384', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'] as const
+  assert.deepEqual(
+    edge.accesses.map(({ tls }) => tls),
+    [
+      { version: 'TLSv1.3', cipher: suites[0], client_fingerprint: fingerprintOf(alice) },
+      { version: 'TLSv1.2', cipher: suites[1], client_fingerprint: fingerprintOf(stranger) },
+      { version: 'TLSv1.3', cipher: suites[0], client_fingerprint: null },
+      null,
+    ],
+  )
 })
 
 test('what an issuer let into a name stays one line of ASCII', async t => {

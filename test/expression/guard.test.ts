@@ -2,6 +2,7 @@ import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileExpression, type Expression, type Facts } from '../../src/expression/expression.ts'
 import { mostWork, Work } from '../../src/expression/work-budget.ts'
+import { noTls } from '../../src/expression/tls-facts.ts'
 
 const section = 128 * 1024
 const header = 'request.headers["x"][0]'
@@ -135,6 +136,6 @@ function* heads(): Generator<Facts> {
 
 function factsOf(headers: Map<string, string[]>): Facts {
   const line = { method: 'GET', host: 'a', path: `/${'A'.repeat(8000)}`, query: 'A'.repeat(8192) }
-  const client = { ip: '192.0.2.1', country: '', asn: 0, tls: false }
+  const client = { ip: '192.0.2.1', country: '', asn: 0, scheme: 'http' as const, tls: noTls }
   return { request: { ...line, headers, ...client }, response: null, error: null, zone: 'main' }
 }

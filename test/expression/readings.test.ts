@@ -10,6 +10,7 @@ import {
 } from '../../src/expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../../src/expression/readings.ts'
 import { Work } from '../../src/expression/work-budget.ts'
+import { noTls } from '../../src/expression/tls-facts.ts'
 
 function condition(text: string): Expression<boolean> {
   const expression = compileExpression(text, 'request', 'bool')
@@ -19,7 +20,7 @@ function condition(text: string): Expression<boolean> {
 
 const request = { method: 'GET', path: '/facts', query: '', headers: new Map(), ip: '', host: '' }
 const facts: Facts = {
-  request: { ...request, country: '', asn: 0, tls: false } satisfies RequestFacts,
+  request: { ...request, country: '', asn: 0, scheme: 'http' as const, tls: noTls } satisfies RequestFacts,
   response: null,
   error: null,
   zone: '',

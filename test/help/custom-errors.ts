@@ -3,6 +3,7 @@
 import type { Facts, RequestFacts } from '../../src/expression/expression.ts'
 import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
+import { noTls } from '../../src/expression/tls-facts.ts'
 
 export function errorRule(facts: Partial<ErrorRule>): ErrorRule {
   return {
@@ -17,7 +18,15 @@ export function errorRule(facts: Partial<ErrorRule>): ErrorRule {
 
 export function factsFor(name: ErrorName, request: Partial<RequestFacts> = {}): Facts {
   const { code, status, category } = errorRows[name]
-  const plain = { method: 'GET', host: 'site.test', path: '/', query: '', asn: 0, tls: false }
+  const plain = {
+    method: 'GET',
+    host: 'site.test',
+    path: '/',
+    query: '',
+    asn: 0,
+    scheme: 'http' as const,
+    tls: noTls,
+  }
   return {
     request: { ...plain, headers: new Map(), ip: '192.0.2.7', country: '', ...request },
     response: { code: status },

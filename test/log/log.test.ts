@@ -24,6 +24,7 @@ const entry: AccessEntry = {
   origin: '198.51.100.3:9000',
   retries: 0,
   aborted: false,
+  tls: null,
 }
 
 /** Collects what is written to a log; `lines` parses it. */
@@ -58,6 +59,7 @@ test('a request is one line of JSON with every fact of the entry and the path wi
       origin: '198.51.100.3:9000',
       retries: 0,
       aborted: false,
+      tls: null,
       msg: 'request',
     },
   ])

@@ -7,6 +7,7 @@ import { TallyBook } from '../../../src/tallies/tally-book.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
 import type { AccessCondition } from '../../../src/config/access-config.ts'
+import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const rounds = 7
 const decisions = 200_000
@@ -90,7 +91,7 @@ function requestFrom(address: string): AccessRequest {
     ip: address,
   }
   const facts = {
-    request: { ...request, country: 'DE', asn: 1, tls: true },
+    request: { ...request, country: 'DE', asn: 1, scheme: 'https' as const, tls: noTls },
     response: null,
     error: null,
     zone: 'bench',

@@ -8,6 +8,7 @@ import { crossingLines } from '../../../src/http1/fields.ts'
 import { endOfHead } from '../../../src/http1/head.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
 import { medianOf } from '../median.ts'
+import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const calls = 100_000
 
@@ -21,7 +22,8 @@ const facts: Facts = {
     ip: '192.0.2.7',
     country: '',
     asn: 0,
-    tls: true,
+    scheme: 'https' as const,
+    tls: noTls,
   },
   response: null,
   error: null,

@@ -6,6 +6,7 @@ import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
+import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const refusal = refuse('origin_down')
@@ -23,7 +24,8 @@ const facts: Facts = {
     ip: '192.0.2.7',
     country: '',
     asn: 0,
-    tls: false,
+    scheme: 'http' as const,
+    tls: noTls,
   },
   response: { code: 521 },
   error: { code: 521, name: 'origin_down', category: 'origin' },

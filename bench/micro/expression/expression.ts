@@ -1,6 +1,7 @@
 // Measures a condition at each request, and its compilation, in ns: node bench/micro/base/expression.ts
 import { compileExpression, type Expression, type Facts } from '../../../src/expression/expression.ts'
 import { medianOf } from '../median.ts'
+import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const facts: Facts = {
   request: {
@@ -15,7 +16,8 @@ const facts: Facts = {
     ip: '192.0.2.7',
     country: 'DE',
     asn: 64500,
-    tls: true,
+    scheme: 'https' as const,
+    tls: noTls,
   },
   response: null,
   error: null,

@@ -1,6 +1,7 @@
 // Measures what a step of the work of expressions takes, at the worst texts for each: node bench/micro/base/work.ts
 import { compileExpression, type Facts } from '../../../src/expression/expression.ts'
 import { Work } from '../../../src/expression/work-budget.ts'
+import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const header = 'request.headers["x"][0]'
 const kilobyte = 1024
@@ -61,7 +62,15 @@ function factsOf(length: number): Facts {
   ])
   const line = { method: 'GET', host: 'shop.example', path: `/${value}`, query: value }
   return {
-    request: { ...line, headers, ip: '192.0.2.7', country: 'DE', asn: 1, tls: true },
+    request: {
+      ...line,
+      headers,
+      ip: '192.0.2.7',
+      country: 'DE',
+      asn: 1,
+      scheme: 'https' as const,
+      tls: noTls,
+    },
     response: null,
     error: null,
     zone: 'main',

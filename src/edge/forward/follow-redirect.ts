@@ -5,7 +5,6 @@ import { equalsIgnoreCase } from '../../http1/fields.ts'
 import { RequestHead } from '../../http1/request-head.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import { accessRefusal } from '../admit.ts'
-import { factsOf } from '../exchange-facts.ts'
 import { Exchange } from '../exchange.ts'
 import { locate } from '../locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
@@ -61,7 +60,7 @@ function locationOf({ fields }: ResponseHead): string | null {
 
 /** Returns the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
 function targetOf(x: Exchange, location: string | null): string | null {
-  const scheme = factsOf(x).request.tls ? 'https' : 'http'
+  const { scheme } = x
   const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
   const url = location === null ? null : URL.parse(location, asked + x.outgoing.target)
   if (url === null) return null
