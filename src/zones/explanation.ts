@@ -18,6 +18,8 @@ export interface RequestInQuestion {
   readonly body: string | null
   /** Bytes; null where no length is announced. */
   readonly bodySize: number | null
+  /** The certificate of the client, PEM, taken for one that the zone accepts; null for none. */
+  readonly clientCertificate: string | null
 }
 
 /** What became of a question: an explanation, or what it is about that the asker may not learn of. */

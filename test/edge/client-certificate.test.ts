@@ -381,6 +381,32 @@ test('the access log has the TLS of a connection, and the fingerprint of what it
   )
 })
 
+test('an explanation takes a certificate as accepted, and misses the one that it is not given', async t => {
+  const { edge } = await start(t)
+  const explain = async (clientCertificate: string | null, host = 'site.test') => {
+    const [zone = ''] = host.split('.')
+    const line = { method: 'GET', target: '/', host, headers: [], address: '127.0.0.1' }
+    const asked = { ...line, zone, account: '', body: null, bodySize: null, clientCertificate }
+    const explained = await edge.plane.explain(asked)
+    assert.ok('explanation' in explained)
+    return explained.explanation
+  }
+  const without = await explain(null)
+  const secure = without.steps.find(({ step }) => step === 'secure')!
+  assert.deepEqual([without.outcome, secure.error?.code], ['refused', 1017])
+  assert.deepEqual(secure.compared, [{ what: 'client certificate', value: null, with: 'required' }])
+  const given = await explain(alice.certificate)
+  assert.equal(given.outcome, 'forwarded')
+  const sent = given.forward!.fields.find(({ name }) => name === 'svc-client-subject')
+  assert.deepEqual(sent, {
+    name: 'svc-client-subject',
+    change: 'added',
+    value: 'CN=alice,O=Shop\\, Inc,C=DE',
+  })
+  assert.equal((await explain(null, 'open.test')).outcome, 'forwarded')
+  assert.equal(edge.metrics.clientCertificates.missing.value, 0)
+})
+
 test('what an issuer let into a name stays one line of ASCII', async t => {
   const { ask, origin } = await start(t)
   const odd = root.issue([], of('/O=a \\+ b/O=x\\/y/CN=zoë\r\nHost: evil.test'))

@@ -23,8 +23,8 @@ export const edge: readonly Mutated[] = [
         breaks: 'any certificate will do',
       },
       {
-        text: 'return certificate.notAfter < x.plane.clock.now() ? refusals.expired : null',
-        becomes: 'return null',
+        text: 'return fault === null && notAfter >= x.plane.clock.now()',
+        becomes: 'return fault === null',
         breaks: 'a connection outlives its certificate',
       },
     ],

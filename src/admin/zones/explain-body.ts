@@ -2,6 +2,7 @@
 
 import type { Fault } from '../../errors/refusal.ts'
 import type { RequestInQuestion } from '../../zones/explanation.ts'
+import { isCertificate } from '../../tls/pem.ts'
 import { Field } from '../request/field.ts'
 import { ipAddress, readHeaderFields } from '../request/header-fields.ts'
 
@@ -10,6 +11,8 @@ export const longestLine = 64 * 1024
 /** The most characters of a body, and the most bytes of one that is not told. */
 export const longestBody = 256 * 1024
 export const largestBody = 2 ** 40
+/** The most characters of a certificate. */
+export const longestCertificate = 64 * 1024
 
 type Request = Omit<RequestInQuestion, 'zone' | 'account'>
 
@@ -18,7 +21,7 @@ export function readQuestion(body: unknown): Request | readonly Fault[] {
   const faults: Fault[] = []
   const fields = new Field(body, faults).members(
     ['host', 'address'],
-    ['path', 'method', 'headers', 'body', 'body_size'],
+    ['path', 'method', 'headers', 'body', 'body_size', 'client_certificate'],
   )
   const request: Request = {
     host: fields.host.ruled(lineFault),
@@ -28,6 +31,7 @@ export function readQuestion(body: unknown): Request | readonly Fault[] {
     headers: readHeaderFields(fields.headers),
     body: fields.body.ruled(bodyFault),
     bodySize: fields.body_size.integer(0, largestBody),
+    clientCertificate: fields.client_certificate.ruled(certificateFault),
   }
   if (request.body !== null && request.bodySize !== null)
     fields.body_size.refuse('must be left out where body is given')
@@ -38,6 +42,12 @@ function lineFault(text: string): string | null {
   return text.length <= longestLine && /^[^\r\n\0]*$/.test(text) && text.isWellFormed()
     ? null
     : `must be one line of at most ${longestLine} characters`
+}
+
+function certificateFault(text: string): string | null {
+  return text.length <= longestCertificate && isCertificate(text)
+    ? null
+    : `must be a certificate in PEM of at most ${longestCertificate} characters`
 }
 
 function bodyFault(text: string): string | null {

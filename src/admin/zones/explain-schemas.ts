@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from '../openapi/schemas.ts'
-import { largestBody, longestBody, longestLine } from './explain-body.ts'
+import { largestBody, longestBody, longestCertificate, longestLine } from './explain-body.ts'
 import { originStates } from './zones.ts'
 
 const line = { ...text, maxLength: longestLine, pattern: '^[^\\r\\n\\x00]*$' }
@@ -42,6 +42,10 @@ const members = closed(
     ),
     body: about('The body of an AI call, which may name its model.', { ...text, maxLength: longestBody }),
     body_size: about('Bytes of a body that is not given.', whole(0, largestBody)),
+    client_certificate: about('The certificate of the client in PEM, taken for one that the zone accepts.', {
+      ...text,
+      maxLength: longestCertificate,
+    }),
   },
 )
 

@@ -1,6 +1,6 @@
 // Rules for single values: from text to its meaning, or a phrase that says what it must be.
 
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { parseNetwork } from '../../base/address/address.ts'
 import { normalPath } from '../../base/path/path.ts'
@@ -13,7 +13,7 @@ import {
   parseSize,
   type Reading,
 } from '../../base/text/quantity.ts'
-import { pemBlocks } from '../../tls/pem.ts'
+import { isCertificate, pemBlocks } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 
@@ -206,14 +206,6 @@ function bounded(
 ): Reading<number> {
   if ('flaw' in reading) return reading
   return accept(within(reading.value, least, most), `must be from ${format(least)} to ${format(most)}`)
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem) !== null
-  } catch {
-    return false
-  }
 }
 
 function isRevocationList(pem: string): boolean {

@@ -30,6 +30,7 @@ export const explain = inZone(async (ask, zone) => {
   if (headers === null)
     return explainView(ask, zone, draft.withFault('headers', 'Write name: value on each line.'), null)
   const size = draft.value('body_size').trim()
+  const certificate = draft.value('client_certificate').trim()
   const explained = await ask.api.post<Explanation>(zoneOf(ask, 'explain'), {
     host: draft.value('host').trim(),
     path: draft.value('path'),
@@ -37,6 +38,7 @@ export const explain = inZone(async (ask, zone) => {
     address: draft.value('address').trim(),
     headers,
     ...(draft.value('body') !== '' && { body: draft.value('body') }),
+    ...(certificate !== '' && { client_certificate: certificate }),
     ...(size !== '' && { body_size: /^\d{1,13}$/.test(size) ? Number(size) : size }),
   })
   if (explained.ok) return explainView(ask, zone, draft, explained.result)
@@ -80,10 +82,13 @@ const labels = {
   headers: 'Header fields',
   body: 'Body',
   body_size: 'Size of the body',
+  client_certificate: 'Client certificate',
 } as const
 
 function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanation | null) {
-  const hasMore = ['body', 'body_size'].some(name => draft.value(name) !== '' || draft.fault(name))
+  const hasMore = ['body', 'body_size', 'client_certificate'].some(
+    name => draft.value(name) !== '' || draft.fault(name),
+  )
   const fields = html`<div class="pair">${[
     textField(draft, { name: 'method', label: labels.method, most: 64 }),
     textField(draft, { name: 'host', label: labels.host, most: 255 }),
@@ -100,7 +105,7 @@ function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanatio
     rows: 3,
     isCode: true,
     isOptional: true,
-  })}<details class="more"${hasMore && html` open`}><summary>Body</summary><div class="more-fields">${[
+  })}<details class="more"${hasMore && html` open`}><summary>Body and client certificate</summary><div class="more-fields">${[
     areaField(draft, {
       name: 'body',
       label: labels.body,
@@ -114,6 +119,13 @@ function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanatio
       hint: 'In bytes, in place of the body itself.',
       type: 'number',
       minimum: 0,
+      isOptional: true,
+    }),
+    areaField(draft, {
+      name: 'client_certificate',
+      label: labels.client_certificate,
+      hint: 'In PEM, taken for one that the zone accepts.',
+      isCode: true,
       isOptional: true,
     }),
   ]}</div></details>`

@@ -10,7 +10,8 @@ import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 
-const usualTls: ClientTls = {
+/** As most clients come. */
+export const usualTls: ClientTls = {
   serverName: null,
   host: '',
   version: 'TLSv1.3',
@@ -25,7 +26,6 @@ export class AbsentClient implements Client {
   readonly shown = new Shown()
   isTrusted = false
   readonly isAnonymous = false
-  /** As most clients come, where there is a listener with TLS. */
   readonly tls: ClientTls | null
   readonly isMisplaced = false
   /** The field lines of the response. */
@@ -39,8 +39,8 @@ export class AbsentClient implements Client {
   readonly #settle: (end: 'unknown' | Refusal) => void
   readonly #fail: (bug: unknown) => void
 
-  constructor(address: string, text: string | null, isSecure: boolean) {
-    this.tls = isSecure ? usualTls : null
+  constructor(address: string, text: string | null, tls: ClientTls | null) {
+    this.tls = tls
     this.peer = canonicalAddress(address) ?? ''
     this.node = nodeOf(this.peer)
     this.#text = text

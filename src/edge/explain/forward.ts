@@ -2,6 +2,7 @@
 
 import type { BalanceConfig } from '../../config/pool-config.ts'
 import { withoutQuery } from '../../base/path/path.ts'
+import { certificateFields } from '../../http1/fields.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
 import type {
   ExplainedField,
@@ -117,6 +118,7 @@ const ofHop: ReadonlySet<string> = new Set([
   'forwarded',
   'via',
   'cdn-loop',
+  ...Object.values(certificateFields).map(name => name.toLowerCase()),
 ])
 
 /** Whether a value holds no secret: the gateway's own words on the hop, or what the question has said itself. A constant of the configuration may be a key of the origin. */

@@ -59,7 +59,7 @@ const reasons: Readonly<Record<StepName, Tell>> = {
   locate: ({ x }, refusal) => located(x, refusal),
   secure: ({ x }, refusal) => ({
     reason: refusal === null ? `Reached over ${x.scheme}.` : `${inWords(refusal)}.`,
-    compared: [],
+    compared: certificateOf(x),
   }),
   admit: ({ x, access }, refusal) => accessReason(x, access, refusal),
   meter: (rehearsed, refusal) => metered(rehearsed, refusal),
@@ -107,6 +107,14 @@ const reasons: Readonly<Record<StepName, Tell>> = {
           ? 'Sent to the origin.'
           : 'Sent to the provider.',
   }),
+}
+
+/** Returns what there is to compare where the zone asks for certificates. */
+function certificateOf({ client, zone }: Exchange): readonly Compared[] {
+  const asked = zone === null ? null : zone.config.tls.client
+  if (asked === null) return []
+  const value = client.tls?.certificate?.subject ?? null
+  return [{ what: 'client certificate', value: value === null ? null : shown(value), with: asked.mode }]
 }
 
 function located(x: Exchange, refusal: Refusal | null): Reason {

@@ -1,13 +1,16 @@
 // What would happen to a request that nobody sends: the steps of the gateway themselves decide, on a copy of what they would move. No count moves, nobody is
 // banned, nothing is logged, and no origin is asked.
 
+import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
 import { AddressTable } from '../../base/address/address-table.ts'
 import { rememberEach } from '../../base/remember.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { AccessDecision } from '../../access/policy.ts'
 import { nothingAutomatic } from '../../certificates/automatic.ts'
+import { trustOf } from '../../certificates/client-trust.ts'
 import type { Config } from '../../config/config.ts'
+import { ClientCertificate } from '../../tls/client-certificate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Counting, Limiter } from '../../limits/limiter.ts'
 import { createLogger } from '../../log/log.ts'
@@ -19,10 +22,10 @@ import { tooLarge } from '../bound.ts'
 import { requestBody } from '../../http1/request-head.ts'
 import { Exchanges } from '../client/exchanges.ts'
 import { HeadReader } from '../client/head-reader.ts'
-import type { Exchange, Step } from '../exchange.ts'
+import type { ClientTls, Exchange, Step } from '../exchange.ts'
 import type { Plane } from '../plane.ts'
 import { buildSnapshot, type EdgeZone, type Snapshot, type SnapshotParts } from '../snapshot.ts'
-import { AbsentClient } from './client.ts'
+import { AbsentClient, usualTls } from './client.ts'
 import { explanationOf } from './explanation.ts'
 import { headBytes } from './head.ts'
 import type { Decision, Rehearsed } from './rehearsed.ts'
@@ -43,11 +46,7 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
   const access: AccessDecision[] = []
   const limiter = new StillLimiter(stage.limiter)
   const plane = planeOf(stage, asked, limiter, decision => access.push(decision))
-  const client = new AbsentClient(
-    asked.address,
-    asked.body,
-    stage.config.listen.some(({ tls }) => tls),
-  )
+  const client = new AbsentClient(asked.address, asked.body, tlsFor(stage.config, asked))
   const begun = begin(plane, client, asked)
   const { x } = begun
   x.keepAlive = false
@@ -65,6 +64,18 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
   const { verdict } = decisions.at(-1)!
   if (verdict !== null && typeof verdict === 'object') answer(x, verdict)
   return { explanation: explanationOf(rehearsed) }
+}
+
+/** Returns TLS as most clients speak it, where there is a listener with TLS, with a certificate that the zone accepts if the question has one. */
+function tlsFor(
+  { listen, zones }: Config,
+  { zone, host, clientCertificate }: RequestInQuestion,
+): ClientTls | null {
+  if (!listen.some(({ tls }) => tls)) return null
+  const trust = trustOf(zones.find(({ name }) => name === zone)?.tls.client ?? null)
+  if (trust === '' || clientCertificate === null) return { ...usualTls, trust }
+  const certificate = new ClientCertificate(new X509Certificate(clientCertificate), null)
+  return { ...usualTls, trust, certificate, host: host ?? '' }
 }
 
 function isOver(decisions: readonly Decision[]): boolean {

@@ -86,6 +86,7 @@ const commands: Readonly<Record<string, Command>> = {
         help: "such as 'accept: text/html', or @PATH for a file of them; repeatable",
       },
       'body-size': { type: 'string', value: 'BYTES', help: 'the size of its body' },
+      'client-certificate': { type: 'string', value: 'PATH', help: 'the certificate of the client, PEM' },
       file: { type: 'string', value: 'PATH', help: 'a file with its body, of which AI calls need it' },
       zone: { type: 'string', value: 'NAME', help: 'the zone; default the one that the host leads to' },
       ...access,

@@ -43,6 +43,7 @@ export interface Input {
   readonly address?: string
   readonly zone?: string
   readonly 'body-size'?: string
+  readonly 'client-certificate'?: string
   readonly args: readonly string[]
 }
 

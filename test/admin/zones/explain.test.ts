@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
 import { Edge, edgeConfig, openAccess } from '../../help/edge.ts'
+import { root } from '../../help/source.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { described, flawsOf } from '../openapi/openapi-document.ts'
 import { allowing, startApi } from '../api.ts'
@@ -10,13 +13,14 @@ import { tokenWith } from '../../tokens/token-with.ts'
 import type { Explanation } from '../../../src/zones/explanation.ts'
 import { explanation, zoneWith } from './zones.ts'
 
+const pem = readFileSync(join(root, 'test/golden/config/files/clients-ca.pem'), 'utf8')
 const path = '/client/v4/zones/main/explain'
 const plain = { host: 'shop.main.test', address: '203.0.113.7' }
 
 test('a question is passed on as it would be sent, and answered', async t => {
   const { ask, given } = await startApi(t)
   const headers = { Accept: 'text/html', 'x-tag': ['one', 'two'] }
-  const body = { ...plain, path: '//a b', method: 'PUT', headers, body_size: 3 }
+  const body = { ...plain, path: '//a b', method: 'PUT', headers, body_size: 3, client_certificate: pem }
   const response = await ask('POST', path, { body })
   assert.deepEqual([response.status, response.json.result], [200, JSON.parse(JSON.stringify(explanation))])
   const { account: _, ...asked } = given.asked!
@@ -33,6 +37,7 @@ test('a question is passed on as it would be sent, and answered', async t => {
     ],
     body: null,
     bodySize: 3,
+    clientCertificate: pem,
   })
   await ask('POST', path, { body: plain })
   const { target, method, bodySize } = given.asked!
@@ -48,6 +53,7 @@ test('all mistakes of a question are told with their place', async t => {
     headers: { 'a b': 'x', ok: 'a\rb' },
     body: 'x',
     body_size: 1,
+    client_certificate: 'x',
     more: 1,
   }
   const { status, json } = await ask('POST', path, { body })
@@ -56,6 +62,7 @@ test('all mistakes of a question are told with their place', async t => {
   assert.deepEqual(places.toSorted(), [
     '/address',
     '/body_size',
+    '/client_certificate',
     '/headers/a b',
     '/headers/ok',
     '/host',

@@ -31,6 +31,7 @@ const question: RequestInQuestion = {
   address: '127.0.0.1',
   body: null,
   bodySize: null,
+  clientCertificate: null,
 }
 
 /** Asks what would happen; the request must be about the zone. */
@@ -162,6 +163,7 @@ const requests: fc.Arbitrary<RequestInQuestion> = fc.record({
   address: fc.constantFrom('127.0.0.1', '127.0.0.5', '127.0.0.9', '127.0.0.77'),
   body: fc.constantFrom(null, null, null, '', 'hello', 'x'.repeat(60)),
   bodySize: fc.constant(null),
+  clientCertificate: fc.constant(null),
 })
 
 interface Given {
@@ -673,6 +675,7 @@ test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, 
       JSON.stringify({ model: 'nobody/x', messages: [] }),
     ),
     bodySize: fc.constant(null),
+    clientCertificate: fc.constant(null),
   })
   // Whatever is drawn, each outcome is among them.
   const plain = {
@@ -683,6 +686,7 @@ test('an AI call gets what its explanation has foretold', { timeout: 120_000 }, 
     address: '127.0.0.1',
     body: null,
     bodySize: null,
+    clientCertificate: null,
   }
   const token = [['svc-aig-authorization', `Bearer ${ai.token}`]] as const
   const examples: [RequestInQuestion][] = [

@@ -90,6 +90,7 @@ const question = {
   address: '203.0.113.7',
   body: null,
   bodySize: null,
+  clientCertificate: null,
 }
 
 test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {

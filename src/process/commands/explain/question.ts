@@ -12,11 +12,21 @@ interface Question {
   readonly headers: Readonly<Record<string, readonly string[]>>
   readonly body?: string
   readonly body_size?: number
+  readonly client_certificate?: string
 }
 
 /** Returns the body for the API, or a mistake as a sentence. */
 export function questionOf(input: Input): { readonly value: Question } | { readonly flaw: string } {
-  const { host, address, path, method, header = [], file, 'body-size': size } = input
+  const {
+    host,
+    address,
+    path,
+    method,
+    header = [],
+    file,
+    'body-size': size,
+    'client-certificate': pem,
+  } = input
   if (host === undefined || address === undefined) return { flaw: 'a request needs --host and --address' }
   if (header.some(isSecret)) return { flaw: secretInArgument }
   if (size !== undefined && !/^\d{1,13}$/.test(size)) return { flaw: '--body-size must be a number of bytes' }
@@ -24,6 +34,8 @@ export function questionOf(input: Input): { readonly value: Question } | { reado
   if ('flaw' in headers) return headers
   const body = file === undefined ? undefined : textOf(file)
   if (body === null) return { flaw: '--file names a file that cannot be read' }
+  const certificate = pem === undefined ? undefined : textOf(pem)
+  if (certificate === null) return { flaw: '--client-certificate names a file that cannot be read' }
   return {
     value: {
       host,
@@ -33,6 +45,7 @@ export function questionOf(input: Input): { readonly value: Question } | { reado
       ...(method !== undefined && { method }),
       ...(body !== undefined && { body }),
       ...(size !== undefined && { body_size: Number(size) }),
+      ...(certificate !== undefined && { client_certificate: certificate }),
     },
   }
 }

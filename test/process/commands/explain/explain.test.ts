@@ -123,6 +123,10 @@ test('2 for what cannot be told', async t => {
     2,
     'gatehouse: --body-size must be a number of bytes\n',
   ])
+  assert.deepEqual(await told(...from, '--client-certificate', '/nowhere.pem'), [
+    2,
+    'gatehouse: --client-certificate names a file that cannot be read\n',
+  ])
   assert.deepEqual(await told(...from, '--zone', 'none'), [
     2,
     'gatehouse: Zone not found, or this token is not allowed to access its account (7003)\n',
