@@ -22,6 +22,8 @@ interface Sender<Owner> {
 }
 
 export class Outflow<Owner> {
+  /** Bytes that were sent of all bodies. */
+  sent = 0
   readonly #writer: FrameWriter
   readonly #sender: Sender<Owner>
   #window = defaultWindow
@@ -118,6 +120,7 @@ export class Outflow<Owner> {
     this.#window -= length
     stream.sendWindow -= length
     stream.sentSince += length
+    this.sent += length
     if (length === frameLimit || at + length === bytes.length) this.#sender.sentFrame()
   }
 

@@ -639,9 +639,11 @@ export class ServerSession<Owner> implements FrameTaker {
   #sweepStreams(now: number, rate: number): void {
     const since = Math.min(now - this.#sweptAt, longestLook)
     this.#sweptAt = now
+    const sent = this.#outflow.sent
+    this.#outflow.sent = 0
     if (rate === 0) return
     for (const stream of this.#streams.values()) {
-      if (!isSlow(stream, since, rate)) continue
+      if (!isSlow(stream, sent, since, rate)) continue
       this.reset(stream, errorCode.cancel)
       this.#user.aborted(stream, 'slow_reader')
     }
@@ -723,9 +725,12 @@ function linesOf(fields: readonly string[]): string {
   return lines
 }
 
-/** Whether a client is too slow to allow what waits for it, `since` ms after the last look. */
-function isSlow(stream: Stream<unknown>, since: number, rate: number): boolean {
-  const sent = stream.sentSince
+/**
+ * Whether a client is too slow to allow what waits for it, `since` ms after the last look, since when it has allowed so many bytes of all streams: a stream whose own window is
+ * open has to wait for those.
+ */
+function isSlow(stream: Stream<unknown>, sentOfAll: number, since: number, rate: number): boolean {
+  const sent = stream.sendWindow > 0 ? sentOfAll : stream.sentSince
   stream.sentSince = 0
   if (stream.waiting === 0) {
     stream.waited = stream.earned = 0

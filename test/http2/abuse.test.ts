@@ -1,0 +1,342 @@
+// What a client can make a session do for nothing: each way ends at a stated bound, and is counted by its reason.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
+import {
+  block,
+  codeOf,
+  data,
+  frame,
+  get,
+  headers,
+  Peer,
+  ping,
+  post,
+  preface,
+  rstStream,
+  settings,
+  uint32,
+  windowUpdate,
+} from '../help/http2.ts'
+
+const { endHeaders, endStream } = flag
+const window = setting.initialWindowSize
+
+/** Sends what `next` makes, again and again, until the session fails; returns how often. Output is taken as a client would that reads. */
+function flood(peer: Peer, next: (i: number) => readonly Buffer[], most = 20_000): number {
+  for (let i = 0; i < most; i++) {
+    for (let state = peer.send(...next(i)); state !== 'done'; state = peer.session.readOn(peer.now))
+      peer.frames()
+    if (peer.fault !== null) return i + 1
+    peer.frames()
+  }
+  return most
+}
+
+/** Returns the number of the stream that is opened as the i-th. */
+function id(i: number): number {
+  return 2 * i + 1
+}
+
+// ── resets ──
+
+/** What makes a stream be reset that was just opened, by the client or by us. */
+const resets: Readonly<Record<string, (stream: number) => readonly Buffer[]>> = {
+  'RST_STREAM, the rapid reset': stream => [headers(stream), rstStream(stream)],
+  'a WINDOW_UPDATE by nothing': stream => [headers(stream), windowUpdate(stream, 0)],
+  'a WINDOW_UPDATE that is too large': stream => [headers(stream), windowUpdate(stream, 2 ** 31 - 1)],
+  'DATA behind its end': stream => [headers(stream), data(stream, 'x')],
+  'HEADERS behind its end': stream => [headers(stream), headers(stream)],
+  'HEADERS in its middle': stream => [
+    headers(stream, post, endHeaders),
+    headers(stream, [['a', 'b']], endHeaders),
+  ],
+  'PRIORITY of a wrong size': stream => [headers(stream), frame(frameType.priority, 0, stream, 'abc')],
+  'a body that is too long': stream => [
+    headers(stream, [...post, ['content-length', '1']], endHeaders),
+    data(stream, 'ab'),
+  ],
+  'a malformed head': stream => [headers(stream, [...get, ['connection', 'close']])],
+}
+
+for (const [what, made] of Object.entries(resets))
+  test(`${what} ends the connection when it has come a thousand times`, () => {
+    const peer = Peer.greeted()
+    assert.equal(
+      flood(peer, i => made(id(i))),
+      1_001,
+    )
+    assert.equal(peer.fault, 'resets')
+    assert.equal(codeOf(peer.frames(), 0), errorCode.enhanceYourCalm)
+    assert.ok(peer.requests.every(({ aborted }) => aborted !== null))
+    assert.equal(peer.session.streamCount, 0)
+  })
+
+test('streams that are refused count as reset', () => {
+  const peer = Peer.greeted(1)
+  assert.equal(
+    flood(peer, i => [headers(id(i))]),
+    1_002,
+  )
+  assert.equal(peer.fault, 'resets')
+  assert.equal(peer.requests.length, 1)
+})
+
+test('a client may cancel 33 requests a second, and a quarter of what it gets responses to', () => {
+  const peer = Peer.greeted()
+  const cancelled = flood(
+    peer,
+    i => {
+      peer.now += 40
+      return [headers(id(i)), rstStream(id(i))]
+    },
+    5_000,
+  )
+  assert.equal(cancelled, 5_000)
+  const busy = Peer.greeted()
+  busy.onBegin = ({ stream }) => {
+    if (stream.id % 10 !== 9) busy.session.respond(stream, 204, '', true)
+  }
+  flood(busy, i => (id(i) % 10 === 9 ? [headers(id(i)), rstStream(id(i))] : [headers(id(i))]), 10_000)
+  assert.equal(busy.fault, null)
+})
+
+// ── frames that carry nothing ──
+
+/** By name: the frames that are sent again and again. */
+const idle: Readonly<Record<string, readonly Buffer[]>> = {
+  PING: [ping],
+  'PING answers': [frame(frameType.ping, flag.ack, 0, Buffer.alloc(8))],
+  SETTINGS: [settings([window, 1], [window, 2 ** 20])],
+  'empty SETTINGS': [settings()],
+  'SETTINGS acknowledgements': [frame(frameType.settings, flag.ack, 0)],
+  PRIORITY: [frame(frameType.priority, 0, 77, Buffer.alloc(5))],
+  PRIORITY_UPDATE: [frame(frameType.priorityUpdate, 0, 0, uint32(1))],
+  'WINDOW_UPDATE of the connection': [windowUpdate(0, 1)],
+  'WINDOW_UPDATE of a stream': [windowUpdate(1, 1)],
+  'WINDOW_UPDATE of a stream that has ended': [windowUpdate(3, 1)],
+  'RST_STREAM of a stream that has ended': [rstStream(3)],
+  'empty DATA': [data(1, '')],
+  GOAWAY: [frame(frameType.goAway, 0, 0, Buffer.alloc(8))],
+  'frames that nobody knows': [frame(99, 0, 0, 'abc')],
+}
+
+for (const [what, frames] of Object.entries(idle))
+  test(`${what} without end is too much after 2,000`, () => {
+    const peer = Peer.greeted()
+    peer.send(headers(1, post, endHeaders), headers(3), rstStream(3))
+    const count = flood(peer, () => frames)
+    assert.ok(count > 1_900 && count <= 2_001, String(count))
+    assert.equal(peer.fault, 'control_frames')
+    assert.equal(codeOf(peer.frames(), 0), errorCode.enhanceYourCalm)
+  })
+
+test('HEADERS on streams that we have reset are too much after as many', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1, post, endHeaders))
+  peer.session.reset(peer.requests[0]!.stream, errorCode.cancel)
+  const count = flood(peer, () => [headers(1)])
+  assert.ok(count > 1_900 && count <= 2_001)
+  assert.equal(peer.fault, 'control_frames')
+})
+
+test('a client may send 100 of them a second, and four with each frame of data that it takes', () => {
+  const peer = Peer.greeted()
+  const often = flood(
+    peer,
+    () => {
+      peer.now += 11
+      return [ping]
+    },
+    10_000,
+  )
+  assert.equal(often, 10_000)
+  const reading = Peer.greeted()
+  reading.send(settings([window, 2 ** 30]), windowUpdate(0, 2 ** 30), headers(1))
+  const { stream } = reading.requests[0]!
+  reading.session.respond(stream, 200, '', false)
+  for (let i = 0; i < 10_000; i++) {
+    reading.session.write(stream, Buffer.alloc(1_000))
+    reading.frames()
+    reading.send(windowUpdate(1, 1_000), windowUpdate(0, 1_000), ping)
+  }
+  assert.equal(reading.fault, null)
+})
+
+test('a response that is let go by single bytes earns nothing, and ends', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => {
+    peer.session.respond(stream, 200, '', false)
+    peer.session.write(stream, Buffer.alloc(100_000))
+  }
+  peer.send(settings([window, 0]), headers(1))
+  peer.frames()
+  const count = flood(peer, () => [windowUpdate(1, 1)])
+  assert.ok(count <= 2_001)
+  assert.equal(peer.fault, 'control_frames')
+  assert.equal(peer.requests[0]!.aborted, 'session')
+})
+
+// ── heads ──
+
+test('a header block ends after 64 frames, and after as many bytes as a head may have', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1, get, endStream))
+  assert.ok(flood(peer, () => [frame(frameType.continuation, 0, 1)]) <= 64)
+  assert.equal(peer.fault, 'header_block')
+  assert.equal(codeOf(peer.frames(), 0), errorCode.enhanceYourCalm)
+  const large = Peer.greeted()
+  large.send(headers(1, get, endStream))
+  const count = flood(large, () => [frame(frameType.continuation, 0, 1, Buffer.alloc(8_000))])
+  assert.equal(count, 3)
+  assert.equal(large.fault, 'header_block')
+  assert.equal(large.requests.length, 0)
+})
+
+test('a field that is repeated from the table costs its size each time', () => {
+  const peer = Peer.greeted()
+  const value = Buffer.alloc(4_000, 'a')
+  const bomb = Buffer.concat([Buffer.from([0x40, 1, 0x62, 0x7f, 0xa1, 0x1e]), value])
+  const first = frame(frameType.headers, endHeaders | endStream, 1, Buffer.concat([block(...get), bomb]))
+  const repeated = Buffer.concat([block(...get), Buffer.alloc(12_000, 0xbe)])
+  peer.send(first, frame(frameType.headers, endHeaders | endStream, 3, repeated), headers(5))
+  const [one, many, next] = peer.requests
+  assert.equal(one!.fault, null)
+  assert.equal(many!.fault, 'http_headers_exceed_limit')
+  assert.ok(many!.head.fields.length <= 16)
+  assert.equal(next!.fault, null)
+})
+
+test('a header block that stays open, and a client that says nothing, end in time', () => {
+  const silent = new Peer()
+  silent.session.sweep(9_999, 0)
+  assert.equal(silent.fault, null)
+  silent.session.sweep(10_000, 0)
+  assert.equal(silent.fault, 'slow_head')
+  const slow = Peer.greeted()
+  slow.now = 50_000
+  slow.send(headers(1, get, endStream))
+  slow.session.sweep(59_000, 0)
+  assert.equal(slow.fault, null)
+  slow.session.sweep(60_000, 0)
+  assert.equal(slow.fault, 'slow_head')
+  const done = Peer.greeted()
+  done.send(headers(1, get, endStream), frame(frameType.continuation, endHeaders, 1))
+  done.session.sweep(100_000, 0)
+  assert.equal(done.fault, null)
+})
+
+test('settings that are never acknowledged end the connection after 30 s', () => {
+  const peer = new Peer()
+  peer.send(preface, settings())
+  peer.session.sweep(29_999, 0)
+  assert.equal(peer.fault, null)
+  peer.session.sweep(30_000, 0)
+  assert.equal(peer.fault, 'settings_timeout')
+  assert.equal(codeOf(peer.frames(), 0), errorCode.settingsTimeout)
+})
+
+// ── slow readers ──
+
+/** Looks at the pace each second. */
+function sweepFor(peer: Peer, seconds: number, rate: number): void {
+  for (let i = 0; i < seconds; i++) peer.session.sweep((peer.now += 1_000), rate)
+}
+
+test('a stream whose window stays closed is reset a minute later, and no other', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => {
+    peer.session.respond(stream, 200, '', false)
+    if (stream.id === 1) peer.session.write(stream, Buffer.alloc(70_000))
+  }
+  peer.send(headers(1), headers(3))
+  peer.frames()
+  sweepFor(peer, 60, 500)
+  assert.equal(peer.requests[0]!.aborted, null)
+  sweepFor(peer, 2, 500)
+  assert.equal(peer.requests[0]!.aborted, 'slow_reader')
+  assert.equal(codeOf(peer.frames(), 1), errorCode.cancel)
+  assert.equal(peer.requests[1]!.aborted, null)
+  assert.equal(peer.fault, null)
+})
+
+test('streams that wait for each other are as slow as all of them together', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => {
+    peer.session.respond(stream, 200, '', false)
+    peer.session.write(stream, Buffer.alloc(2 ** 20))
+  }
+  peer.send(settings([window, 2 ** 20]), ...Array.from({ length: 20 }, (_, i) => headers(id(i))))
+  peer.frames()
+  for (let i = 0; i < 200; i++) {
+    peer.send(windowUpdate(0, 600))
+    peer.frames()
+    sweepFor(peer, 1, 500)
+  }
+  assert.ok(peer.requests.every(({ aborted }) => aborted === null))
+  sweepFor(peer, 62, 500)
+  assert.ok(peer.requests.every(({ aborted }) => aborted === 'slow_reader'))
+})
+
+test('a stream that keeps up with the rate goes on, and any does without a rate', () => {
+  for (const [rate, bytes] of [
+    [500, 600],
+    [0, 0],
+  ] as const) {
+    const peer = Peer.greeted()
+    peer.onBegin = ({ stream }) => {
+      peer.session.respond(stream, 200, '', false)
+      peer.session.write(stream, Buffer.alloc(2 ** 20))
+    }
+    peer.send(settings([window, 0]), windowUpdate(0, 2 ** 20), headers(1))
+    for (let i = 0; i < 300; i++) {
+      if (bytes > 0) peer.send(windowUpdate(1, bytes))
+      peer.frames()
+      sweepFor(peer, 1, rate)
+    }
+    assert.equal(peer.requests[0]!.aborted, null)
+  }
+})
+
+// ── memory and turns ──
+
+test('no more is read while output is not taken', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.respond(stream, 200, `x: ${'a'.repeat(4_000)}\r\n`, true)
+  let count = 0
+  while (count < 1_000 && peer.send(headers(id(count++))) === 'done');
+  assert.ok(count < 70, String(count))
+  peer.frames()
+  assert.equal(peer.session.readOn(0), 'done')
+})
+
+test('a turn reads a thousand frames, or 31 requests, and goes on in the next', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(headers(1, post, endHeaders))
+  assert.equal(peer.send(...Array.from({ length: 3_000 }, () => data(1, 'x'))), 'more')
+  assert.ok(peer.requests[0]!.body.length <= 1_024)
+  assert.equal(peer.session.readOn(0), 'more')
+  assert.equal(peer.session.readOn(0), 'done')
+  assert.equal(peer.requests[0]!.body.length, 3_000)
+  assert.equal(peer.send(...Array.from({ length: 60 }, (_, i) => headers(id(i + 1)))), 'more')
+  assert.ok(peer.requests.length <= 33)
+  assert.equal(peer.session.readOn(0), 'done')
+  assert.equal(peer.requests.length, 61)
+})
+
+test('bytes of a body that wait for nobody hold no packets', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1, post, endHeaders))
+  const before = process.memoryUsage().arrayBuffers
+  for (let i = 0; i < 500; i++) {
+    const packet = Buffer.allocUnsafeSlow(64 * 1024)
+    data(1, 'x').copy(packet)
+    peer.session.read(packet.subarray(0, 10), 0)
+  }
+  globalThis.gc?.()
+  peer.session.readBody(peer.requests[0]!.stream)
+  assert.equal(peer.requests[0]!.body.length, 500)
+  assert.ok(globalThis.gc === undefined || process.memoryUsage().arrayBuffers - before < 2 ** 20)
+})
