@@ -43,6 +43,10 @@ export interface Config {
     readonly connectionsPerAddress: number // of each process; 0: no limit
     readonly keepAlive: number // ms
   }
+  readonly http2: {
+    readonly enabled: boolean // whether listeners with TLS offer it
+    readonly maxConcurrentStreams: number // of each connection
+  }
   readonly log: {
     readonly level: LogLevel
     readonly access: boolean
@@ -183,6 +187,7 @@ export interface Endpoint {
 export interface Listener extends Endpoint {
   readonly tls: boolean
   readonly proxyProtocol?: boolean // whether each connection begins with a PROXY header; absent for no
+  readonly h2c?: boolean // whether clients may speak HTTP/2 without TLS, if they know of it before (RFC 9113 section 3.3); absent for no
 }
 
 export interface ManagementConfig {

@@ -5,11 +5,13 @@ import type { Operator } from '../config/custom-errors-config.ts'
 import { ruleIdOf } from '../config/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi, composeShared } from '../errors/compose-ai.ts'
+import { composeForGrpc } from '../errors/compose-grpc.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { linesOf } from '../errors/response-head.ts'
 import type { Exchange, ResponseTop } from './exchange.ts'
+import { isGrpc } from './grpc.ts'
 import { factsOf } from './exchange-facts.ts'
 import { talliesOf } from './note-error.ts'
 import { hstsLine } from './forward/response-heads.ts'
@@ -75,6 +77,7 @@ function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string
 
 function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {
   const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
+  if (isGrpc(x.head)) return composeForGrpc(refusal, occasionOf(x), options)
   if (x.aiCaller !== null)
     return composeForAi(
       refusal,

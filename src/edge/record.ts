@@ -30,6 +30,7 @@ function recordAll(x: Exchange): void {
   const now = plane.clock.monotonic()
   const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
   zone.request(x.status, now - x.startedAt)
+  plane.metrics.versions[x.head.version].inc()
   countPhases(x, now)
   if (x.refusal !== null && !x.isPreview) {
     plane.metrics.error(errorRows[x.refusal.error].code)
@@ -87,7 +88,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     method: holdsOurs(head.method) ? '' : head.method,
     host: x.host,
     target: x.aiCaller !== null && holdsOurs(head.target) ? '' : head.target,
-    version: `1.${head.minor}`,
+    version: head.version,
     status: x.status,
     error: x.refusal?.error ?? null,
     cause: causeOf(x.refusal),

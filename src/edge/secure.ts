@@ -5,12 +5,15 @@ import { refuseCertificate } from './client-certificate.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
 
 /**
- * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013), a client without a certificate that the zone accepts (1017),
+ * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013, over HTTP/2 only where the certificate is another one, 421), a client without a certificate that the zone accepts (1017),
  * and TLS below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
  */
 export function secure(x: Exchange): Refusal | 'answered' | null {
   const { tls } = x.client
-  if (tls !== null && !isFor(x, tls)) return refuse('sni_host_mismatch')
+  if (tls !== null && !isFor(x, tls)) {
+    if (x.head.version !== '2') return refuse('sni_host_mismatch')
+    if (!mayShare(x, tls)) return refuse('misdirected_request')
+  }
   if (x.zone === null) return null
   const rules = x.zone.config.tls
   if (rules.redirect && x.scheme !== 'https') return redirect(x)
@@ -30,6 +33,12 @@ function isFor(x: Exchange, { serverName }: ClientTls): boolean {
   if (serverName === null || serverName === x.host) return true
   const { zones, ai } = x.snapshot
   return x.zone === null ? ai?.hosts.has(serverName) === true : zones.find(serverName) === x.zone
+}
+
+/** Whether a client may use a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section 9.1.1): the same certificate is good for both, and both ask the same of clients. */
+function mayShare({ snapshot, zone, host }: Exchange, { serverName, trust }: ClientTls): boolean {
+  const { certificates } = snapshot
+  return trust === (zone?.trust ?? '') && certificates.find(serverName) === certificates.find(host)
 }
 
 function redirect(x: Exchange): Refusal | 'answered' {

@@ -68,6 +68,7 @@ export interface Snapshot {
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
+  readonly http2: Config['http2']
   /** For the listeners that speak TLS. */
   readonly certificates: Certificates
   /** Of authorities that check hosts. */
@@ -117,6 +118,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
     limits: config.limits,
     client: config.client,
+    http2: config.http2,
     ...automaticParts(config, parts.automatic, parts.before),
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),

@@ -1442,7 +1442,7 @@ export const protocolErrors = {
     cause:
       'A preview was asked for with an unknown code, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
-      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 501, 503 and 505.',
+      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 421, 501, 503 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -1539,6 +1539,23 @@ export const protocolErrors = {
       '**Do not retry.** Leave the Expect header out, or use the value 100-continue, the only one that HTTP defines.',
     cause: 'An Expect header with a value other than a single 100-continue.',
     remedy: 'Nothing: correct the client.',
+  },
+  misdirected_request: {
+    code: 421,
+    status: 421,
+    title: 'Misdirected request',
+    category: 'tls',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail:
+      'Your program used its encrypted connection for another site than the one that it was opened for. The gateway serves that site, but only over a connection of its own.',
+    guidance: '**Do not retry.** Open another connection for this hostname, as browsers do by themselves.',
+    cause:
+      'Over HTTP/2 on a TLS listener, the :authority of a request belongs to another zone than the server name of the handshake, and the zones have different certificates or ask for different client certificates.',
+    remedy:
+      'Nothing: clients retry on a connection of its own. Zones that share a certificate can share connections.',
   },
   not_implemented: {
     code: 501,

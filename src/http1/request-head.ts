@@ -13,6 +13,9 @@ import {
   settleTarget,
 } from './request-line.ts'
 
+/** A version as Via and logs have it. */
+type HttpVersion = '1.0' | '1.1' | '2'
+
 export interface HeadLimits {
   /** Bytes of the request target. */
   readonly url: number
@@ -28,8 +31,9 @@ export class RequestHead implements FieldReader, RequestLine {
   method = ''
   /** The request target in origin form, bytes as received (latin1). */
   target = ''
-  /** The minor version: 0 or 1. */
+  /** The minor version: 0, or 1 for all that is not HTTP/1.0. */
   minor = 1
+  version: HttpVersion = '1.1'
   readonly fields: string[] = []
   readonly ids: FieldId[] = []
   /** The Host value, or the authority of an absolute target; null when there is none. */

@@ -22,6 +22,7 @@ export interface RequestLine {
   method: string
   target: string
   minor: number
+  version: string
   host: string | null
   fault: HeadFault | null
 }
@@ -59,6 +60,7 @@ function readVersion(text: string, at: number, head: RequestLine): boolean {
   if (text.startsWith('HTTP/1.1\r\n', at)) return true
   if (text.startsWith('HTTP/1.0\r\n', at)) {
     head.minor = 0
+    head.version = '1.0'
     return true
   }
   if (/^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))) head.fault = 'http_version_not_supported'

@@ -57,6 +57,16 @@ const clientCertificates = [
 const proxyFailures = ['untrusted', 'missing', 'malformed', 'closed', 'timeout', 'other'] as const
 export type ProxyFailure = (typeof proxyFailures)[number]
 
+/** How connections of HTTP/2 end that a client makes impossible. */
+const http2Failures = [
+  'protocol',
+  'settings_timeout',
+  'resets',
+  'control_frames',
+  'header_block',
+  'slow_head',
+] as const
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -80,6 +90,9 @@ export class EdgeMetrics {
   /** Clients that were cut off for being too slow. */
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
+  /** Requests, by version of HTTP. */
+  readonly versions = tallies(['1.0', '1.1', '2'])
+  readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
   readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)

@@ -8,7 +8,6 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/http2/server-session.ts ServerSession': 'what HTTP/2 to clients will be served by',
   'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
   'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',
 }

@@ -105,6 +105,13 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'store/sqlite/sqlite-store': ['store/sqlite/'],
   'tokens/token-uses': ['tallies/hourly-uses'],
   'wire/access': ['edge/admit'],
+  'wire/http2': [
+    'edge/client/http2-connection',
+    'edge/client/http2-stream',
+    'edge/accept/overture',
+    'edge/grpc',
+    'errors/compose-grpc',
+  ],
   'wire/ai-native': ['edge/ai/'],
   'wire/guards': ['edge/', 'http1/going-away', 'base/clock', 'base/turns/slices'],
   'wire/pipelining': ['edge/client/connection'],

@@ -438,7 +438,7 @@ export const edge: readonly Mutated[] = [
     tests: ['wire/proxy-protocol'],
     changes: [
       {
-        text: '!this.#client.isAnonymous && ',
+        text: '!this.#peer.isAnonymous && ',
         becomes: '',
         breaks: 'a client that the balancer does not know may give itself any address',
       },
@@ -518,6 +518,54 @@ export const edge: readonly Mutated[] = [
         text: 'head.keepAlive = false',
         becomes: '',
         breaks: 'what follows bytes that are no HTTP is read as a request',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-stream.ts',
+    tests: ['wire/http2'],
+    changes: [
+      {
+        text: 'else this.#session.reset(this.stream, errorCode.internal)',
+        becomes: 'else this.#session.end(this.stream, null)',
+        breaks: 'a client takes half a response for a whole one',
+      },
+      {
+        text: ".replace(acceptLine, '')",
+        becomes: '',
+        breaks: 'a client of HTTP/2 gets a key that it never asked for',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-connection.ts',
+    tests: ['wire/http2'],
+    changes: [
+      {
+        text: 'if (x.bytesIn > x.bodyLimit) return refuseBody(x, tooLarge(x))',
+        becomes: '',
+        breaks: 'a body without a length may have any',
+      },
+      {
+        text: 'if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()',
+        becomes: '',
+        breaks: 'a connection of HTTP/2 lasts for ever',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/attempt.ts',
+    tests: ['wire/http2'],
+    changes: [
+      {
+        text: "if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)",
+        becomes: 'if (false)',
+        breaks: 'a client takes an origin that is no WebSocket for one',
+      },
+      {
+        text: "this.#x.head.version !== '2' || acceptsKey(this.#x.outgoing, head)",
+        becomes: 'true',
+        breaks: 'an origin that has not read the handshake passes for a WebSocket',
       },
     ],
   },

@@ -231,8 +231,8 @@ export const origin: readonly Mutated[] = [
         breaks: 'an origin fills the memory with a head that never ends',
       },
       {
-        text: "if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket')",
-        becomes: 'if (!user.wantsUpgrade)',
+        text: "!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket'",
+        becomes: '!user.wantsUpgrade',
         breaks: 'an origin switches to another protocol than was asked for',
       },
       {

@@ -23,14 +23,18 @@ export function resolveListeners(
   }
   for (const { proxy_protocol } of listeners)
     if (proxy_protocol.value && trusted_proxies.length === 0)
-      findings.flaw(
+      findings.mistake(
         proxy_protocol,
         'a listener with proxy_protocol requires trusted_proxies: only they may announce a client',
       )
-  return listeners.map(({ address, tls, proxy_protocol }) => ({
+  for (const { tls, h2c } of listeners)
+    if (tls.value && h2c.value)
+      findings.flaw(h2c, 'is only for listeners without tls, which offer HTTP/2 in the handshake')
+  return listeners.map(({ address, tls, proxy_protocol, h2c }) => ({
     ...address.value,
     tls: tls.value,
     ...(proxy_protocol.value && { proxyProtocol: true }),
+    ...(h2c.value && { h2c: true }),
   }))
 }
 

@@ -63,6 +63,10 @@ export function resolve(settings: Settings, findings: Findings): Config {
       connectionsPerAddress: client.connections_per_address,
       keepAlive: client.keep_alive,
     },
+    http2: {
+      enabled: settings.http2.enabled,
+      maxConcurrentStreams: settings.http2.max_concurrent_streams,
+    },
     log: { level: log.level, access: log.access, sample: log.sample },
     shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
     store: resolveStore(settings, findings),

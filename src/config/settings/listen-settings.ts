@@ -2,7 +2,7 @@
 
 import { cipherSuites } from '../config.ts'
 import { endpoint } from './host-rules.ts'
-import { certificates, durationOrOff, oneOf, revocationLists, truth } from './rules.ts'
+import { certificates, durationOrOff, oneOf, revocationLists, truth, whole } from './rules.ts'
 import {
   group,
   list,
@@ -27,6 +27,7 @@ const listener = shorthand(
     address: required(placed(scalar(endpoint))),
     tls: optional(placed(scalar(truth)), unwritten('tls', false)),
     proxy_protocol: optional(placed(scalar(truth)), unwritten('proxy_protocol', false)),
+    h2c: optional(placed(scalar(truth)), unwritten('h2c', false)),
   }),
 )
 
@@ -35,6 +36,7 @@ export const listen = optional(list(listener, { least: 1 }), [
     address: unwritten('listen', { host: '0.0.0.0', port: 8080 }),
     tls: unwritten('tls', false),
     proxy_protocol: unwritten('proxy_protocol', false),
+    h2c: unwritten('h2c', false),
   },
 ])
 
@@ -50,6 +52,12 @@ const clientCertificates = mapping(
 )
 
 export type ClientCertificateSettings = Value<typeof clientCertificates>
+
+/** HTTP/2 with clients. */
+export const http2 = group({
+  enabled: optional(scalar(truth), true),
+  max_concurrent_streams: optional(scalar(whole(1, 10_000)), 128),
+})
 
 /** What one zone asks of connections. */
 export const zoneTls = group({

@@ -6,7 +6,7 @@ import { providerNames } from '../config.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
-import { listen, serverTls, zoneTls } from './listen-settings.ts'
+import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { pools } from './pool-settings.ts'
 import { rewrite } from './rewrite-settings.ts'
@@ -140,6 +140,7 @@ export const schema = mapping({
   name: optional(scalar(pseudonym), 'gatehouse'),
   workers: optional(scalar(workerCount), 0),
   listen,
+  http2,
   tls: serverTls,
   admin: unlessGiven(
     'GATEHOUSE_ADMIN',

@@ -9,17 +9,23 @@ import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/config.ts'
 import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
+import { Http2Connection } from '../client/http2-connection.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
+import { Overture } from './overture.ts'
 import { Proxied } from './proxied.ts'
 
 /** How many connections are looked at for one that is idle, before a client is refused. */
 const mostLookedAt = 100
 
-type Way = Pick<Listener, 'tls' | 'proxyProtocol'>
+/** A connection of either version, or what comes before one. */
+type Connection = ClientConnection | Http2Connection | Before
+type Before = Handshake | Proxied | Overture
+
+type Way = Pick<Listener, 'tls' | 'proxyProtocol' | 'h2c'>
 
 const plainWay: Way = { tls: false }
 
@@ -27,7 +33,7 @@ export class Clients {
   readonly limits = new ConnectionLimits()
   readonly #plane: Plane
   readonly #warnings: LogThrottle
-  readonly #connections = new Set<ClientConnection | Handshake | Proxied>()
+  readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
 
   constructor(plane: Plane, warnings: LogThrottle) {
@@ -72,9 +78,9 @@ export class Clients {
   retire(): void {
     const { zones } = this.#plane.snapshot
     for (const connection of this.#connections) {
-      const tls = connection instanceof ClientConnection ? connection.tls : null
-      if (tls !== null && tls.trust !== (zones.find(tls.host)?.trust ?? ''))
-        (connection as ClientConnection).retire()
+      const isOpen = connection instanceof ClientConnection || connection instanceof Http2Connection
+      const tls = isOpen ? connection.tls : null
+      if (isOpen && tls !== null && tls.trust !== (zones.find(tls.host)?.trust ?? '')) connection.retire()
     }
   }
 
@@ -112,12 +118,12 @@ export class Clients {
     return false
   }
 
-  #connect(socket: Socket, peer: string, way: Way): ClientConnection | Handshake | Proxied {
+  #connect(socket: Socket, peer: string, way: Way): Connection {
     try {
       if (way.proxyProtocol) return this.#awaitClient(socket, peer, way)
-      return way.tls
-        ? this.#shakeHands(socket)
-        : new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
+      if (way.tls) return this.#shakeHands(socket)
+      if (way.h2c) return this.#listen(socket)
+      return new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
     } catch (bug) {
       this.limits.leave(peer)
       throw bug
@@ -126,16 +132,31 @@ export class Clients {
 
   #shakeHands(transport: Socket, proxied: Proxied | null = null, client: Announced | null = null): Handshake {
     const owner = {
-      shaken: (handshake: Handshake, socket: Socket, tls: ClientTls | null) =>
-        this.#succeed(handshake, socket, { tls, isMisplaced: tls === null, transport, client }),
+      shaken: (handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean) =>
+        this.#succeed(handshake, socket, { tls, isMisplaced: tls === null, transport, client }, isHttp2),
       failed: (handshake: Handshake) => this.#closed(handshake),
     }
     return new Handshake(transport, this.#plane, owner, proxied)
   }
 
-  #awaitClient(socket: Socket, peer: string, { tls }: Way): Proxied {
+  /** Waits for the first bytes, which say which version it is. */
+  #listen(socket: Socket, proxied: Proxied | null = null, client: Announced | null = null): Overture {
+    const owner = {
+      heard: (overture: Overture, isHttp2: boolean) =>
+        this.#succeed(
+          overture,
+          socket,
+          { tls: null, isMisplaced: false, transport: socket, client },
+          isHttp2,
+        ),
+      failed: (overture: Overture) => this.#closed(overture),
+    }
+    return new Overture(socket, this.#plane, owner, proxied)
+  }
+
+  #awaitClient(socket: Socket, peer: string, way: Way): Proxied {
     return new Proxied(socket, peer, this.#plane, {
-      announced: (proxied, client) => this.#announce(proxied, client, tls),
+      announced: (proxied, client) => this.#announce(proxied, client, way),
       failed: (proxied, failure) => {
         this.#closed(proxied)
         this.#countProxyFailure(failure, peer)
@@ -144,16 +165,19 @@ export class Clients {
   }
 
   /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
-  #announce(proxied: Proxied, client: Announced, isTls: boolean): void {
+  #announce(proxied: Proxied, client: Announced, { tls, h2c }: Way): void {
     const { socket } = proxied
     const limit = this.#move(proxied, client.peer)
     if (limit !== null) {
       this.#closed(proxied)
       return this.#turnAway(socket, limit)
     }
-    if (!isTls)
+    if (!tls && !h2c)
       return this.#succeed(proxied, socket, { tls: null, isMisplaced: false, transport: socket, client })
-    this.#replace(proxied, this.#shakeHands(socket, proxied, client))
+    this.#replace(
+      proxied,
+      tls ? this.#shakeHands(socket, proxied, client) : this.#listen(socket, proxied, client),
+    )
     socket.resume()
   }
 
@@ -168,14 +192,17 @@ export class Clients {
   }
 
   /** Puts the connection that a handshake has led to in its place. */
-  #succeed(before: Handshake | Proxied, socket: Socket, arrival: Arrival): void {
-    const connection = new ClientConnection(socket, this.#plane, closed => this.#closed(closed), arrival)
+  #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
+    const closed = (connection: Connection) => this.#closed(connection)
+    const connection = isHttp2
+      ? new Http2Connection(socket, this.#plane, closed, arrival)
+      : new ClientConnection(socket, this.#plane, closed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()
     socket.resume()
   }
 
-  #replace(before: Handshake | Proxied, connection: ClientConnection | Handshake): void {
+  #replace(before: Before, connection: Connection): void {
     this.#connections.delete(before)
     this.#connections.add(connection)
   }
@@ -206,7 +233,7 @@ export class Clients {
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
-  #closed(connection: ClientConnection | Handshake | Proxied): void {
+  #closed(connection: Connection): void {
     if (!this.#connections.delete(connection)) return
     this.#plane.metrics.clientConnections.dec()
     this.limits.leave(connection.peer)

@@ -19,9 +19,12 @@ const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 /** What a client asked for in its hello, and what is asked of it. */
 type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust'>
 
+const bothVersions = ['h2', 'http/1.1']
+const http1Only = ['http/1.1']
+
 interface HandshakeOwner {
   /** There is a connection, secured or, with null, one that spoke something else than TLS; `handshake` is over. */
-  shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null): void
+  shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
   /** There will be none; `handshake` is over. */
   failed(handshake: Handshake): void
 }
@@ -108,7 +111,13 @@ export class Handshake {
   #shakeHands(secureContext: SecureContext, { ticket }: ClientHello, aim: Aim): void {
     // Whatever is wrong with a certificate is answered with an error that says so, not with an alert.
     const asking = { requestCert: aim.trust !== '', rejectUnauthorized: false }
-    const options = { isServer: true, secureContext, ALPNProtocols: ['http/1.1'], highWaterMark, ...asking }
+    const options = {
+      isServer: true,
+      secureContext,
+      ALPNProtocols: this.#plane.snapshot.http2.enabled ? bothVersions : http1Only,
+      highWaterMark,
+      ...asking,
+    }
     const { ticketKeys } = this.#plane.snapshot.certificates
     const secured = ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options))
     this.#secured = secured
@@ -160,7 +169,7 @@ export class Handshake {
   #passOn(socket: Socket, tls: ClientTls | null, failure: TlsFailure | null = null): void {
     if (failure !== null) this.#plane.metrics.tlsFailures[failure].inc()
     // Over only then, so that a bug in that still ends the connection.
-    this.#owner.shaken(this, socket, tls)
+    this.#owner.shaken(this, socket, tls, this.#secured?.alpnProtocol === 'h2')
     this.#end()
   }
 

@@ -232,7 +232,7 @@ export class ClientConnection implements Client, ByteSink {
   // ── what the reader has found ──
 
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void {
-    const x = this.#exchanges.of(head, body)
+    const x = this.#exchanges.of(head, body, this)
     if (x === null) return this.refuse('host_invalid', bytes)
     this.exchange = x
     x.startShortPhase()
@@ -243,7 +243,7 @@ export class ClientConnection implements Client, ByteSink {
 
   refuse(fault: HeadFault | 'request_timeout', bytes: Buffer): void {
     this.#reader.pending = null
-    this.exchange = this.#exchanges.ofRefused(bytes)
+    this.exchange = this.#exchanges.ofBytes(bytes, this)
     answer(this.exchange, refuse(fault))
   }
 

@@ -111,11 +111,11 @@ function begin(
   const bytes = headBytes(asked)
   const head = new HeadReader().read(bytes, plane.snapshot.limits) ?? 'bad_request'
   const exchanges = new Exchanges(client, plane)
-  if (typeof head === 'string') return { x: exchanges.ofRefused(bytes), refusal: refuse(head) }
+  if (typeof head === 'string') return { x: exchanges.ofBytes(bytes, client), refusal: refuse(head) }
   client.body = requestBody(head)
-  const x = exchanges.of(head, client.body)
+  const x = exchanges.of(head, client.body, client)
   if (x !== null) return { x, refusal: null }
-  return { x: exchanges.ofRefused(bytes), refusal: refuse('host_invalid') }
+  return { x: exchanges.ofBytes(bytes, client), refusal: refuse('host_invalid') }
 }
 
 function planeOf(

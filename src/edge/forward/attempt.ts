@@ -12,6 +12,7 @@ import type { Lease, RequestSink } from '../origin/lease.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
+import { acceptsKey } from './websocket-key.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { KeptBody } from './kept-body.ts'
 import { outboundHead } from './outbound-request.ts'
@@ -145,6 +146,9 @@ export class Attempt implements ConnectionUser {
   }
 
   head(head: ResponseHead, body: ResponseBody): void {
+    // Over HTTP/2 it would open the tunnel that the origin does not (RFC 8441 section 5).
+    if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
+      return this.#spoil('GH_BAD_UPGRADE')
     if (!this.#carrier.takes(head, body)) return
     this.#relaying = relay(this.#x, this.#lease!, head, body)
     if (this.#relaying === null) this.#spoil()
@@ -169,6 +173,11 @@ export class Attempt implements ConnectionUser {
     this.#relaying!.end(trailers)
     lease.giveBack()
     x.client.finish(x)
+  }
+
+  completes(head: ResponseHead): boolean {
+    // Over HTTP/1 the client looks by itself.
+    return this.#x.head.version !== '2' || acceptsKey(this.#x.outgoing, head)
   }
 
   switched(head: ResponseHead): TunnelUser {
@@ -239,9 +248,9 @@ export class Attempt implements ConnectionUser {
   }
 
   /** Fails for a response that came whole and yet is none. */
-  #spoil(): void {
+  #spoil(way: OriginFault = 'GH_BAD_ANSWER'): void {
     this.letGo()
-    this.#carrier.fail('receive', fault('GH_BAD_ANSWER'))
+    this.#carrier.fail('receive', fault(way))
   }
 
   #enter(stage: Stage, timeout: number): void {

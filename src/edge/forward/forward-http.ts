@@ -8,6 +8,7 @@ import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { answer } from '../answer.ts'
+import { callTimeout, isGrpc } from '../grpc.ts'
 import { forgetBody } from '../client/gather-body.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
@@ -121,8 +122,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   connect(fresh: boolean): void {
     this.#attempt = null
     this.#redirectBody = null
-    if (this.#totalDeadline === Number.POSITIVE_INFINITY)
-      this.#totalDeadline = deadlineIn(this.#x, this.timeouts.total)
+    if (this.#totalDeadline === Number.POSITIVE_INFINITY) this.#totalDeadline = this.#deadlineOfAll()
     this.ask(fresh, this.#body)
   }
 
@@ -254,6 +254,12 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.#attempt = null
     this.#redirectBody.read(body)
     return true
+  }
+
+  #deadlineOfAll(): number {
+    const x = this.#x
+    const total = deadlineIn(x, this.timeouts.total)
+    return isGrpc(x.head) ? Math.min(total, deadlineIn(x, callTimeout(x.head))) : total
   }
 
   #letGo(): void {

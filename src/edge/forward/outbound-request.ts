@@ -60,7 +60,7 @@ function vouching(x: Exchange, address: string): string {
 /** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */
 function hops(x: Exchange): string {
   const { head, snapshot } = x
-  if (head.via === null && head.cdnLoop === null && head.minor === 1) return snapshot.hops
-  const via = appended(head.via, `1.${head.minor} ${snapshot.name}`)
+  if (head.via === null && head.cdnLoop === null && head.version === '1.1') return snapshot.hops
+  const via = appended(head.via, `${head.version} ${snapshot.name}`)
   return `Via: ${via}\r\nCDN-Loop: ${appended(head.cdnLoop, snapshot.name)}\r\n`
 }

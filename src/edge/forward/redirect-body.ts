@@ -81,6 +81,10 @@ export class RedirectBody implements ConnectionUser {
     this.#impossible()
   }
 
+  completes(): boolean {
+    return this.#impossible()
+  }
+
   switched(): TunnelUser {
     return this.#impossible()
   }

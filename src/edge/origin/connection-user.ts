@@ -23,6 +23,8 @@ export interface ConnectionUser {
   /** All that was read is delivered for now. */
   flushResponse(): void
   end(trailers: string[] | null): void
+  /** Whether a 101 agrees to the WebSocket that was asked for. */
+  completes(head: ResponseHead): boolean
   /** The response was 101; returns what takes the bytes of the other protocol. */
   switched(head: ResponseHead): TunnelUser
   originDrained(): void

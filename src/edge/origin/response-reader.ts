@@ -100,7 +100,7 @@ export class ResponseReader {
 
   #switch(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
     const user = lease.user!
-    if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket')
+    if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !user.completes(head))
       return this.#refuse('GH_BAD_UPGRADE')
     this.mayReuse = false
     lease.phase = 'receive'

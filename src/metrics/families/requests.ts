@@ -56,6 +56,18 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_http_versions_total',
+    help: 'Requests, by version of HTTP.',
+    read: ({ edge }) => byName(edge.versions, version => ({ version })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_http2_connections_failed_total',
+    help: 'HTTP/2 connections closed because the client broke the protocol or met a limit, by reason.',
+    read: ({ edge }) => byName(edge.http2Failures, reason => ({ reason })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_connections_refused_total',
     help: 'Client connections refused, by limit: a setting under client, or descriptors.',
     read: ({ edge }) => byName(edge.refusedConnections, reason => ({ reason })),

@@ -7,16 +7,13 @@ import { request } from '../../help/raw.ts'
 
 function start(t: TestContext, settings: EdgeSettings = {}) {
   const steps = stepsOver(t, [], settings)
-  const { client } = steps.exchange(request('GET /'))
-  const exchanges = new Exchanges(
-    { ...client, peer: '192.0.2.1', isTrusted: false, isAnonymous: false },
-    steps.plane,
-  )
+  const client = { ...steps.exchange(request('GET /')).client, isTrusted: false }
+  const exchanges = new Exchanges({ peer: '192.0.2.1', isAnonymous: false }, steps.plane)
   const of = (host: string) => {
     const { head, requestBody } = steps.exchange(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
-    return exchanges.of(head, requestBody)
+    return exchanges.of(head, requestBody, client)
   }
-  return { plane: steps.plane, exchanges, of }
+  return { plane: steps.plane, exchanges, of, client }
 }
 
 test('each request goes by its own Host, and one that is none is no request', t => {
@@ -48,8 +45,8 @@ test('a reload of the trusted proxies counts for connections that are open', t =
 })
 
 test('what never became a request has its host where that can be made out, and ends the connection', t => {
-  const { exchanges } = start(t)
-  const x = exchanges.ofRefused(Buffer.from('GET /\u0000 HTTP/1.1\r\nHost: Site.Test\r\n'))
+  const { exchanges, client } = start(t)
+  const x = exchanges.ofBytes(Buffer.from('GET /\u0000 HTTP/1.1\r\nHost: Site.Test\r\n'), client)
   assert.deepEqual([x.host, x.keepAlive, x.requestBody.done], ['site.test', false, true])
-  assert.equal(exchanges.ofRefused(Buffer.from('\u0016\u0003\u0001')).host, '')
+  assert.equal(exchanges.ofBytes(Buffer.from('\u0016\u0003\u0001'), client).host, '')
 })

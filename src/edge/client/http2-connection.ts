@@ -1,0 +1,409 @@
+// One connection of a client over HTTP/2: many requests at a time, each on a stream of its own, and how all of them end.
+
+import type { Socket } from 'node:net'
+import { canonicalAddress } from '../../base/address/address.ts'
+import { reset } from '../../base/reset.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
+import type { HeadFault } from '../../http1/request-line.ts'
+import { errorCode } from '../../http2/frames.ts'
+import { ServerSession } from '../../http2/server-session.ts'
+import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../http2/session-user.ts'
+import { Shown } from '../../tokens/verify.ts'
+import { answer, answerBug } from '../answer.ts'
+import { tooLarge } from '../bound.ts'
+import type { ClientTls, Exchange } from '../exchange.ts'
+import { guarded } from '../guarded.ts'
+import type { Plane } from '../plane.ts'
+import { record } from '../record.ts'
+import { serve } from '../serve.ts'
+import type { Arrival } from './connection.ts'
+import { ClientPace } from './client-pace.ts'
+import { Exchanges } from './exchanges.ts'
+import { Lifetime } from './lifetime.ts'
+import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
+import { TlsPace } from './tls-pace.ts'
+import { nodeOf } from './way.ts'
+
+/** Ms between two looks at the pace of streams. */
+const lookEvery = 1_000
+
+export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
+  readonly peer: string
+  readonly isAnonymous: boolean
+  readonly node: string
+  readonly tls: ClientTls | null
+  readonly shown = new Shown()
+  readonly session: ServerSession<StreamClient>
+  readonly #socket: Socket
+  readonly #transport: Socket
+  readonly #plane: Plane
+  readonly #closed: (connection: Http2Connection) => void
+  readonly #lifetime: Lifetime
+  readonly #exchanges: Exchanges
+  readonly #pace = new ClientPace()
+  readonly #tlsPace: TlsPace | null
+  /** Those that serve a request. */
+  readonly #clients = new Set<StreamClient>()
+  /** Those whose bodies have come since they were last flushed. */
+  #fed: StreamClient[] = []
+  /** Streams that are reset once what waits of them is sent. */
+  readonly #ending = new Set<ClientStream>()
+  #isFlushPlanned = false
+  /** Whether what was written last is still on its way. */
+  #isWriting = false
+  /** Whether reading waits for that. */
+  #isFull = false
+  #isShutDown = false
+  #lookedAt = 0
+
+  /** `closed` hears once that the connection is closed. */
+  constructor(
+    socket: Socket,
+    plane: Plane,
+    closed: (connection: Http2Connection) => void,
+    { tls, transport, client }: Arrival,
+  ) {
+    this.#socket = socket
+    this.#transport = transport
+    this.tls = tls
+    this.#tlsPace = tls === null ? null : new TlsPace(socket, transport)
+    this.#plane = plane
+    this.#closed = closed
+    this.peer = client?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.isAnonymous = client?.isAnonymous ?? false
+    this.node = nodeOf(this.peer)
+    this.#exchanges = new Exchanges(this, plane)
+    this.#lifetime = new Lifetime(socket, plane)
+    this.session = new ServerSession(this, plane.snapshot.http2, plane.coarseNow)
+    this.#on('data', (bytes: Buffer) => this.#receive(bytes))
+    // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
+    this.#on('end', () => this.#cut())
+    socket.on('error', () => {})
+    this.#on('close', () => this.#onClose())
+    if (this.session.hasOutput) this.outputReady()
+  }
+
+  // ── what time and shutdown ask of it ──
+
+  get isIdle(): boolean {
+    const hasWork = this.session.streamCount > 0 || this.session.hasOutput || this.#socket.writableLength > 0
+    return this.session.requestCount > 0 && this.#lifetime.isOpen && !hasWork
+  }
+
+  /** Acts on deadlines that have passed, its own and those of the exchanges that it serves. */
+  sweep(now: number): void {
+    for (const client of this.#clients)
+      if (client.exchange !== null) this.#sweepStream(client, client.exchange, now)
+    try {
+      if (now - this.#lookedAt >= lookEvery) this.#look(now)
+      if (now >= this.#lifetime.deadline) this.#expire(now)
+      if (this.#tlsPace?.isFlooded()) this.#cut()
+      this.#settle()
+    } catch (bug) {
+      this.#crashed(bug)
+    }
+  }
+
+  /** Announces the end of the connection, and closes it when the last response is sent. */
+  drain(): void {
+    try {
+      this.#shutDown()
+    } catch (bug) {
+      this.#crashed(bug)
+    }
+  }
+
+  /** Closes behind what it serves: its handshake checked the client by rules that are no longer in effect. */
+  retire(): void {
+    this.drain()
+  }
+
+  /** Has WebSockets closed by their ends. */
+  goAway(): void {
+    for (const { exchange } of this.#clients)
+      try {
+        exchange?.upstream?.goAway?.()
+      } catch (bug) {
+        answerBug(exchange!, bug)
+      }
+  }
+
+  /** Cuts the connection; a client in the middle of a response sees that it is cut. */
+  destroy(): void {
+    let isWhole = this.#socket.writableLength === 0 && !this.session.hasOutput
+    for (const client of this.#clients) {
+      const x = client.exchange
+      isWhole &&= x?.upstream?.isFarewellSaid === true
+      if (x !== null) client.cut(x)
+    }
+    if (isWhole) this.#socket.destroy()
+    else reset(this.#socket, this.#transport)
+  }
+
+  // ── what its streams ask of it ──
+
+  concluded(client: StreamClient, x: Exchange): void {
+    this.#clients.delete(client)
+    if (this.#clients.size === 0 && this.#lifetime.isOpen) {
+      this.#lifetime.exchangeEnded(x)
+      this.#lifetime.awaitRequest()
+    }
+    record(x)
+  }
+
+  resetBehind(stream: ClientStream): void {
+    this.#ending.add(stream)
+    this.outputReady()
+  }
+
+  // ── what the session has found ──
+
+  get limits(): HeadLimits {
+    return this.#plane.snapshot.limits
+  }
+
+  get headTimeout(): number {
+    return this.#plane.snapshot.client.headerTimeout
+  }
+
+  begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
+    try {
+      this.#begin(stream, head, fault)
+    } catch (bug) {
+      this.#plane.log.error({ err: bug }, 'request failed: internal error')
+      this.session.reset(stream, errorCode.internal)
+    }
+  }
+
+  #begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
+    const body = new StreamBody(head.contentLength, stream.isRequestWhole || stream.isTunnel)
+    head.version = '2'
+    head.chunked = body.framing === 'chunked'
+    const client = new StreamClient(this, stream, body)
+    const x = fault === null ? this.#exchanges.of(head, body, client) : null
+    const exchange = x ?? this.#exchanges.ofRefused(head, body, client)
+    client.exchange = exchange
+    stream.owner = client
+    this.#clients.add(client)
+    this.#lifetime.exchangeBegun()
+    if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()
+    if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
+    else serve(x)
+  }
+
+  body({ owner: client, isRequestWhole }: ClientStream, bytes: Buffer): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    try {
+      x.bytesIn += bytes.length
+      if (x.upgrade !== 'done') {
+        if (x.bytesIn > x.bodyLimit) return refuseBody(x, tooLarge(x))
+        if (isRequestWhole && x.bytesIn === x.head.contentLength) client.body.done = true
+      }
+      x.upstream?.body(bytes)
+      this.#fed.push(client)
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  bodyEnd({ owner: client }: ClientStream, trailers: readonly string[] | null): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    try {
+      client.body.done = true
+      client.body.trailers = trailers === null ? null : [...trailers]
+      x.upstream?.bodyEnd()
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  aborted({ owner: client }: ClientStream, fault: StreamFault): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    if (fault === 'slow_reader') this.#plane.metrics.slowClients.response.inc()
+    try {
+      client.left(x)
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  drained({ owner: client }: ClientStream): void {
+    const x = client?.exchange
+    if (!x) return
+    try {
+      x.upstream?.clientDrained()
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  /** Writes with the next turn what all streams have said by then. */
+  outputReady(): void {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    setImmediate(this.#flush)
+  }
+
+  failed(fault: SessionFault, detail: string): void {
+    this.#plane.metrics.http2Failures[fault].inc()
+    this.#plane.log.debug(
+      { client: this.peer, fault, detail },
+      'HTTP/2 connection closed: the client broke its rules',
+    )
+    this.outputReady()
+  }
+
+  // ── reading and writing ──
+
+  #receive(bytes: Buffer): void {
+    if (!this.#lifetime.isOpen) return
+    const state = this.session.read(bytes, this.#plane.coarseNow)
+    this.#wasRead(state)
+  }
+
+  #wasRead(state: ReadState): void {
+    const fed = this.#fed
+    if (fed.length > 0) {
+      this.#fed = []
+      for (const { exchange } of fed) if (exchange !== null) this.#flushBody(exchange)
+    }
+    if (state === 'done') return void this.#socket.resume()
+    this.#socket.pause()
+    if (state === 'more') setImmediate(this.#readOn)
+    else this.#isFull = true
+  }
+
+  #flushBody(x: Exchange): void {
+    try {
+      x.upstream?.flushBody()
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  readonly #readOn = guarded(
+    () => {
+      if (this.#lifetime.isOpen) this.#wasRead(this.session.readOn(this.#plane.coarseNow))
+    },
+    bug => this.#crashed(bug),
+  )
+
+  readonly #flush = guarded(
+    () => {
+      this.#isFlushPlanned = false
+      this.#writeOn()
+    },
+    bug => this.#crashed(bug),
+  )
+
+  readonly #written = guarded(
+    () => {
+      this.#isWriting = false
+      this.#writeOn()
+    },
+    bug => this.#crashed(bug),
+  )
+
+  #writeOn(): void {
+    if (this.#isWriting || this.#socket.destroyed) return
+    const bytes = this.session.takeOutput()
+    if (bytes !== null) {
+      this.#isWriting = true
+      this.#socket.write(bytes, () => this.#written())
+    }
+    if (bytes === null && this.#isFull) {
+      this.#isFull = false
+      this.#readOn()
+    }
+    this.#settle()
+  }
+
+  /** Ends what has nothing more to say: streams whose response was cut short, and the connection itself. */
+  #settle(): void {
+    for (const stream of this.#ending) {
+      if (!stream.isClosed && stream.waiting > 0) continue
+      this.#ending.delete(stream)
+      this.session.reset(stream, errorCode.internal)
+    }
+    const isDone = this.session.isDone && !this.session.hasOutput && !this.#isWriting
+    if (isDone && this.#lifetime.isOpen) this.#lifetime.close()
+  }
+
+  // ── endings ──
+
+  #sweepStream(client: StreamClient, x: Exchange, now: number): void {
+    try {
+      const { upstream } = x
+      if (upstream !== null && now >= upstream.deadline) upstream.expire()
+      const fault = client.exchange === null ? null : client.bodyFault(x, now)
+      if (fault === null) return
+      this.#plane.metrics.slowClients[fault].inc()
+      refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  #look(now: number): void {
+    this.#lookedAt = now
+    const { responseRate } = this.#plane.snapshot.client
+    this.session.sweep(now, responseRate)
+    if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
+    this.#plane.metrics.slowClients.response.inc()
+    this.#cut()
+  }
+
+  #expire(now: number): void {
+    this.#lifetime.deadline = Number.POSITIVE_INFINITY
+    if (this.#lifetime.isOpen) {
+      if (this.session.requestCount === 0) this.#plane.metrics.slowClients.head.inc()
+      this.session.shutdown(now)
+    } else if (this.#socket.writableLength > 0) reset(this.#socket, this.#transport)
+    else this.#socket.destroy()
+  }
+
+  #shutDown(): void {
+    if (this.#isShutDown) return
+    this.#isShutDown = true
+    this.session.shutdown(this.#plane.coarseNow)
+  }
+
+  /** Drops a client that has left, or does not do its part. */
+  #cut(): void {
+    this.#abandonAll()
+    reset(this.#socket, this.#transport)
+  }
+
+  #abandonAll(): void {
+    this.#lifetime.isOpen = false
+    this.session.close()
+    // Those whose request was whole are no streams of the session any more.
+    for (const client of this.#clients) if (client.exchange !== null) client.left(client.exchange)
+  }
+
+  #onClose(): void {
+    this.#closed(this)
+    this.#abandonAll()
+  }
+
+  #crashed(bug: unknown): void {
+    this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
+    this.destroy()
+  }
+
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    this.#socket.on(
+      event,
+      guarded(handle, bug => this.#crashed(bug)),
+    )
+  }
+}
+
+function refuseBody(x: Exchange, refusal: Refusal): void {
+  x.upstream?.abort()
+  answer(x, refusal)
+}

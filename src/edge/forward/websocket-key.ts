@@ -1,0 +1,18 @@
+// Whether an origin has read the handshake of a WebSocket as one (RFC 6455 section 4.1), where the client cannot look for itself.
+
+import { createHash } from 'node:crypto'
+import { equalsIgnoreCase, type FieldLines } from '../../http1/fields.ts'
+
+const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** Whether the response has the Sec-WebSocket-Accept that the key of the request asks for. */
+export function acceptsKey(request: FieldLines, response: FieldLines): boolean {
+  const key = valueIn(request, 'sec-websocket-key')
+  const wanted = createHash('sha1').update(`${key}${guid}`).digest('base64')
+  return valueIn(response, 'sec-websocket-accept') === wanted
+}
+
+function valueIn({ fields }: FieldLines, name: string): string | null {
+  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
+  return null
+}
