@@ -201,6 +201,7 @@ export class Admission {
       sections: this.#sectionsOf(id, person),
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
       visit: visitOf(known),
+      isAlone: known.request.headers['sec-fetch-dest'] === 'document',
       now: this.#parts.clock.now(),
       origin,
       issuer: this.#parts.issuer(),

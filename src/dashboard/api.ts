@@ -107,8 +107,14 @@ export class Api {
   }
 
   /** Sets what is stored as it comes, of a media type. */
-  async putText<T>(path: string, text: string, contentType: string): Promise<Result<T>> {
-    return read<T>(await this.#ask({ method: 'PUT', target: targetOf(path), body: text, contentType }))
+  async putText<T>(
+    path: string,
+    text: string,
+    contentType: string,
+    conditions: Conditions = {},
+  ): Promise<Result<T>> {
+    const target = targetOf(path)
+    return read<T>(await this.#ask({ method: 'PUT', target, body: text, contentType, ...conditions }))
   }
 
   patch<T>(path: string, body: unknown, conditions?: Conditions): Promise<Result<T>> {

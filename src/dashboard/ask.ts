@@ -27,6 +27,8 @@ export interface Ask {
   /** The management API, as this person may ask it. */
   readonly api: Api
   readonly visit: Visit
+  /** Whether a browser says that it shows the response by itself, and not in a frame (Fetch Metadata, Sec-Fetch-Dest). */
+  readonly isAlone: boolean
   /** Ms since the epoch. */
   readonly now: number
   /** Where people reach the pages, without a slash at the end. */

@@ -13,6 +13,7 @@ import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'
+import { etagOf, unmet } from '../request/precondition.ts'
 
 /** Responds with those that are set, without their HTML. */
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
@@ -33,7 +34,7 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiR
   if (kept === null) return noPage
   // It may be large: to read it is one step, to write it another.
   await nextTurn()
-  return success({ ...viewPage(kept.record), html: kept.record.html })
+  return success({ ...viewPage(kept.record), html: kept.record.html }, etagOf(revisionOf(kept.record)))
 }
 
 /** Sets a page, or puts it in place of the one that is set. */
@@ -43,23 +44,33 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
   const html = call.body as string
   if (html.trim() === '') return blank
   if (hasTooManyTokens(html)) return tooManyTokens
-  const { now, zone } = call
+  const { now, zone, ifMatch } = call
   const name = { account: zoneOwner, id: `${zone.name}/${type}` }
   const make = (kept: ErrorPage | null) => {
+    const refusal = unmet(ifMatch, kept && revisionOf(kept))
+    if (refusal !== null) return refusal
     const createdAt = kept?.createdAt ?? now
-    const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt: now }
+    // Later than before, whatever the clocks say, since states are told apart by it.
+    const modifiedAt = kept === null ? now : Math.max(now, kept.modifiedAt + 1)
+    const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt }
     return { record, audit: auditOf(call, kept ? 'update' : 'create', resourceOf(name.id), ['html']) }
   }
   const set = await upsert(store.errorPages, name, make, log)
-  return 'record' in set ? success(viewPage(set.record)) : set
+  return 'record' in set ? success(viewPage(set.record), etagOf(revisionOf(set.record))) : set
 }
 
 export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
-  const audit = auditOf(call, 'delete', resourceOf(`${call.zone.name}/${type}`))
-  const isGone = await drop(store.errorPages, audit, log, undefined, zoneOwner)
-  return isGone ? success({ type }) : noPage
+  const id = `${call.zone.name}/${type}`
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  for (;;) {
+    const kept = await store.errorPages.get(zoneOwner, id)
+    const refusal = kept && unmet(call.ifMatch, revisionOf(kept.record))
+    if (refusal !== null) return refusal
+    if (await drop(store.errorPages, audit, log, kept?.version, zoneOwner)) return success({ type })
+    if (kept === null) return noPage
+  }
 }
 
 function typeOf({ params }: ZoneCall): ErrorPageType | null {
@@ -68,6 +79,10 @@ function typeOf({ params }: ZoneCall): ErrorPageType | null {
 
 function viewPage({ type, html, modifiedAt }: ErrorPage) {
   return { type, size: Buffer.byteLength(html), modified_at: isoTime(modifiedAt) }
+}
+
+function revisionOf({ createdAt, modifiedAt, html }: ErrorPage) {
+  return { revision: [createdAt, modifiedAt, html.length].map(part => part.toString(36)).join('x') }
 }
 
 function resourceOf(id: string): Resource {

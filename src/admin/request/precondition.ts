@@ -12,11 +12,12 @@ export function etagOf({ revision }: Revision): ApiResponse['headers'] {
   return { etag: `"${revision}"` }
 }
 
-/** Refuses a change where If-Match is there and names another tag than there is now (412), or is none (400); null lets it pass. */
-export function unmet(ifMatch: string | null, current: Revision): ApiResponse | null {
+/** Refuses a change where If-Match is there and names another tag than there is now, or there is nothing now (412), or is none (400); null lets it pass. */
+export function unmet(ifMatch: string | null, current: Revision | null): ApiResponse | null {
   if (ifMatch === null) return null
   const tags = parseIfMatch(ifMatch)
   if (tags === null) return malformed
+  if (current === null) return gone
   const headers = etagOf(current)
   return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
 }
@@ -40,4 +41,5 @@ export function parseIfMatch(field: string): readonly string[] | '*' | null {
 /** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
 const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
+const gone = failure('stale')
 const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags such as "7"')

@@ -133,7 +133,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     id: 'getErrorPage',
     tag,
     summary: 'Show an error page with its HTML',
-    response: json(success(errorPageWithHtml)),
+    response: json(success(errorPageWithHtml), ['etag']),
   },
   [`PUT ${errorPage}`]: {
     id: 'setErrorPage',
@@ -144,7 +144,7 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
       schema: html,
       examples: { 'With a box': '<!doctype html><title>Sorry</title>::SVC_ERROR_1000S_BOX::' },
     },
-    response: json(success(named('ErrorPage'))),
+    response: json(success(named('ErrorPage')), ['etag']),
   },
   [`DELETE ${errorPage}`]: {
     id: 'deleteErrorPage',

@@ -54,8 +54,21 @@ export const zoneRows: readonly ZoneRow[] = [
 
   { method: 'GET', path: pages, permission: 'Custom Errors Read', handle: listErrorPages },
   { method: 'GET', path: page, permission: 'Custom Errors Read', handle: getErrorPage },
-  { method: 'PUT', path: page, permission: 'Custom Errors Write', body: htmlBody, handle: setErrorPage },
-  { method: 'DELETE', path: page, permission: 'Custom Errors Write', handle: deleteErrorPage },
+  {
+    method: 'PUT',
+    path: page,
+    permission: 'Custom Errors Write',
+    body: htmlBody,
+    headers: ['if-match'],
+    handle: setErrorPage,
+  },
+  {
+    method: 'DELETE',
+    path: page,
+    permission: 'Custom Errors Write',
+    headers: ['if-match'],
+    handle: deleteErrorPage,
+  },
 
   // It changes nothing, so who may read may try.
   {

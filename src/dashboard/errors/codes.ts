@@ -14,10 +14,11 @@ import {
   type Preview,
   previewOf,
   sourcesInWords,
+  zoneCrumbs,
   zoneNamed,
   zonesOf,
 } from './asked.ts'
-import { frame, framed, framedText } from './sandbox.ts'
+import { alone, frame, framed, framedText } from './sandbox.ts'
 
 export const showCodes: Handler = async ask => {
   const words = (ask.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
@@ -112,14 +113,15 @@ export const showCode: Handler = async ask => {
   }
 }
 
-/** Shows the page of an error in a zone, alone. */
+/** Shows the page of an error in a zone, for a frame. */
 export const frameError: Handler = async ask => {
   const entry = entryOf(ask)
   if (entry === null) return notFound
   const zone = await findZone(ask)
   if (!zone.ok) return zone
+  if (ask.isAlone) return alone(ask, `${entry.code} ${entry.title}`, zoneCrumbs(ask))
   const preview = await previewOf(ask.api, zone.result.id, { code: entry.code, accept: person })
-  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
 }
 
 function entryOf({ params }: Ask): Entry | null {

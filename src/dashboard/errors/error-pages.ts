@@ -6,14 +6,14 @@ import { redirectTo } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { type ErrorPage, findZone, previewOf, sourcesInWords, zoneCrumbs } from './asked.ts'
 import { type PageType, pageTypeOf } from './page-types.ts'
-import { frame, framed, framedText } from './sandbox.ts'
+import { alone, frame, framed, framedText } from './sandbox.ts'
 import { sizeInWords } from './zone.ts'
 
 export const showPage: Handler = async ask => {
@@ -61,27 +61,33 @@ export const showPage: Handler = async ask => {
   }
 }
 
-/** Shows alone what people get. */
+/** Shows what people get, for a frame. */
 export const framePage: Handler = async ask => {
   const type = typeOf(ask)
   if (type === null) return notFound
   const zone = await findZone(ask)
   if (!zone.ok) return zone
+  if (ask.isAlone) return alone(ask, type.title, zoneCrumbs(ask))
   const preview = await previewOf(ask.api, zone.result.id, { code: type.sample, accept: 'text/html' })
-  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
 }
 
-export const confirmPageRemoval: Handler = async ask => {
+export const confirmPageRemoval: Handler = ask => removal(ask, new Draft())
+
+async function removal(ask: Ask, draft: Draft) {
   const type = typeOf(ask)
   if (type === null) return notFound
   const zone = await findZone(ask)
   if (!zone.ok) return zone
+  const page = await ask.api.get<ErrorPage>(pageOf(ask))
+  if (!page.ok) return page
   return {
     title: 'Remove this page?',
     crumbs: zoneCrumbs(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
       frame: ask.frameFor(ask.path),
-      draft: new Draft(),
+      draft: draft.with({ [etagField]: page.etag ?? '' }),
       what: html`<p>“${type.title}” of ${zone.result.id} is deleted, and people get the page of the file or of Gatehouse at once. This cannot be undone.</p>`,
       send: 'Remove the page',
       cancel: paths.errorPage(ask.account.id, zone.result.id, type.type),
@@ -92,10 +98,16 @@ export const confirmPageRemoval: Handler = async ask => {
 export const removePage: Handler = async ask => {
   const zone = await findZone(ask)
   if (!zone.ok) return zone
-  const type = ask.params.type!
-  const removed = await ask.api.delete(apiPath('zones', zone.result.id, 'error_pages', type))
-  if (!removed.ok) return removed
-  return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type), 'error-page-removed'))
+  const draft = Draft.of(ask.form)
+  const removed = await ask.api.delete(pageOf(ask), { ifMatch: draft.etag })
+  if (!removed.ok) return removed.status === 412 ? removal(ask, draft.overtaken({}, null)) : removed
+  return redirectTo(
+    done(paths.errorPage(ask.account.id, zone.result.id, ask.params.type!), 'error-page-removed'),
+  )
+}
+
+export function pageOf({ params }: Ask): string {
+  return apiPath('zones', params.zone!, 'error_pages', params.type!)
 }
 
 export function typeOf({ params }: Ask): PageType | null {

@@ -2,16 +2,15 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
 import type { Ask, Handler, View } from '../ask.ts'
 import { done } from '../deeds.ts'
-import { Draft } from '../parts/draft.ts'
+import { Draft, etagField } from '../parts/draft.ts'
 import { areaField, fileField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { paths } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { type ErrorPage, findZone, previewOf, zoneCrumbs } from './asked.ts'
-import { typeOf } from './error-pages.ts'
+import { pageOf, typeOf } from './error-pages.ts'
 import type { PageType } from './page-types.ts'
 import { frame, framed, framedText } from './sandbox.ts'
 
@@ -28,7 +27,8 @@ export const showPageForm: Handler = async ask => {
   const page = await ask.api.get<ErrorPage>(pageOf(ask))
   if (!page.ok && page.status !== 404) return page
   const now = page.ok ? (page.result.html ?? '') : ''
-  return formView(ask, type, new Draft({ html: now.length > mostShown ? '' : now }))
+  const tag = { [etagField]: page.ok ? (page.etag ?? '') : '' }
+  return formView(ask, type, new Draft({ html: now.length > mostShown ? '' : now, ...tag }))
 }
 
 export const setPage: Handler = async ask => {
@@ -39,14 +39,21 @@ export const setPage: Handler = async ask => {
   const draft = Draft.of(ask.form)
   const text = htmlIn(draft)
   if (text === '') return formView(ask, type, draft.withFault('file', missing))
-  const set = await ask.api.putText(pageOf(ask), text, 'text/html')
-  if (!set.ok) {
-    const { file, ...values } = draft.values
-    const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
-    const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
-    return formView(ask, type, new Draft(kept).refused({ ...set, faults: named }))
+  const { file, ...values } = draft.values
+  const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
+  const overtaken = (tag: string | null) => formView(ask, type, new Draft(kept).overtaken({}, tag ?? ''))
+  // Where there was none, the form has no tag: one that is there now is somebody else's.
+  const there = draft.etag === '' ? await ask.api.get<ErrorPage>(pageOf(ask)) : null
+  if (there?.ok) return overtaken(there.etag)
+  const set = await ask.api.putText(pageOf(ask), text, 'text/html', { ifMatch: draft.etag || undefined })
+  if (set.ok)
+    return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type.type), 'error-page-set'))
+  if (set.status === 412) {
+    const page = await ask.api.get<ErrorPage>(pageOf(ask))
+    return overtaken(page.ok ? page.etag : null)
   }
-  return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type.type), 'error-page-set'))
+  const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
+  return formView(ask, type, new Draft(kept).refused({ ...set, faults: named }))
 }
 
 /** Shows in a frame what people would get. */
@@ -62,7 +69,7 @@ export const frameDraft: Handler = async ask => {
     accept: 'text/html',
     page: { type: type.type, html: text },
   })
-  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
 }
 
 const missing = 'Choose a file, or write HTML.'
@@ -70,10 +77,6 @@ const missing = 'Choose a file, or write HTML.'
 /** Returns the HTML of the file, or what was written where none was chosen. */
 function htmlIn(draft: Draft): string {
   return draft.value('file') || draft.value('html').trim()
-}
-
-function pageOf({ params }: Ask): string {
-  return apiPath('zones', params.zone!, 'error_pages', params.type!)
 }
 
 function formView(ask: Ask, type: PageType, draft: Draft): View {

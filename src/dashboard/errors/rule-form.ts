@@ -81,7 +81,7 @@ export const frameRule: Handler = async ask => {
   const zone = await findZone(ask)
   if (!zone.ok) return zone
   const preview = await tryOut(ask, Draft.of(ask.form))
-  return preview.ok ? framed(preview.result) : framedText(preview.status, Object.values(preview.faults))
+  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
 }
 
 async function test(ask: Ask, draft: Draft, rule: Rule | null): Promise<View | Failure> {

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type PageResponse, strictHeaders } from '../../pages/layout.ts'
+import type { Ask, View } from '../ask.ts'
 import type { Preview } from './asked.ts'
 
 const policy = [
@@ -21,13 +22,34 @@ const headers: PageResponse['headers'] = [
   ['x-frame-options', 'SAMEORIGIN'],
 ]
 
-/** Writes what a client would get, for a frame: HTML as the page that it is, anything else as text. */
-export function framed(preview: Preview): PageResponse {
+/** Writes what a client would get, for a frame: HTML as the page that it is, anything else as text. By itself it is no preview: its links would lead away. */
+export function framed(preview: Preview, { isAlone }: Ask): PageResponse {
   const { source, body } = preview
+  if (isAlone) return framedText(200, ['The preview is in the page with the form.'])
   if (!isPage(preview)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
   // The script of our own page would only be reported as blocked; what the page says is whole without it.
   const shown = source === 'default' ? body.replace(/<script>[\s\S]*?<\/script>/, '') : body
-  return { status: 200, headers, body: shown }
+  return { status: 200, headers, body: withoutLinks(shown) }
+}
+
+/** Has links open another window by default, which the sandbox does not let them: for browsers that do not say where they show a page. */
+function withoutLinks(page: string): string {
+  const at = doctypeEnd(page)
+  return `${page.slice(0, at)}<base target="_blank">${page.slice(at)}`
+}
+
+/** Returns where the doctype ends, with comments before it; 0 where there is none. */
+function doctypeEnd(page: string): number {
+  let at = 0
+  for (;;) {
+    at += /^\s*/.exec(page.slice(at))![0].length
+    if (!page.startsWith('<!--', at)) break
+    const end = page.indexOf('-->', at)
+    if (end < 0) return 0
+    at = end + 3
+  }
+  const doctype = /^<!doctype[^>]{0,200}>/i.exec(page.slice(at, at + 220))
+  return doctype === null ? 0 : at + doctype[0].length
 }
 
 /** Writes a sentence in place of a page. */
@@ -40,6 +62,11 @@ export function isPage({ headers }: Preview): boolean {
   return Object.entries(headers).some(
     ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/html'),
   )
+}
+
+/** Makes the page that a preview is opened in by itself. */
+export function alone(ask: Ask, title: string, crumbs: View['crumbs'] = []): View {
+  return { title, crumbs, isWide: true, hasFrames: true, content: frame(title, ask.path) }
 }
 
 /** Makes a frame; forms can lead into it by its name. */

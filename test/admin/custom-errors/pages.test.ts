@@ -36,6 +36,28 @@ test('a page is set, shown, listed without its HTML, replaced and deleted', asyn
     assert.equal((await ask(method, `${path}/waf_block`)).status, 404, method)
 })
 
+test('a page is replaced and deleted only as it was seen, where If-Match says so', async t => {
+  const { ask, put } = await start(t)
+  const one = `${path}/waf_block`
+  const change = (tag: string) => put('waf_block', '<p>z', { ...asHtml, 'if-match': tag })
+  const remove = (tag: string) => ask('DELETE', one, { headers: { 'if-match': tag } })
+  assert.equal((await change('"1"')).status, 412)
+  const first = (await put('waf_block', '<p>x')).headers.get('etag')!
+  assert.equal((await ask('GET', one)).headers.get('etag'), first)
+  // Within the same millisecond, and of one length.
+  const second = (await put('waf_block', '<p>y')).headers.get('etag')!
+  assert.notEqual(second, first)
+  for (const refused of [await change(first), await remove(first)]) {
+    assert.deepEqual([refused.status, refused.headers.get('etag')], [412, second])
+  }
+  assert.equal((await ask('GET', one)).json.result.html, '<p>y')
+  const third = await change(second)
+  assert.equal(third.status, 200)
+  assert.equal((await remove('none')).status, 400)
+  assert.equal((await remove(third.headers.get('etag')!)).status, 200)
+  assert.equal((await remove(first)).status, 404)
+})
+
 test('every type of page can be set, and no other', async t => {
   const { ask, put } = await start(t)
   for (const type of errorPageTypes) assert.equal((await put(type, html)).status, 200, type)

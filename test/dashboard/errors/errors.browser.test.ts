@@ -60,7 +60,7 @@ test('what an uploaded page would do, its frame keeps it from', async t => {
   const site = await openDashboard(t)
   const context = await site.browse(browser)
   const page = await context.newPage()
-  const body = `<script>parent.document.title = 'mine'</script><img src=x onerror="alert(1)"><form action="${site.base}/tokens" target="_top"><button>Go</button></form><a href="${site.base}/tokens" target="_top">Out</a>`
+  const body = `<script>parent.document.title = 'mine'</script><img src=x onerror="alert(1)"><form action="${site.base}/tokens" target="_top"><button>Go</button></form><a href="${site.base}/tokens" target="_top">Out</a><a href="${site.base}/tokens">On</a>`
   const headers = { 'content-type': 'text/html' }
   await site.ask('PUT', '/client/v4/zones/main/error_pages/ip_block', { body, headers })
   const none = { rules: [], pages: {} }
@@ -75,6 +75,8 @@ test('what an uploaded page would do, its frame keeps it from', async t => {
   assert.match(await page.title(), /^Address blocked/)
   // As a page of its own it may no more than that.
   await page.goto(`${site.base}/errors/zones/main/pages/ip_block/preview`)
-  assert.equal(await page.title(), '')
+  for (const name of ['Out', 'On']) await frame.getByRole('link', { name, exact: true }).click()
+  assert.match(page.url(), /ip_block\/preview$/)
+  await frame.getByRole('link', { name: 'On', exact: true }).waitFor()
   assert.deepEqual(alerts, [])
 })

@@ -97,8 +97,8 @@ test('every code is listed, and shown as each reader gets it', async t => {
   assert.match(page.headers.get('content-security-policy')!, /frame-src 'self'/)
 })
 
-test('a preview is alone at its path, where nothing in it can act', async t => {
-  const { get, base, given } = await openDashboard(t)
+test('a preview has a path of its own, where nothing in it can act', async t => {
+  const { get, base, given, visitor } = await openDashboard(t)
   const html = `<script>alert(1)</script><form action=/x></form>${hostile}`
   given.custom = new CustomErrors([
     { rules: [], pages: { waf_block: html } },
@@ -106,7 +106,7 @@ test('a preview is alone at its path, where nothing in it can act', async t => {
   ])
   const page = await get(`${base}/errors/zones/main/codes/1020/preview`)
   assert.equal(page.status, 200)
-  assert.equal(page.body, html)
+  assert.equal(page.body, `<base target="_blank">${html}`)
   assert.match(page.headers.get('content-security-policy')!, /^sandbox; default-src 'none'; /)
   assert.doesNotMatch(page.headers.get('content-security-policy')!, /allow-|script-src|connect-src/)
   assert.equal(page.headers.get('x-frame-options'), 'SAMEORIGIN')
@@ -114,8 +114,19 @@ test('a preview is alone at its path, where nothing in it can act', async t => {
   assert.equal(page.headers.get('cache-control'), 'no-store')
   const own = await get(`${base}/errors/zones/main/codes/500/preview`)
   assert.doesNotMatch(own.body, /<script/)
+  assert.match(own.body, /^<!doctype html><base target="_blank">/i)
   assert.match(own.text, /Internal server error/)
+  const headers = { 'sec-fetch-dest': 'document' }
+  for (const path of ['codes/1020/preview', 'pages/waf_block/preview'].map(
+    path => `${base}/errors/zones/main/${path}`,
+  )) {
+    const alone = await visitor.send(path, { headers })
+    assert.ok(!alone.body.includes(hostile))
+    assert.match(alone.body, new RegExp(`<iframe [^>]*sandbox src="${path}"`))
+  }
 })
+
+const asHtml = { 'content-type': 'text/html' }
 
 const rule = {
   description: 'For programs',
@@ -292,7 +303,7 @@ test('rules of the file are listed with those of the API, and cannot be moved', 
 
 test('an error page is tried, uploaded as a file, shown and removed', async t => {
   const site = await openDashboard(t)
-  const { base, get, visitor, submit, ask, origin } = site
+  const { base, get, visitor, ask, origin } = site
   const page = `${base}/errors/zones/main/pages/ip_block`
   const form = await get(`${page}/edit`)
   const send = (path: string, fields: Record<string, string>, file = '') => {
@@ -316,7 +327,15 @@ test('an error page is tried, uploaded as a file, shown and removed', async t =>
   assert.equal(kept.json.result.html, text)
   assert.ok((await get(`${page}/edit`)).body.includes(escaped('<script>alert(1)</script>')))
   for (const path of [page, `${base}/errors/zones/main`]) assert.doesNotMatch((await get(path)).body, /alert/)
-  const removed = await submit(`${page}/delete`)
+  const removal = await get(`${page}/delete`)
+  await ask('PUT', '/client/v4/zones/main/error_pages/ip_block', { body: 'other', headers: asHtml })
+  const stale = await send(`${page}/edit`, { html: 'mine' })
+  assert.equal(stale.status, 412)
+  assert.match(stale.text, /Somebody else changed this/)
+  const again = await removal.submit(`${page}/delete`)
+  assert.equal(again.status, 412)
+  assert.equal((await ask('GET', '/client/v4/zones/main/error_pages/ip_block')).json.result.html, 'other')
+  const removed = await again.submit(`${page}/delete`)
   assert.match((await removed.follow()).text, /The page was removed\./)
   assert.equal((await ask('GET', '/client/v4/zones/main/error_pages')).json.result.length, 0)
 })
