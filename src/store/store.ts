@@ -48,7 +48,7 @@ export interface Store {
   readonly deafness: string | null
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
-  readonly gateways: Records<Gateway>
+  readonly gateways: Gateways
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
   /** `everybody` owns them. */
@@ -217,6 +217,11 @@ export interface AuthorizationEvents {
   list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>
   /** Removes all events of a client. */
   removeOf(client: string): Promise<void>
+}
+
+export interface Gateways extends Records<Gateway> {
+  /** Returns a page, in the order of `list`, of those of an account whose id has a text in it; `total` counts all of these. Ids are looked through without reading records. */
+  search(account: string, text: string, page: Page): Promise<Listing<Gateway>>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Gateway } from '../../src/store/records.ts'
+import type { Page } from '../../src/store/store.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Place } from './contract.ts'
 import { auditEntry, auditQuery, errorPage, gateway, hex } from './contract-specimens.ts'
@@ -201,5 +202,27 @@ export function recordsContract(name: string, place: Place): void {
     await gateways.replace(changed, version)
     await gateways.remove(owner, 'b')
     assert.deepEqual(await gateways.list(owner, all), { items: [changed, c], total: 2 })
+  })
+
+  test(`${name}: a search finds the gateways that have a text in their ids, in the order of the list`, async t => {
+    const { gateways } = await (await place(t))()
+    const account = hex(16)
+    // More than are looked through in one step.
+    const all = Array.from({ length: 1_100 }, (_, i) =>
+      gateway({ account, id: `${i % 3 === 0 ? 'shop' : 'mail'}-${1_100 - i}`, createdAt: 1_000 + (i >> 1) }),
+    )
+    for (let at = 0; at < all.length; at += 100)
+      await Promise.all(all.slice(at, at + 100).map(one => gateways.insert(one)))
+    await gateways.insert(gateway({ id: 'shop-elsewhere' }))
+    const ordered = (await gateways.list(account, { offset: 0, limit: 2_000 })).items
+    const shops = ordered.filter(({ id }) => id.includes('shop'))
+    const search = (text: string, page: Partial<Page> = {}) =>
+      gateways.search(account, text, { offset: 0, limit: 3, ...page })
+    assert.deepEqual(await search('shop'), { items: shops.slice(0, 3), total: 367 })
+    assert.deepEqual(await search('SHOP-', { offset: 365 }), { items: shops.slice(365), total: 367 })
+    const { createdAt, id } = shops[364]!
+    const after = { at: createdAt, id }
+    assert.deepEqual(await search('shop', { after }), { items: shops.slice(365), total: 367 })
+    assert.deepEqual(await search('%'), { items: [], total: 0 })
   })
 }

@@ -8,7 +8,7 @@ import { changedMembers, membersSet } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import type { Api, Call } from '../row.ts'
-import { add, drop, isoTime, pageOf, revise } from '../records/kept.ts'
+import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/kept.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 
@@ -25,12 +25,12 @@ export async function listGateways({ account, query }: Call, { store }: Api): Pr
   const parameters = new Parameters(query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const search = query.get('search')?.toLowerCase() ?? ''
-  return pageOf(store.gateways, account, page, {
-    createdAt: ({ createdAt }) => createdAt,
-    view,
-    holds: search === '' ? null : ({ id }) => id.includes(search),
-  })
+  const search = query.get('search') ?? ''
+  const listed = { createdAt: ({ createdAt }: Gateway) => createdAt, view }
+  if (search === '') return pageOf(store.gateways, account, page, listed)
+  const { items, total } = await store.gateways.search(account, search, cutOf(page))
+  const placeOf = ({ createdAt, id }: Gateway) => ({ at: createdAt, id })
+  return responseOf(items, page, total, { view, placeOf })
 }
 
 export async function getGateway({ account, params }: Call, { store }: Api): Promise<ApiResponse> {

@@ -1,7 +1,6 @@
 // The store in Redis: opens its connections and puts the nouns beside it together.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Gateway } from '../records.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
@@ -20,6 +19,7 @@ import { Connection } from './server/connection.ts'
 import { RedisCounters } from './counters.ts'
 import { DurableWrites } from './server/durability.ts'
 import { NotPrimary } from './server/failure.ts'
+import { RedisGateways } from './gateways.ts'
 import { Graves } from './removed-gateways.ts'
 import { changeChannel, keys } from './keys.ts'
 import { RedisLogs } from './logs.ts'
@@ -54,7 +54,7 @@ const openTimeout = 2_000
 export class RedisStore implements Store {
   readonly location: string
   readonly accounts: RedisAccounts
-  readonly gateways: Records<Gateway>
+  readonly gateways: RedisGateways
   readonly tokens: RedisTokens
   readonly oauthClients: RedisOAuthClients
   readonly users: RedisUsers
@@ -123,7 +123,7 @@ export class RedisStore implements Store {
       isCluster: address.kind === 'cluster',
     })
     this.accounts = new RedisAccounts(records, this.#writes, clock)
-    this.gateways = new RedisRecords<Gateway>(plainTraits('gateway'), records, this.#writes, clock)
+    this.gateways = new RedisGateways(records, this.#writes, clock)
     this.tokens = new RedisTokens(records, this.#writes, clock)
     this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
     this.users = new RedisUsers(records, this.#writes, clock)

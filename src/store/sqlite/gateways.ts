@@ -1,18 +1,46 @@
 // AI gateways: records that own log entries.
 
 import type { Gateway } from '../records.ts'
-import type { Together } from '../store.ts'
-import type { Database } from './database/database.ts'
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
+import { pause } from '../../base/turns/turns.ts'
+import { FoundClients, type NamedClient } from '../client-search.ts'
+import type { Gateways, Listing, Page, Together } from '../store.ts'
+import type { Database, Statement } from './database/database.ts'
+import { stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
 import { SqliteRecords } from './records.ts'
 
-export class SqliteGateways extends SqliteRecords<Gateway> {
+/** Ids that are looked through in one step. */
+const searchStep = 1_000
+
+export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
+  readonly #db: Database
+  readonly #ids: Statement
   readonly #sweep: () => void
 
   /** `sweep` is called when entries may have lost their gateway. */
   constructor(db: Database, ledgers: Ledgers, sweep: () => void) {
     super(db, ledgers, { name: 'gateway', table: 'gateways', createdAt: ({ createdAt }) => createdAt })
+    this.#db = db
+    this.#ids = db.prepare(
+      `SELECT created_at AS at, id, id AS name FROM gateways WHERE account = ? AND (created_at, id) > (?, ?)
+       ORDER BY created_at, id LIMIT ${searchStep}`,
+    )
     this.#sweep = sweep
+  }
+
+  async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
+    const found = new FoundClients({ name: text, visibility: null }, page)
+    for (let { from } = stretchOf(account); ; ) {
+      const { at, id } = from
+      const some = await this.#db.read(() => this.#ids.all(account, at, id) as unknown as NamedClient[])
+      found.add(some)
+      if (some.length < searchStep) break
+      from = some.at(-1)!
+      await pause()
+    }
+    const kept = await mapInTurns(found.ids, id => this.get(account, id))
+    return { items: kept.flatMap(one => one?.record ?? []), total: found.total }
   }
 
   override async remove(

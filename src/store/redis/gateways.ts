@@ -1,0 +1,54 @@
+// AI gateways in Redis: records that are found by a part of their id.
+
+import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { FoundClients } from '../client-search.ts'
+import type { Gateway } from '../records.ts'
+import type { Gateways, Listing, Page } from '../store.ts'
+import { keys } from './keys.ts'
+import { plainTraits, RedisRecords } from './records.ts'
+import type { Connection } from './server/connection.ts'
+import type { DurableWrites } from './server/durability.ts'
+import { lua, rankLua } from './server/script.ts'
+
+const kind = 'gateway'
+
+/** Ids that are looked through in one step. */
+const searchStep = 1_000
+
+/** KEYS: order. ARGV: the text, and then time and id of the record before, if any. Gives time and id of the last record, or nothing at the end, and of those that have the text. */
+const searchIds = lua`${rankLua}
+local text, time, id = unpack(ARGV)
+local first = time and behind(KEYS[1], 'Z', time, id) or 0
+local places, found = redis.call('ZRANGE', KEYS[1], first, first + ${String(searchStep - 1)}, 'WITHSCORES'), {}
+for at = 1, #places, 2 do
+  if string.find(places[at], text, 1, true) then
+    found[#found + 1] = places[at + 1]
+    found[#found + 1] = places[at]
+  end
+end
+if #places < ${String(2 * searchStep)} then return {'', '', found} end
+return {places[#places], places[#places - 1], found}`
+
+export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
+  readonly #connection: Connection
+
+  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+    super(plainTraits(kind), connection, writes, clock)
+    this.#connection = connection
+  }
+
+  async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
+    const found = new FoundClients({ name: text, visibility: null }, page)
+    for (let place: readonly string[] | null = []; place !== null; ) {
+      const args: readonly string[] = [found.text, ...place]
+      const reply = await this.#connection.script(searchIds, [keys.order(kind, account)], args)
+      const [at, id, some] = reply as [string, string, string[]]
+      for (let i = 0; i < some.length; i += 2)
+        found.add([{ at: Number(some[i]), id: some[i + 1]!, name: some[i + 1]! }])
+      place = id === '' ? null : [at, id]
+      await nextTurn()
+    }
+    return { items: await this.some(account, found.ids), total: found.total }
+  }
+}
