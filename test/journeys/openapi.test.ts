@@ -215,6 +215,7 @@ function isOfUser(path: string): boolean {
 function shownBy(id: string): string {
   const [, kind] = /(Error|Access)Rules?$/.exec(id) ?? []
   if (kind) return `list${kind}Rules`
+  if (id.endsWith('ErrorPage')) return 'getErrorPage'
   if (id.endsWith('Gateway')) return 'getGateway'
   if (id.endsWith('Token')) return 'getToken'
   return id.endsWith('Member') ? 'getMember' : 'getOAuthClient'

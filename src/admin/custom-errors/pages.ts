@@ -82,7 +82,12 @@ function viewPage({ type, html, modifiedAt }: ErrorPage) {
 }
 
 function revisionOf({ createdAt, modifiedAt, html }: ErrorPage) {
-  return { revision: [createdAt, modifiedAt, html.length].map(part => part.toString(36)).join('x') }
+  return { revision: [createdAt, modifiedAt, html.length].map(hexOf).join('') }
+}
+
+/** Writes a number with the same length as any other. */
+function hexOf(value: number): string {
+  return value.toString(16).padStart(12, '0')
 }
 
 function resourceOf(id: string): Resource {

@@ -198,6 +198,10 @@ const cases: Readonly<Record<string, Case>> = {
     },
     act: store => store.oauthClients.find(due.id),
   },
+  'gateways.search': {
+    arrange: store => store.gateways.insert(logged),
+    act: store => store.gateways.search(logged.account, logged.id, { offset: 0, limit: 1 }),
+  },
   'oauthClients.search': {
     arrange: store => store.oauthClients.insert(due),
     act: store =>
