@@ -5,13 +5,17 @@ import { frameLimit } from './frame-reader.ts'
 import { HpackEncoder } from './hpack/encoder.ts'
 
 const headLength = 9
+/** Small output stands in parts of slabs, one behind the other; what is left of one below the least size is given up. */
 const slabSize = 64 * 1024
-/** Rests of slabs below this size are left to the collector. */
 const leastRest = 8 * 1024
 const mostRests = 16
+/** Large output has a buffer of its own, which is used again once that is written. */
+const largeSize = 96 * 1024
+const mostLarge = 32
 
-/** What is left of slabs, for whichever connection writes next: an idle one has none. */
+/** For whichever connection writes next: an idle one has none. */
 const rests: Buffer[] = []
+const large: Buffer[] = []
 const nothing = Buffer.alloc(0)
 
 export class FrameWriter {
@@ -19,15 +23,24 @@ export class FrameWriter {
   /** Bytes that were written and not taken. */
   length = 0
   #bytes: Buffer = nothing
+  /** The buffer of large output that was taken last. */
+  #lent: Buffer | null = null
   /** The last frame, as long as it could still end its stream; -1 for none. */
   #lastAt = -1
   #lastStream = 0
 
+  /** Takes back the memory of what was taken, since that is on its way. */
+  reclaim(): void {
+    if (this.#lent !== null && large.length < mostLarge) large.push(this.#lent)
+    this.#lent = null
+  }
+
   /** Returns what was written since the last time. */
   take(): Buffer {
-    const taken = this.#bytes.subarray(0, this.length)
-    const rest = this.#bytes.length - this.length
-    if (rest >= leastRest && rests.length < mostRests) rests.push(this.#bytes.subarray(this.length))
+    const bytes = this.#bytes
+    const taken = bytes.subarray(0, this.length)
+    if (bytes.length === largeSize) this.#lent = bytes
+    else if (bytes.length - this.length >= leastRest) keepRest(bytes.subarray(this.length))
     this.#bytes = nothing
     this.length = 0
     this.#lastAt = -1
@@ -149,9 +162,16 @@ export class FrameWriter {
 
   #grow(room: number): void {
     const before = this.#bytes
-    const rest = this.length === 0 ? rests.pop() : undefined
-    const fits = rest !== undefined && rest.length >= room
-    this.#bytes = fits ? rest : Buffer.allocUnsafeSlow(Math.max(slabSize, 2 * (this.length + room)))
+    const needed = this.length + room
+    if (needed > largeSize) this.#bytes = Buffer.allocUnsafeSlow(2 * needed)
+    else if (needed > leastRest) this.#bytes = large.pop() ?? Buffer.allocUnsafeSlow(largeSize)
+    else this.#bytes = rests.pop() ?? Buffer.allocUnsafeSlow(slabSize)
     before.copy(this.#bytes, 0, 0, this.length)
+    if (before.length === largeSize) large.push(before)
+    else if (before.length >= leastRest && before.length <= slabSize) keepRest(before)
   }
+}
+
+function keepRest(rest: Buffer): void {
+  if (rests.length < mostRests) rests.push(rest)
 }

@@ -518,8 +518,9 @@ export class ServerSession<Owner> implements FrameTaker {
 
   // ── what goes out ──
 
-  /** Returns what is to be written next, some 64 KiB beside heads; null for nothing at present. To be called again when that is written. */
+  /** Returns what is to be written next, some 64 KiB beside heads; null for nothing at present. To be called again when that is written, whose memory is then used again. */
   takeOutput(): Buffer | null {
+    this.#writer.reclaim()
     this.#outflow.fill()
     if (this.#writer.length > 0) return this.#writer.take()
     this.#isAnnounced = false

@@ -143,7 +143,7 @@ export class Peer implements SessionUser<Request> {
   frames(): Frame[] {
     const taken: Buffer[] = []
     for (let bytes = this.session.takeOutput(); bytes !== null; bytes = this.session.takeOutput())
-      taken.push(bytes)
+      taken.push(Buffer.from(bytes))
     return framesOf(Buffer.concat(taken))
   }
 

@@ -40,7 +40,7 @@ class Line extends Duplex {
 
   #take(): void {
     for (let bytes = this.peer.session.takeOutput(); bytes !== null; bytes = this.peer.session.takeOutput())
-      this.push(bytes)
+      this.push(Buffer.from(bytes))
   }
 }
 

@@ -703,6 +703,24 @@ test('output is taken in pieces, and whoever writes is told to wait and to go on
   assert.equal(peer.frames().at(-1)!.flags, endStream)
 })
 
+test('the memory of output is used again once more is taken, and not before', () => {
+  const peer = Peer.greeted()
+  peer.send(settings([setting.initialWindowSize, 2 ** 30]), windowUpdate(0, 2 ** 30), headers(1))
+  peer.frames()
+  const { stream } = peer.requests[0]!
+  peer.session.respond(stream, 200, '', false)
+  peer.session.write(stream, Buffer.alloc(300_000, 'a'))
+  const first = peer.session.takeOutput()!
+  assert.ok(first.includes('aaaa'))
+  const before = Buffer.from(first)
+  peer.session.write(stream, Buffer.alloc(300_000, 'b'))
+  assert.ok(first.equals(before))
+  const second = Buffer.from(peer.session.takeOutput()!)
+  assert.equal(bytesOf(framesOf(Buffer.concat([before, second])), 1), 2 * 65_536)
+  peer.session.takeOutput()
+  assert.ok(!first.equals(before))
+})
+
 test('a reset drops what waits, and nothing more is sent', () => {
   const peer = Peer.greeted()
   serveBytes(peer, 100_000)
