@@ -36,7 +36,7 @@ for (const workers of [0, 2]) {
     const { port } = origin.address() as AddressInfo
     const text = yaml!.text.replace(':9000', `:${port}`).replaceAll(/0\.0\.0\.0:\d+/g, '127.0.0.1:0')
     writeFileSync(join(folder, 'my.yaml'), `workers: ${workers}\nadmin: 127.0.0.1:0\n${text}`)
-    const [start, curl] = tries!.text.trim().split('\n')
+    const [start, curl, older] = tries!.text.trim().split('\n')
     const [, ...args] = /^npm start -- (--config) (my\.yaml)$/.exec(start!)!
     const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data') }
     const gateway = await spawnGateway(t, [main, 'start', ...args], { cwd: folder, env })
@@ -51,8 +51,11 @@ for (const workers of [0, 2]) {
       return (await run(process.env.CURL ?? program, words, { cwd: folder })).stdout
     }
     assert.equal(await ask(curl!), 'https: hello ')
+    assert.equal(await ask(older!), 'https: hello ')
     const metrics = await gateway.metrics()
-    assert.match(metrics, /^gatehouse_tls_handshakes_total\{kind="full"\} 1$/m)
+    assert.match(metrics, /^gatehouse_tls_handshakes_total\{kind="full"\} 2$/m)
+    assert.match(metrics, /^gatehouse_http_versions_total\{version="2"\} 1$/m)
+    assert.match(metrics, /^gatehouse_http_versions_total\{version="1\.1"\} 1$/m)
     assert.match(
       metrics,
       /^gatehouse_tls_certificate_expiry_timestamp_seconds\{name="shop\.localhost",key_type="ec"\} \d+$/m,
