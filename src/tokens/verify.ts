@@ -10,6 +10,7 @@ import type { Lent } from '../store/lending.ts'
 import { ReadThrough, type RecordChange } from '../store/read-through.ts'
 import type { Api, Token } from '../store/records.ts'
 import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/store.ts'
+import { Familiar } from './familiar.ts'
 import { digestOf, isWellFormed } from './token.ts'
 import type { TokenTags } from './token-tags.ts'
 
@@ -76,6 +77,7 @@ export class TokenVerifier {
   readonly #known: Readonly<Record<FormOfToken, ReadThrough<Known> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
+  readonly #familiar = new Familiar()
 
   constructor(options: VerifierOptions, known: TokenVerifier | null = null) {
     const { store, metrics, access = null, clock = systemClock } = options
@@ -110,13 +112,13 @@ export class TokenVerifier {
     if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
     if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
-    if (this.#options.tags?.mayBeKept(value) === false) return 'unknown'
+    const isFamiliar = this.#familiar.has(value)
+    if (!isFamiliar && this.#isMadeUp(value)) return 'unknown'
     const digest = digestOf(value)
-    const verdict = this.#verifyDigest(form, digest, address, api)
-    if (shown !== null && typeof verdict === 'object' && !(verdict instanceof Promise)) {
-      shown.value = ownText(value)
-      shown.digest = digest
-      shown.form = form
+    const verdict = this.#verifyDigest(form, digest, address, api, null, isFamiliar ? value : null)
+    if (typeof verdict === 'object' && !(verdict instanceof Promise)) {
+      this.#familiar.note(value)
+      if (shown !== null) show(shown, value, digest, form)
     }
     return verdict
   }
@@ -133,16 +135,25 @@ export class TokenVerifier {
     return lent && { value: lent.value.token, age: lent.age }
   }
 
+  #isMadeUp(value: string): boolean {
+    return this.#options.tags?.mayBeKept(value) === false
+  }
+
+  /** `untried` is the token where its tag was not read. */
   #verifyDigest(
     form: FormOfToken,
     digest: string,
     address: string | null,
     api: Api,
-    shown: Shown | null = null,
+    shown: Shown | null,
+    untried: string | null = null,
   ): MaybeAtOnce<Token | TokenFault> {
     const cache = this.#known[form]
     const held = cache === null ? null : cache.held(digest)
-    if (held === undefined) return this.#lookUp(cache!, digest, address, api)
+    if (held === undefined)
+      return untried !== null && this.#isMadeUp(untried)
+        ? 'unknown'
+        : this.#lookUp(cache!, digest, address, api)
     this.#lookups.remembered.inc()
     return this.#judge(held, digest, address, api, shown)
   }
@@ -202,6 +213,12 @@ export class TokenVerifier {
     if (used === undefined) return
     known.tellFrom = known.token.actor === undefined ? used(known.token) : Infinity
   }
+}
+
+function show(shown: Shown, value: string, digest: string, form: FormOfToken): void {
+  shown.value = ownText(value)
+  shown.digest = digest
+  shown.form = form
 }
 
 /** The character that tells what is in a token, and that of an access token: `svco_`. */

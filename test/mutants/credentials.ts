@@ -13,9 +13,14 @@ export const credentials: readonly Mutated[] = [
         breaks: 'whoever shares a connection has the token of the first',
       },
       {
-        text: "if (this.#options.tags?.mayBeKept(value) === false) return 'unknown'",
+        text: "if (!isFamiliar && this.#isMadeUp(value)) return 'unknown'",
         becomes: '',
         breaks: 'made-up tokens ask the store',
+      },
+      {
+        text: 'return untried !== null && this.#isMadeUp(untried)',
+        becomes: 'return false',
+        breaks: 'made-up tokens that end as a good one ask the store',
       },
       {
         text: "if (token.status === 'disabled') return 'disabled'",

@@ -59,11 +59,16 @@ test('a token that nobody keeps is unknown, at once the second time', async () =
 function setUpTags() {
   const { clock, steered, metrics } = setUp()
   const tagger = taggerOf(Buffer.alloc(32, 7))
-  const tags = { mayBeKept: (value: string) => tagger.verifies(value) }
+  const read: string[] = []
+  const mayBeKept = (value: string) => {
+    read.push(value)
+    return tagger.verifies(value)
+  }
+  const tags = { mayBeKept }
   const verifier = new TokenVerifier({ store: steered.store, grace, metrics, clock, tags })
   const { value, digest } = mintToken('svct_', tagger)
   steered.byDigest.set(digest, tokenWith({ digest }).token)
-  return { steered, metrics, verifier, value, digest, tagger }
+  return { steered, metrics, verifier, value, digest, tagger, read }
 }
 
 test('a token that was never made is unknown without the store, whether that is reachable or not', () => {
@@ -74,6 +79,25 @@ test('a token that was never made is unknown without the store, whether that is 
     for (const value of others) assert.equal(verifier.verify(value, here, 'ai'), 'unknown')
   }
   assert.deepEqual([steered.asked, metrics.lookups.asked.value], [0, 0])
+})
+
+test('the tag of a good token is not read again while the token is remembered', async () => {
+  const { verifier, value, read } = setUpTags()
+  await verifier.verify(value, here, 'ai')
+  verifier.verify(value, here, 'ai')
+  read.length = 0
+  for (let i = 0; i < 3; i++) assert.equal(typeof verifier.verify(value, here, 'ai'), 'object')
+  assert.deepEqual(read, [])
+})
+
+test('a made-up token that seems familiar is unknown without the store', async () => {
+  const { steered, verifier, value, read } = setUpTags()
+  for (let i = 0; i < 2; i++) await verifier.verify(value, here, 'ai')
+  // What is remembered of a good token are a few bits of its end.
+  const twin = mintToken().value + value.slice(-11)
+  assert.equal(verifier.verify(twin, here, 'ai'), 'unknown')
+  assert.equal(steered.asked, 1)
+  assert.equal(read.at(-1), twin)
 })
 
 test('a token that was made is looked up, and unknown where it was revoked', async () => {
