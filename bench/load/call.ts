@@ -10,6 +10,8 @@ export interface Call {
   readonly body: string
   /** What the tokens begin with of which each request shows another; none where all show the same. */
   readonly unknown?: Prefix
+  /** The path of a file with the tokens, where each request shows one that was revoked. */
+  readonly revoked?: string
 }
 
 /** Where a contestant takes chats, and what it asks of their callers. */
@@ -19,10 +21,12 @@ export interface Door {
   readonly fields: Readonly<Record<string, string>>
   /** The field that carries the caller's token for the gateway, or null where it asks for none. */
   readonly token: readonly [field: string, value: string] | null
+  /** The path of a file with tokens that were revoked, one a line; none where there are none. */
+  readonly revoked?: string
 }
 
-/** What a chat shows at the door: the token it was given, tokens that nobody was given, or nothing. */
-export type Shown = 'own' | 'unknown' | 'none'
+/** What a chat shows at the door: the token it was given, tokens that nobody was given, tokens that were revoked, or nothing. */
+export type Shown = 'own' | 'unknown' | 'revoked' | 'none'
 
 export const ROOT: Call = { method: 'GET', path: '/', fields: {}, body: '' }
 
@@ -36,7 +40,7 @@ export const PROVIDER_DOOR: Door = {
   token: null,
 }
 
-/** Stands in the place of each unknown token; mix.lua looks for it. */
+/** Stands in the place of each token of a file; mix.lua looks for it. */
 const PLACEHOLDER = 'TOKEN'
 
 /** Makes a chat for a door; it is streamed where a number of tokens is given. */
@@ -52,6 +56,7 @@ export function chatAt(door: Door, shown: Shown = 'own', tokens: number | null =
     },
     body: chatBody(door.model, tokens),
     ...(door.token && shown === 'unknown' && { unknown: prefixOf(door.token) }),
+    ...(door.revoked && shown === 'revoked' && { revoked: door.revoked }),
   }
 }
 

@@ -14,7 +14,7 @@ export interface Drive {
   readonly seconds: number
   /** The chat to send, in mixes of chats. */
   readonly call?: Call
-  /** Which unknown token comes first; another one for every request follows. */
+  /** Which token of a file comes first; another one for every request follows. */
   readonly first?: number
 }
 
@@ -22,7 +22,8 @@ export interface Drive {
 export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Drive): Promise<Load> {
   const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`]
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const tokens = call.unknown ? [unknownTokens(call.unknown), String(first)] : []
+  const path = call.revoked ?? (call.unknown && unknownTokens(call.unknown))
+  const tokens = path === undefined ? [] : [path, String(first)]
   const url = `http://127.0.0.1:${port}${call.path}`
   const args = [...load, ...fields, '-s', SCRIPT, url, '--', mix, call.body, ...tokens]
   return parseLoad(await run({ file: 'wrk', args }))

@@ -53,6 +53,7 @@ local mixes = {
   chat = chat,
   missing = chat,
   unknown = chatWithEach,
+  revoked = chatWithEach,
   client = function() return inTurn({ wrk.format('GET') }) end,
 }
 

@@ -28,6 +28,9 @@ const PROXIES: readonly string[] = ['gatehouse', 'nginx', 'caddy', 'http-proxy-3
 /** The contestant on the AI routes that are named after a provider. */
 export const NATIVE = 'gatehouse native'
 
+/** The same route, with Redis as the store. */
+export const NATIVE_IN_REDIS = 'gatehouse native Redis'
+
 /** The same route, called with access tokens of OAuth. */
 export const OAUTH = 'gatehouse oauth'
 
@@ -114,9 +117,16 @@ export const MIXES = {
   unknown: {
     ...REFUSED_CHAT,
     title: 'chats refused, another unknown token each',
-    peers: [NATIVE, OAUTH] as readonly string[],
+    peers: [NATIVE, NATIVE_IN_REDIS, OAUTH] as readonly string[],
     shown: 'unknown',
-    note: 'gatehouse oauth is shown access tokens of OAuth.',
+    note: 'The tokens are made up: they have the right form and checksum, and nobody was given them. gatehouse oauth is shown access tokens of OAuth.',
+  },
+  revoked: {
+    ...REFUSED_CHAT,
+    title: 'chats refused, another revoked access token each',
+    peers: [OAUTH] as readonly string[],
+    shown: 'revoked',
+    note: 'The tokens were made by the gateway, so that the store is asked about each; of one that is shown again, a process knows that for some seconds.',
   },
   missing: { ...REFUSED_CHAT, title: 'chats refused, no token', shown: 'none' },
   ttft: {

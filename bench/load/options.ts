@@ -10,6 +10,8 @@ export interface Options {
   readonly seconds: number
   /** Whether everything is measured that the report shows, so that it may replace the last one. */
   readonly complete: boolean
+  /** Whether what a narrowed run finds is added to the last report. */
+  readonly add: boolean
 }
 
 const PARTS: readonly string[] = [...MIX_NAMES, 'start', 'soak', 'scan']
@@ -21,8 +23,9 @@ export const USAGE = `npm run bench -- [options]
   --rounds N      rounds of every mix (3)
   --seconds N     length of one measurement (2)
   --quick         one round of one second
+  --add           adds what a narrowed run finds to the last results
   --soak          memory over two million requests as well
-A run that is narrowed or quick only prints; a whole one also writes bench/results, README.md and docs/benchmarks.md.`
+A run that is narrowed or quick only prints, without --add; a whole one also writes bench/results, README.md and docs/benchmarks.md.`
 
 /** Returns the options, or a sentence that says what is wrong with them. */
 export function parseOptions(args: readonly string[], peers: readonly string[]): Options | string {
@@ -36,6 +39,7 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
     rounds: Number(given.rounds ?? (given.quick ? 1 : 3)),
     seconds: Number(given.seconds ?? (given.quick ? 1 : 2)),
     complete: !(given.only || given.peers || given.quick),
+    add: given.add === true,
   }
   return mistake(options, peers) ?? options
 }
@@ -53,6 +57,7 @@ function readArgs(args: readonly string[]) {
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     quick: { type: 'boolean' },
+    add: { type: 'boolean' },
     soak: { type: 'boolean' },
   } as const
   try {

@@ -7,7 +7,7 @@ import { type Command, launch, type Running } from './launch.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
-import { gatehouseAi, gatehouseOpen } from './peers/gatehouse-ai.ts'
+import { gatehouseAi, gatehouseAiInRedis, gatehouseOpen } from './peers/gatehouse-ai.ts'
 import { gatehouseOauth } from './peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
@@ -36,6 +36,7 @@ export interface Peer {
 export const PEERS: readonly Peer[] = [
   gatehouse(),
   gatehouseAi('native'),
+  gatehouseAiInRedis(),
   gatehouseOauth(),
   gatehouseOpen,
   gatehouseAi('REST'),

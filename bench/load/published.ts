@@ -1,6 +1,6 @@
 // Puts the results of a bench into the pages that people read: pure functions for run.ts.
 import { CONNECTIONS, GATEWAYS, type MixName } from './mixes.ts'
-import { cell, short, table, targetTable } from './report.ts'
+import { cell, lengthOf, short, table, targetTable } from './report.ts'
 import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
@@ -62,11 +62,12 @@ function gatewayTable({ runs, peers }: Results): string {
   return table(head, rows)
 }
 
-function setting({ date, machine, rounds, seconds }: Results): string {
+function setting(results: Results): string {
+  const { machine } = results
   return [
     'µs are CPU time of the proxy per request. The ratio to nginx is in brackets.',
     `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse they share a refusal; elsewhere each pays for a connect.`,
-    `Medians over ${rounds} × ${seconds} s on ${date}:`,
+    `Medians over ${lengthOf(results)}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,
   ].join('\n')
 }

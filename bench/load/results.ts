@@ -24,6 +24,9 @@ export interface Scan {
   readonly after: number
 }
 
+/** What a narrowed run has found later than the whole one. */
+export type Apart = Pick<Results, 'date' | 'machine' | 'rounds' | 'seconds' | 'runs'>
+
 export interface Results {
   readonly date: string
   readonly machine: Readonly<Record<'processor' | 'memory' | 'system' | 'node', string>>
@@ -36,6 +39,7 @@ export interface Results {
   readonly startup: number | null
   readonly soak: Soak | null
   readonly scan: Scan | null
+  readonly apart?: Apart
 }
 
 export const METRICS = [

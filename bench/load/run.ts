@@ -1,5 +1,5 @@
 // The load bench, run by `npm run bench`: Gatehouse and its peers behind the same origin and load, as ratios to nginx.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { commandVersion, ROOT } from './installed.ts'
@@ -12,7 +12,7 @@ import { gatehouseAi } from './peers/gatehouse-ai.ts'
 import { published, withResults } from './published.ts'
 import { stopRedisServer } from './redis-server.ts'
 import { report } from './report.ts'
-import type { Results } from './results.ts'
+import type { Apart, Results } from './results.ts'
 import { measureRounds } from './rounds.ts'
 import { scan } from './scan.ts'
 import { soak } from './soak.ts'
@@ -39,6 +39,17 @@ async function bench(options: Options): Promise<void> {
   await stopRedisServer()
   console.log(report(results))
   if (options.complete) save(results)
+  else if (options.add) save({ ...last(), apart: partOf(results) })
+}
+
+function partOf({ date, machine, rounds, seconds, runs }: Results): Apart {
+  return { date, machine, rounds, seconds, runs }
+}
+
+/** Reads the results of the last whole run. */
+function last(): Results {
+  const names = readdirSync(RESULTS).filter(name => name.endsWith('.json'))
+  return JSON.parse(readFileSync(join(RESULTS, names.sort().at(-1)!), 'utf8'))
 }
 
 async function collect(options: Options, origin: Running): Promise<Results> {

@@ -18,7 +18,7 @@ export function unknownTokens(prefix: Prefix): string {
   return path
 }
 
-function tokensWith(prefix: Prefix): string {
-  const tagger = taggerOf(randomBytes(32))
+/** Writes so many tokens with the tags of one who makes those, one a line. */
+export function tokensWith(prefix: Prefix, tagger = taggerOf(randomBytes(32))): string {
   return Array.from({ length: UNKNOWN_TOKENS }, () => mintToken(prefix, tagger).value).join('\n')
 }

@@ -1,10 +1,12 @@
 // The AI routes of Gatehouse as contestants of the bench: a new store, its first token, and everything on but the access log.
 import { join } from 'node:path'
 import { type Door, PROVIDER_DOOR } from '../call.ts'
-import { packageVersion, ROOT } from '../installed.ts'
+import { commandVersion, packageVersion, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
+import { NATIVE_IN_REDIS } from '../mixes.ts'
 import type { Peer } from '../peers.ts'
+import { emptyDatabase } from '../redis-server.ts'
 
 const ACCOUNT = /\b[0-9a-f]{32}\b/
 const TOKEN = /\bsvct_[\w-]+/
@@ -12,20 +14,32 @@ const TOKEN = /\bsvct_[\w-]+/
 type Route = 'native' | 'REST'
 
 /** Makes a peer of one kind of AI route of the Gatehouse in a source tree. */
-export function gatehouseAi(route: Route, name = `gatehouse ${route}`, root = ROOT): Peer {
+export function gatehouseAi(
+  route: Route,
+  name = `gatehouse ${route}`,
+  root = ROOT,
+  settings = async () => '',
+): Peer {
   return {
     name,
     refusal: 521,
     version: () => packageVersion(root),
     async prepare(port, origin) {
       const admin = await freePort()
-      const path = keep('gatehouse-ai.yaml', config(port, admin, origin))
+      const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + (await settings()))
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       const env = { GATEHOUSE_DATA: emptyFolder() }
       return { file: process.execPath, args, env, prints: TOKEN, metrics: admin }
     },
     door: printed => doorOf(route, printed),
   }
+}
+
+/** The native route, with Redis as the store. */
+export function gatehouseAiInRedis(): Peer {
+  const settings = async () => `store: ${await emptyDatabase()}\n`
+  const peer = gatehouseAi('native', NATIVE_IN_REDIS, ROOT, settings)
+  return { ...peer, version: () => commandVersion('redis-server', ['--version']) && peer.version() }
 }
 
 /** The native route of a gateway that asks for no token and keeps no log. */

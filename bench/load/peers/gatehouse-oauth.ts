@@ -7,9 +7,12 @@ import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { everybody } from '../../../src/store/people.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { TokenTags } from '../../../src/tokens/token-tags.ts'
+import { tokenKeyId, tokenKeyOwner } from '../../../src/store/token-key.ts'
+import { taggerOfKey, TokenTags } from '../../../src/tokens/token-tags.ts'
 import type { Door } from '../call.ts'
+import { keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
+import { tokensWith } from '../unknown-tokens.ts'
 import { gatehouseAi, nativeDoor } from './gatehouse-ai.ts'
 
 const HOUR = 3_600_000
@@ -24,8 +27,8 @@ export function gatehouseOauth(): Peer {
     ...native,
     async prepare(port, origin) {
       const { file, args, env, metrics } = await native.prepare(port, origin)
-      const { account, token } = await fill(join(env!.GATEHOUSE_DATA!, 'gatehouse.db'))
-      door = nativeDoor(account, token)
+      const { account, token, revoked } = await fill(join(env!.GATEHOUSE_DATA!, 'gatehouse.db'))
+      door = { ...nativeDoor(account, token), revoked }
       // No token is printed at a start on a store that is not empty.
       return { file, args, env: env!, metrics: metrics! }
     },
@@ -34,12 +37,14 @@ export function gatehouseOauth(): Peer {
 }
 
 /** Fills a new store as a first start does, and has a person in it consent to an app. */
-async function fill(path: string): Promise<{ account: string; token: string }> {
+async function fill(path: string): Promise<{ account: string; token: string; revoked: string }> {
   const store = await openStore(`sqlite:${path}`, { commandTimeout: 5000 })
   try {
     const now = Date.now()
     const { account } = (await new FirstFill(store).run(now))!
-    return { account, token: await consent(store, account, now) }
+    const { record } = (await store.tokenKeys.get(tokenKeyOwner, tokenKeyId))!
+    const revoked = keep('revoked-tokens', tokensWith('svco_', taggerOfKey(record)))
+    return { account, token: await consent(store, account, now), revoked }
   } finally {
     await store.close()
   }

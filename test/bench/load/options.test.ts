@@ -15,12 +15,13 @@ test('without options everything but the soak is measured, in three rounds of tw
   assert.deepEqual(parse(), {
     parts: [
       ...['get', 'post', 'mixed', 'body1m', 'sse', 'down', 'rules', 'refused'],
-      ...['chat', 'unknown', 'missing', 'ttft', 'steady', 'client', 'start', 'scan'],
+      ...['chat', 'unknown', 'revoked', 'missing', 'ttft', 'steady', 'client', 'start', 'scan'],
     ],
     peers: PEERS,
     rounds: 3,
     seconds: 2,
     complete: true,
+    add: false,
   })
 })
 
@@ -32,7 +33,7 @@ test('a soak comes on top', () => {
 
 test('ai stands for all that is about AI gateways', () => {
   assert.deepEqual(parse('--only', 'get,ai').parts, [
-    ...['get', 'chat', 'unknown', 'missing', 'ttft', 'steady', 'scan'],
+    ...['get', 'chat', 'unknown', 'revoked', 'missing', 'ttft', 'steady', 'scan'],
   ])
 })
 

@@ -1,5 +1,6 @@
 // Who takes part in the bench, and how chats reach their provider through them.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { MIX_NAMES, MIXES } from '../../../bench/load/mixes.ts'
 import { parseDropped } from '../../../bench/load/meter.ts'
@@ -41,7 +42,7 @@ test('who is refused says so by status', () => {
     assert.equal(peer.denial !== undefined, MIXES.refused.peers.includes(peer.name))
 })
 
-test('an access token that was kept before the start is let in, and an unknown one is refused', async t => {
+test('an access token that was kept before the start is let in, and an unknown or revoked one is refused', async t => {
   const origin = await launchOrigin()
   t.after(() => origin.stop())
   const peer = gatehouseOauth()
@@ -52,6 +53,15 @@ test('an access token that was kept before the start is let in, and an unknown o
   assert.equal(await statusOf(gateway.port, chatAt(door)), 200)
   const unknown = { ...door, token: [door.token![0], `Bearer ${mintToken('svco_').value}`] } as const
   assert.equal(await statusOf(gateway.port, chatAt(unknown)), 401)
+  const [revoked] = readFileSync(chatAt(door, 'revoked').revoked!, 'utf8').split('\n')
+  const shown = { ...door, token: [door.token![0], `Bearer ${revoked}`] } as const
+  const asked = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${gateway.metrics}/metrics`)).text()
+    return Number(/gatehouse_token_lookups_total\{source="asked"\} (\d+)/.exec(text)![1])
+  }
+  const before = await asked()
+  assert.equal(await statusOf(gateway.port, chatAt(shown)), 401)
+  assert.equal(await asked(), before + 1)
 })
 
 test('a start that prints no token is an error', () => {

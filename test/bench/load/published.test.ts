@@ -61,6 +61,19 @@ test('the targets are in a table, and the machine and the date below', () => {
   assert.match(text, /Medians over 5 × 3 s on 2026-01-02:\n2 × \$& Quick, 4 GiB, Linux 6.1, Node 26.0.0.\n/)
 })
 
+test('what a narrowed run found later stands beside the targets, with a mark, and nowhere else', () => {
+  const runs = [
+    { ...SAMPLE, peer: 'gatehouse', mix: 'get', cost: 30 },
+    { ...SAMPLE, peer: 'gatehouse oauth', mix: 'unknown', cost: 18 },
+  ] as const
+  const apart = { ...RESULTS, date: '2026-02-03', rounds: 7, seconds: 1, runs }
+  const text = withResults(PAGE, MARKED, { ...RESULTS, apart }).replace(/ +/g, ' ')
+  assert.match(text, /unknown access token: CPU against a proxied GET ¹ \| at most 0.7× \| 0.60× \| ✓ \|/)
+  assert.match(text, /GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
+  assert.match(text, /¹ Measured apart: medians over 7 × 1 s on 2026-02-03, 2 × \$& Quick\.\n/)
+  assert.doesNotMatch(withResults(PAGE, MARKED, RESULTS), /¹/)
+})
+
 test('the README has the proxies alone, with the machine and the date', () => {
   const text = withResults('README.md', MARKED, RESULTS)
   assert.match(text, /\| gatehouse +\| 21.0[\s\S]*Medians over 5 × 3 s on 2026-01-02:/)

@@ -112,6 +112,19 @@ test('a chat with an access token is weighed against one with an API token, and 
   assert.deepEqual([refused!.measured(results(runs)), isMet(refused!, results(runs))], [0.75, false])
 })
 
+test('a refused API token is weighed against a GET, with SQLite and with Redis', () => {
+  const runs = [
+    run('gatehouse', 1, { mix: 'get', cost: 20 }),
+    run('gatehouse native', 1, { mix: 'unknown', cost: 12 }),
+    run('gatehouse native Redis', 1, { mix: 'unknown', cost: 16 }),
+  ]
+  const [here, inRedis] = ['Chat refused, unknown token:', 'Chat refused, unknown token, Redis'].map(
+    name => TARGETS.find(target => target.name.startsWith(name))!,
+  )
+  assert.deepEqual([here!.measured(results(runs)), isMet(here!, results(runs))], [0.6, true])
+  assert.deepEqual([inRedis!.measured(results(runs)), isMet(inRedis!, results(runs))], [0.8, false])
+})
+
 test('a single stream that is cut or stalls misses its target', () => {
   const streams = (unexpected: number) => [run('gatehouse native', 1, { mix: 'steady', unexpected })]
   const target = TARGETS.find(target => target.name.startsWith('500 streamed chats'))!
