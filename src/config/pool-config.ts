@@ -24,8 +24,13 @@ export interface CheckConfig {
   readonly most: number
 }
 
+/** The versions of HTTP for an origin: 1.1 alone, 2 where a TLS handshake agrees on it, or 2 without TLS, which the operator knows it speaks. */
+type HttpVersions = '1' | '2' | 'h2c'
+
 /** How one origin is reached; changing it makes a new origin. */
 export interface TransportConfig {
+  readonly http: HttpVersions
+  readonly streams: number // maximum of requests at a time on one connection of HTTP/2
   readonly connections: number // maximum; 0 for no limit
   readonly queue: { readonly size: number; readonly timeout: number } // requests that wait when all are in use; ms, 0 for no timeout
   readonly dns: { readonly refresh: number; readonly keep: number } // ms: interval between lookups (0: by TTL, at most 30 s), and how long old addresses outlive the name
@@ -38,6 +43,8 @@ export interface RetryConfig {
 }
 
 export const usualTransport: TransportConfig = {
+  http: '1',
+  streams: 100,
   connections: 0,
   queue: { size: 1000, timeout: 10_000 },
   dns: { refresh: 0, keep: 300_000 },

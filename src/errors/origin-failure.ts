@@ -25,6 +25,8 @@ interface Row {
   readonly isTimeout: boolean
   /** Whether connections that were idle for too long end like this. */
   readonly isLoss: boolean
+  /** Whether the origin surely has done nothing with the request. */
+  readonly isUnprocessed: boolean
   /** Whether it may mean only that this machine has no route for a family of addresses. */
   readonly isWithoutRoute: boolean
   /** The codes of node, c-ares and OpenSSL for it; null for what the edge detects itself. */
@@ -38,6 +40,7 @@ const usual: Omit<Row, 'errors'> = {
   blamesMember: true,
   isTimeout: false,
   isLoss: false,
+  isUnprocessed: false,
   isWithoutRoute: false,
   codes: null,
 }
@@ -71,6 +74,11 @@ const faults = {
   GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...faultless, ...timeout }),
   GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
+  /** A stream of HTTP/2 that the origin refused, or that it had not seen when it said that it takes no more: nothing was done with the request (RFC 9113 section 8.7). */
+  GH_REFUSED_STREAM: row({}, { ...loss, isUnprocessed: true }),
+  /** A stream of HTTP/2 that the origin gave up. */
+  GH_RESET_STREAM: row({}),
+  GH_FLOOD: row({}),
   GH_BAD_HEAD: row({}),
   GH_HEAD_TOO_LARGE: row({}),
   GH_BAD_FRAMING: row({ exchange: 'origin_bad_gateway' }),

@@ -2,6 +2,7 @@
 
 import { flag, frameType } from './frames.ts'
 import { frameLimit } from './frame-reader.ts'
+import { type RequestFields, writeRequestFields } from './client/request-fields.ts'
 import { HpackEncoder } from './hpack/encoder.ts'
 
 const headLength = 9
@@ -17,6 +18,7 @@ const mostLarge = 32
 const rests: Buffer[] = []
 const large: Buffer[] = []
 const nothing = Buffer.alloc(0)
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export class FrameWriter {
   readonly encoder = new HpackEncoder()
@@ -67,6 +69,16 @@ export class FrameWriter {
     this.#lastStream = stream
   }
 
+  /** Writes the HEADERS frame of a request, and CONTINUATION frames where it takes more. */
+  request(stream: number, fields: RequestFields, isEnd: boolean): void {
+    const room = 2 * fields.lines.length + fields.authority.length + fields.target.length + 64
+    this.#begin(0, frameType.headers, flag.endHeaders | (isEnd ? flag.endStream : 0), stream, room)
+    const at = this.length
+    this.length = writeRequestFields(this.encoder, fields, this.#bytes, this.encoder.begin(this.#bytes, at))
+    if (this.length - at > frameLimit) this.#split(at, stream, isEnd)
+    else this.#size(at - headLength, this.length - at)
+  }
+
   /** Writes a DATA frame with the bytes between two offsets. */
   data(stream: number, bytes: Buffer, from: number, to: number, isEnd: boolean): void {
     this.#begin(to - from, frameType.data, isEnd ? flag.endStream : 0, stream, to - from)
@@ -80,6 +92,12 @@ export class FrameWriter {
     if (this.#lastAt !== -1 && this.#lastStream === stream) this.#bytes[this.#lastAt + 4]! |= flag.endStream
     else this.data(stream, nothing, 0, 0, true)
     this.#lastAt = -1
+  }
+
+  /** Writes what a client begins with (RFC 9113 section 3.4); a SETTINGS frame has to follow. */
+  preface(): void {
+    if (this.#bytes.length - this.length < preface.length) this.#grow(preface.length)
+    this.length += preface.copy(this.#bytes, this.length)
   }
 
   /** Writes a frame of pairs of a 16 and a 32 bit number. */
@@ -100,6 +118,12 @@ export class FrameWriter {
   pingAck(bytes: Buffer, at: number): void {
     this.#begin(8, frameType.ping, flag.ack, 0, 8)
     this.length += bytes.copy(this.#bytes, this.length, at, at + 8)
+  }
+
+  ping(): void {
+    this.#begin(8, frameType.ping, 0, 0, 8)
+    this.#uint32(0)
+    this.#uint32(0)
   }
 
   windowUpdate(stream: number, increment: number): void {

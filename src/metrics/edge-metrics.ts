@@ -67,6 +67,17 @@ const http2Failures = [
   'slow_head',
 ] as const
 
+/** Why connections of HTTP/2 to origins are closed for what the origin sends. */
+const originHttp2Faults = [
+  'protocol',
+  'compression',
+  'flow_control',
+  'frame_size',
+  'head_too_large',
+  'flood',
+  'silence',
+] as const
+
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
@@ -101,6 +112,10 @@ export class EdgeMetrics {
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()
+  /** Connections of HTTP/2 that were closed since the origin broke the protocol, sent too much that says nothing, or no longer reacts. */
+  readonly originHttp2Faults = tallies(originHttp2Faults)
+  /** Requests on connections of HTTP/2. */
+  readonly originStreams = new Tally()
   /** Requests that wait for a connection to an origin that may have no more. */
   readonly originQueue = new Tally()
   readonly originLookups = tallies(['found', 'failed'])

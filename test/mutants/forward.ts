@@ -94,8 +94,8 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/retries', 'wire/keep-alive'],
       },
       {
-        text: 'lease.isReused && !lease.hasResponseBegun && failure.row.isLoss',
-        becomes: 'failure.row.isLoss',
+        text: '(lease.isReused || isUnprocessed) && !lease.hasResponseBegun && isLoss',
+        becomes: 'isLoss',
         breaks: 'an origin that dies under a new request is not held to blame',
         tests: ['wire/keep-alive', 'wire/ejection', 'wire/retries'],
       },

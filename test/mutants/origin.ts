@@ -32,7 +32,7 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/queues', 'edge/origin/origin'],
       },
       {
-        text: 'const most = Math.min(this.#dials.worth(this.#waiting.size), this.#most - this.#open.size)',
+        text: 'const most = Math.min(this.#dials.worth(this.#waiting.size), this.#most - this.#used + this.#dials.size)',
         becomes: 'const most = this.#dials.worth(this.#waiting.size)',
         breaks: 'more connections are opened than an origin may have',
         tests: ['wire/queues'],

@@ -123,6 +123,8 @@ const pool = group({
   origins: optional(origins, []),
   ...identity,
   balance: optional(scalar(balance), { by: 'round_robin' as const }),
+  http: optional(scalar(oneOf('1', '2', 'h2c')), usualTransport.http),
+  streams: optional(placed(scalar(whole(1, 10_000))), unwritten('streams', usualTransport.streams)),
   connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
   queue: group({
     size: optional(scalar(whole(0, 1e6)), usualTransport.queue.size),
@@ -157,7 +159,10 @@ export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, fi
 
 function resolvePool(name: string, settings: PoolSettings, findings: Findings): PoolConfig {
   const members = settings.origins.filter(({ value }) => value.url !== null)
-  const means = { transport: resolveTransport(settings), identity: resolveIdentity(settings, findings) }
+  const means = {
+    transport: resolveTransport(settings, findings),
+    identity: resolveIdentity(settings, findings),
+  }
   const retries = settings.retries ?? { ...usualRetries, most: 0 }
   return {
     name,
@@ -181,8 +186,14 @@ function resolvePool(name: string, settings: PoolSettings, findings: Findings): 
   }
 }
 
-function resolveTransport({ connections, queue, dns, addresses }: PoolSettings): TransportConfig {
-  return { connections, queue, dns: { refresh: dns.refresh ?? 0, keep: dns.keep }, addresses }
+function resolveTransport(
+  { http, streams, connections, queue, dns, addresses }: PoolSettings,
+  findings: Findings,
+): TransportConfig {
+  if (streams.value !== usualTransport.streams && http === '1')
+    findings.flaw(streams, 'requires http: 2 or http: h2c')
+  const lookups = { refresh: dns.refresh ?? 0, keep: dns.keep }
+  return { http, streams: streams.value, connections, queue, dns: lookups, addresses }
 }
 
 function resolveOrigin(
@@ -192,6 +203,13 @@ function resolveOrigin(
 ): OriginConfig {
   const url = origin.value.url!
   const isPlain = url.protocol === 'http'
+  if (isPlain && transport.http === '2')
+    findings.flaw(
+      origin,
+      'has an http url, but http: 2 of its pool requires https; http: h2c does without TLS',
+    )
+  if (!isPlain && transport.http === 'h2c')
+    findings.flaw(origin, 'has an https url, but http: h2c of its pool does without TLS; use http: 2')
   if (isPlain && identity !== null)
     findings.flaw(origin, 'has an http url, but the certificate and key of its pool require https')
   const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)

@@ -201,7 +201,8 @@ export class Attempt implements ConnectionUser {
   failed(phase: Phase, failure: Failure): void {
     const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
     const lease = this.takeLease()
-    const wasIdle = lease.isReused && !lease.hasResponseBegun && failure.row.isLoss
+    const { isLoss, isUnprocessed } = failure.row
+    const wasIdle = (lease.isReused || isUnprocessed) && !lease.hasResponseBegun && isLoss
     if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
     else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
   }
@@ -220,10 +221,12 @@ export class Attempt implements ConnectionUser {
     )
   }
 
-  /** Whether the origin surely has read nothing of a request that is here whole: it refused the handshake behind which that was sent. */
-  #isUnread(phase: Phase, { way }: Failure): boolean {
-    const isRefused = phase === 'handshake' && way === 'handshake_refused'
-    return isRefused && this.#streamed === null && this.#lease?.isReused === false
+  /** Whether the origin surely has done nothing with a request that is here whole: it refused its stream, or the handshake behind which that was sent. */
+  #isUnread(phase: Phase, { way, row }: Failure): boolean {
+    if (this.#streamed !== null) return false
+    return (
+      row.isUnprocessed || (phase === 'handshake' && way === 'handshake_refused' && !this.#lease!.isReused)
+    )
   }
 
   #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {

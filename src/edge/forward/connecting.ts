@@ -28,6 +28,10 @@ export abstract class Connecting implements Waiter {
     this.timeouts = x.route!.config.timeouts
   }
 
+  get needsHttp1(): boolean {
+    return this.#x.upgrade === 'asked'
+  }
+
   abstract connected(lease: Lease): void
   /** There is none; `isRepeatable` where another member may be asked for one. */
   protected abstract lost(phase: DialPhase, failure: Failure, isRepeatable: boolean): void

@@ -1,7 +1,8 @@
 // The request as the origin will see it, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
 // (RFC 9110 section 7.6).
 
-import { crossingLines } from '../../http1/fields.ts'
+import { crossingLines, field, listHas } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import { certificateLines } from '../client-certificate.ts'
@@ -21,6 +22,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
     lines: `${crossingLines(head)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
+    takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),
   }
 }
 
@@ -33,6 +35,7 @@ function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
     lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
     isChunked: ai.body === null && x.outgoing.chunked,
     wantsUpgrade: x.upgrade !== 'none',
+    takesTrailers: false,
   }
 }
 
@@ -45,6 +48,11 @@ function hostFor(x: Exchange): string {
 function lengthLine({ outgoing: head, ai }: Exchange): string {
   if (ai !== null && ai.body !== null) return `Content-Length: ${ai.body.length}\r\n`
   return head.chunked || head.contentLength === -1 ? '' : `Content-Length: ${head.contentLength}\r\n`
+}
+
+function takesTrailers({ fields, ids }: RequestHead): boolean {
+  const i = ids.indexOf(field.te)
+  return i !== -1 && listHas(fields[2 * i + 1]!, 'trailers')
 }
 
 /** Vouches for the client where the connection leads to our own side port, and only there. */

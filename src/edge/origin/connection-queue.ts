@@ -4,11 +4,12 @@ import type { Timeouts } from '../../config/config.ts'
 import type { Dial, DialPhase } from './dial.ts'
 import type { Lease } from './lease.ts'
 import { type Failure, fault } from '../../errors/origin-failure.ts'
-import type { OriginConnection } from './origin-connection.ts'
 
 /** A request that waits for a connection. */
 export interface Waiter {
   readonly timeouts: Timeouts
+  /** Whether only a connection of HTTP/1.1 will do. */
+  readonly needsHttp1: boolean
   connected(lease: Lease): void
   /** `times` are those of the attempt that failed, whose phase was the last. */
   unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void
@@ -19,8 +20,14 @@ export interface Waiter {
 /** The times of an attempt that came to no dial. */
 export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
 
+/** A connection with room for an exchange. */
+interface Lendable {
+  readonly isReused: boolean
+  lend(): Lease
+}
+
 /** Hands a connection over; a bug in the receiver stays with the receiver. */
-export function hand(waiter: Waiter, connection: OriginConnection): void {
+export function hand(waiter: Waiter, connection: Lendable): void {
   const lease = connection.lend()
   try {
     waiter.connected(lease)
@@ -62,13 +69,21 @@ export class ConnectionQueue {
   }
 
   /** Hands the connection to the first who takes it; false when nobody does. */
-  serve(connection: OriginConnection): boolean {
+  serve(connection: Lendable): boolean {
     const line = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
     const [first] = line.keys()
     if (first === undefined) return false
     line.delete(first)
     hand(first, connection)
     return true
+  }
+
+  /** Has all who wait here wait there, each for as long as before. */
+  moveTo(other: ConnectionQueue): void {
+    for (const [waiter, since] of this.#forNew) other.add(waiter, since, { fresh: true })
+    for (const [waiter, since] of this.#forAny) other.add(waiter, since, { fresh: false })
+    this.#forNew.clear()
+    this.#forAny.clear()
   }
 
   /** Notifies the first of a dial that failed, or all when it speaks for all. */

@@ -21,6 +21,8 @@ export type DialPhase = 'resolve' | 'connect' | 'handshake'
 /** Who wants the connection. */
 export interface Dialer {
   readonly config: OriginConfig
+  /** The versions that a TLS handshake offers, by their names for ALPN. */
+  readonly protocols: readonly string[]
   /** Null where the origin is an address. */
   readonly book: AddressBook | null
   readonly guard: AddressGuard
@@ -232,7 +234,7 @@ export class Dial implements Asker {
 /** The process may have no more descriptors, by its own count. */
 const shortage = failureOf({ code: 'EMFILE' })
 
-function open({ config, handshakes: { session } }: Dialer, host: string): Socket {
+function open({ config, protocols, handshakes: { session } }: Dialer, host: string): Socket {
   const { verify, serverName, ca, identity } = config.tls
   const address = { host, port: config.port, noDelay: true, highWaterMark: highWaterMark }
   if (config.protocol === 'http') return connectTcp(address)
@@ -240,7 +242,7 @@ function open({ config, handshakes: { session } }: Dialer, host: string): Socket
   return connectTls({
     ...address,
     rejectUnauthorized: verify,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [...protocols],
     ...(name !== null && { servername: name }),
     ...(ca !== null && { ca }),
     ...(identity !== null && { cert: identity.certificate, key: identity.key }),

@@ -9,6 +9,7 @@ import { type Failure, fault } from '../../errors/origin-failure.ts'
 import { AddressBook } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import type { Dial, Dialer, DialPhase } from './dial.ts'
+import { Multiplexed, type MultiplexedOwner } from './http2/multiplexed.ts'
 import { Dials } from './dials.ts'
 import { Handshakes } from './handshakes.ts'
 import { IdleConnections } from './idle-connections.ts'
@@ -31,13 +32,14 @@ export interface Means {
 }
 
 /** One origin: its addresses, its idle connections, and the requests that wait for one. */
-export class Origin implements Dialer, ConnectionOwner {
+export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   readonly config: OriginConfig
   /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
   readonly authority: string
   readonly book: AddressBook | null
   readonly guard: AddressGuard
   readonly handshakes = new Handshakes()
+  readonly protocols = ['http/1.1']
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #log: Logger
@@ -46,6 +48,8 @@ export class Origin implements Dialer, ConnectionOwner {
   readonly #open = new Set<OriginConnection>()
   readonly #dials: Dials
   readonly #resting = new Resting(this)
+  /** Its connections of HTTP/2; null where it is to have none. */
+  readonly #multiplexed: Multiplexed | null
   /** For the first of them connections are being dialled. */
   readonly #waiting = new ConnectionQueue()
   readonly #uploads: Uploads
@@ -64,29 +68,38 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#log = log
     this.#mayDial = mayDial
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
-    this.#uploads = new Uploads(this.#most)
+    const { http, streams } = config.transport
+    this.#uploads = new Uploads(http === '1' ? this.#most : this.#most * streams)
     this.#dials = new Dials(this, clock)
     const changed = () => this.#leaveOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)
     const { dns } = config.transport
     const parts = { name: config.host, dns, lookup, clock, metrics, changed, crashed }
     this.book = isIP(config.host) === 0 ? new AddressBook(parts) : null
+    this.#multiplexed = http === '1' ? null : new Multiplexed(this, clock, metrics)
   }
 
   /** Counts the exchanges that hold a connection or wait for one. */
   get outstanding(): number {
-    return this.#uploads.waiting + this.#waiting.size + this.#open.size - this.#idle.size - this.#resting.size
+    const byHttp1 = this.#waiting.size + this.#open.size - this.#idle.size - this.#resting.size
+    return this.#uploads.waiting + byHttp1 + (this.#multiplexed?.outstanding ?? 0)
   }
 
   /** Counts the open connections. */
   get connections(): number {
-    return this.#open.size
+    return this.#open.size + (this.#multiplexed?.open ?? 0)
+  }
+
+  /** Counts the requests that share connections of HTTP/2; null where there are none such. */
+  get streams(): number | null {
+    return this.#multiplexed === null ? null : this.#multiplexed.streams
   }
 
   /** Counts those who wait although no connection is dialled for them. */
   get queueLength(): number {
-    if (this.#most === Number.POSITIVE_INFINITY) return 0
-    return this.#uploads.waiting + Math.max(0, this.#waiting.size - this.#dials.size)
+    const shared = this.#multiplexed?.queueLength ?? 0
+    if (this.#most === Number.POSITIVE_INFINITY) return shared
+    return this.#uploads.waiting + Math.max(0, this.#waiting.size - this.#dials.size) + shared
   }
 
   /**
@@ -96,8 +109,9 @@ export class Origin implements Dialer, ConnectionOwner {
   acquire(waiter: Waiter, options: { fresh: boolean }): void {
     // A request that began before a reload may come to it late.
     this.#retired?.add(this)
+    if (this.#multiplexed?.takes(waiter)) return this.#multiplexed.acquire(waiter, options)
     if (!options.fresh && this.#handIdle(waiter)) return
-    this.#makeRoom()
+    this.makeRoom()
     if (!options.fresh && this.#isFull())
       return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#await(waiter, options)
@@ -116,20 +130,24 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Whether an upload may begin whose client pauses: at once, and on a connection that nobody waits for. */
   get hasRoomForPause(): boolean {
-    return this.#uploads.hasRoomForPause && (this.#idle.size > 0 || !this.#isAtMost)
+    if (!this.#uploads.hasRoomForPause) return false
+    return this.#idle.size > 0 || !this.#isAtMost || this.#multiplexed?.hasRoom === true
   }
 
   /** Takes note that the body of an upload is there, that its response has begun, or that it is given up. */
   endUpload(waiter: Waiter): void {
     const next = this.#uploads.leave(waiter)
-    if (next === null || this.#handIdle(next)) return
-    this.#makeRoom()
+    if (next === null) return
+    if (this.#multiplexed?.takes(next)) return this.#multiplexed.acquire(next, { fresh: true })
+    if (this.#handIdle(next)) return
+    this.makeRoom()
     this.#await(next, { fresh: false })
   }
 
   /** Removes one that no longer waits. */
   forget(waiter: Waiter): void {
     this.#waiting.remove(waiter)
+    this.#multiplexed?.forget(waiter)
   }
 
   returned(connection: OriginConnection, rest: Rest): void {
@@ -148,6 +166,11 @@ export class Origin implements Dialer, ConnectionOwner {
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
     for (const connection of this.#idle.takeAll()) connection.close()
+    this.#multiplexed?.retire()
+  }
+
+  get isRetired(): boolean {
+    return this.#retired !== null
   }
 
   /** Cuts every connection. */
@@ -156,6 +179,7 @@ export class Origin implements Dialer, ConnectionOwner {
     this.#retired ??= new Set()
     this.#dials.abort()
     for (const connection of this.#open) connection.close()
+    this.#multiplexed?.destroy()
   }
 
   /** Ends what has passed its deadline: dials, waiters in the queue, and connections that were idle long enough. */
@@ -169,21 +193,45 @@ export class Origin implements Dialer, ConnectionOwner {
       this.#waiting.expire(now - timeout, this.#dials.size)
     }
     // Where requests find idle connections there is no dial, and yet the name may lead elsewhere by now.
-    if (this.#open.size > 0) this.book?.refresh()
+    this.#multiplexed?.sweep(now)
+    if (this.connections > 0) this.book?.refresh()
   }
 
   get hasDescriptor(): boolean {
-    return this.#mayDial(this.#dials.size)
+    return this.mayDial()
   }
 
   get isUnused(): boolean {
-    return this.#open.size === 0 && this.#dials.size === 0
+    return this.#open.size === 0 && this.#dials.size === 0 && !this.#multiplexed?.connections
+  }
+
+  // What its connections of HTTP/2 ask.
+
+  mayDial(): boolean {
+    return this.#mayDial(this.#dials.size + (this.#multiplexed?.dials ?? 0))
+  }
+
+  get room(): number {
+    return this.#isDestroyed ? 0 : this.#most - this.#used + this.#idle.size
+  }
+
+  goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
+    waiting.moveTo(this.#waiting)
+    this.#take(dial, socket)
+  }
+
+  roomMade(): void {
+    this.#dialMore()
   }
 
   dialed(dial: Dial, socket: Socket): void {
     this.#dials.connected(dial)
+    this.#take(dial, socket)
+  }
+
+  #take(dial: Dial, socket: Socket): void {
     const connection = new OriginConnection(this, socket, dial)
-    connection.isOutdated = this.#isOutdated(connection)
+    connection.isOutdated = this.isOutdated(connection)
     this.#open.add(connection)
     this.#metrics.originConnections.inc()
     this.#offer(connection)
@@ -207,6 +255,7 @@ export class Origin implements Dialer, ConnectionOwner {
     if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
     if (!this.#idle.remove(connection) && this.#resting.size > 0) this.#resting.remove(connection)
     this.#dialMore()
+    this.#multiplexed?.dialMore()
   }
 
   /** Hands over an idle connection; false where there is none. */
@@ -231,12 +280,17 @@ export class Origin implements Dialer, ConnectionOwner {
 
   #dialMore(): void {
     if (this.#waiting.size === 0 || this.#isDestroyed) return
-    const most = Math.min(this.#dials.worth(this.#waiting.size), this.#most - this.#open.size)
+    const most = Math.min(this.#dials.worth(this.#waiting.size), this.#most - this.#used + this.#dials.size)
     while (this.#dials.size < most) this.#dials.start(this.#waiting.first.timeouts)
   }
 
   get #isAtMost(): boolean {
-    return this.#open.size + this.#dials.size >= this.#most
+    return this.#used >= this.#most
+  }
+
+  /** Counts the connections that it has, or is to have. */
+  get #used(): number {
+    return this.#open.size + this.#dials.size + (this.#multiplexed?.connections ?? 0)
   }
 
   /** Whether somebody waits for a connection that only one less can make room for. */
@@ -252,8 +306,11 @@ export class Origin implements Dialer, ConnectionOwner {
   }
 
   /** Closes a connection that serves nobody now where it takes the place of a new one. */
-  #makeRoom(): void {
-    if (this.#isAtMost) (this.#idle.takeEldest() ?? this.#resting.eldest)?.close()
+  makeRoom(): void {
+    if (!this.#isAtMost) return
+    const idle = this.#idle.takeEldest() ?? this.#resting.eldest
+    if (idle !== undefined) idle.close()
+    else this.#multiplexed?.closeIdle()
   }
 
   /** Whether nobody more may wait; connections that are back within a turn are as good as dialled. */
@@ -264,11 +321,12 @@ export class Origin implements Dialer, ConnectionOwner {
 
   /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
   #leaveOldAddresses(): void {
-    for (const connection of this.#open) connection.isOutdated = this.#isOutdated(connection)
+    for (const connection of this.#open) connection.isOutdated = this.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
+    this.#multiplexed?.leaveOldAddresses()
   }
 
-  #isOutdated({ address }: OriginConnection): boolean {
+  isOutdated({ address }: { readonly address: string }): boolean {
     return this.book !== null && !this.book.addresses.includes(address)
   }
 }

@@ -11,6 +11,8 @@ export interface OutboundHead {
   /** Whether a body of unknown length follows. */
   readonly isChunked: boolean
   readonly wantsUpgrade: boolean
+  /** Whether the client takes trailers, where the version has a way to say so (RFC 9110 section 10.1.4). */
+  readonly takesTrailers: boolean
 }
 
 /** Writes the head for HTTP/1.1, empty line included. */

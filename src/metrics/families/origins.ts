@@ -61,6 +61,12 @@ export const originFamilies: readonly Family[] = [
     help: 'Requests queued for a connection to an origin.',
     read: ({ edge }) => [sample(edge.originQueue)],
   },
+  {
+    type: 'counter',
+    name: 'gatehouse_origin_http2_closed_connections_total',
+    help: 'HTTP/2 connections to origins that were closed for what the origin sent, or because it no longer reacted, by reason.',
+    read: ({ edge }) => byName(edge.originHttp2Faults, reason => ({ reason })),
+  },
 ]
 
 function phaseDurations({ phases }: EdgeMetrics): Sample[] {

@@ -108,10 +108,11 @@ export const requestFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_streams_open',
-    help: 'Open streams, by kind.',
+    help: 'Open streams, by kind: event streams, WebSockets, and requests on HTTP/2 connections to origins.',
     read: ({ edge }) => [
       sample(edge.eventStreams, { kind: 'event_stream' }),
       sample(edge.webSockets, { kind: 'websocket' }),
+      sample(edge.originStreams, { kind: 'http2_origin' }),
     ],
   },
 ]

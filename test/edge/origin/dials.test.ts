@@ -21,6 +21,7 @@ function start(t: TestContext, port: number, hasDescriptor = true) {
   const outcomes: (boolean | null)[] = []
   const clock = new ManualClock()
   const dialer: Dialer = {
+    protocols: [],
     config: edgeConfig([`http://127.0.0.1:${port}`]).zones[0]!.routes[0]!.pool!.origins[0]!,
     book: null,
     guard: new AddressGuard(),

@@ -21,6 +21,7 @@ const timeouts: Timeouts = { connect: 5_000, handshake: 3_000, response: 0, writ
 /** Someone who waits; what becomes of the waiting is a connection or the code of a failure. */
 class Asker implements Waiter {
   readonly timeouts = timeouts
+  readonly needsHttp1 = false
   readonly outcome: Promise<Lease | string>
   readonly #settle: (outcome: Lease | string) => void
 

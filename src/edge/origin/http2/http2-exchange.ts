@@ -1,0 +1,224 @@
+// One exchange on a stream of a connection that carries many: what its lease asks, and what its user hears.
+
+import { misuse } from '../../../base/misuse.ts'
+import { type Failure, fault, type OriginFault } from '../../../errors/origin-failure.ts'
+import type { ClientSession } from '../../../http2/client/session.ts'
+import type { ClientStream, StreamFault, StreamUser } from '../../../http2/client/stream.ts'
+import type { ResponseHead } from '../../../http1/response-head.ts'
+import type { Phase } from '../../../metrics/edge-metrics.ts'
+import type { ConnectionUser, ResponseBody } from '../connection-user.ts'
+import type { Dial } from '../dial.ts'
+import { Lease, type Leased, type RequestSink } from '../lease.ts'
+import type { OutboundHead } from '../outbound-head.ts'
+
+/** The connection. */
+interface Carrying {
+  readonly session: ClientSession
+  readonly scheme: 'http' | 'https'
+  readonly isReused: boolean
+  readonly times: Dial['times']
+  readonly address: string
+  /** Monotonic ms. */
+  readonly now: number
+  /** The origin has refused a request that it may take elsewhere. */
+  refused(): void
+  /** A response has come whole. */
+  responded(): void
+  /** The exchange is over. */
+  left(exchange: Http2Exchange): void
+  /** Takes a bug of ours that no exchange is behind. */
+  crashed(bug: unknown): void
+}
+
+/** What is wrong with a stream, by the names that have it for a connection of HTTP/1.1. */
+const faults: Readonly<Record<StreamFault, OriginFault>> = {
+  refused: 'GH_REFUSED_STREAM',
+  reset: 'GH_RESET_STREAM',
+  bad_head: 'GH_BAD_HEAD',
+  head_too_large: 'GH_HEAD_TOO_LARGE',
+  bad_framing: 'GH_BAD_FRAMING',
+}
+
+const noBody: ResponseBody = { framing: 'none' }
+const knownBody: ResponseBody = { framing: 'length' }
+const openBody: ResponseBody = { framing: 'chunked' }
+
+export class Http2Exchange implements Leased, StreamUser {
+  readonly lease: Lease
+  readonly isReused: boolean
+  readonly times: Dial['times']
+  readonly address: string
+  readonly #connection: Carrying
+  readonly #begunAt: number
+  #stream: ClientStream | null = null
+
+  constructor(connection: Carrying) {
+    this.#connection = connection
+    this.#begunAt = connection.now
+    this.isReused = connection.isReused
+    this.times = connection.times
+    this.address = connection.address
+    this.lease = new Lease(this)
+  }
+
+  get method(): string {
+    return this.lease.user!.method
+  }
+
+  // ── what the lease asks ──
+
+  send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
+    const isWhole = body === null && trailers === null
+    const stream = this.#open(head, isWhole)
+    if (isWhole) return true
+    const { session } = this.#connection
+    const mayGoOn = body === null || session.send(stream, body)
+    session.endRequest(stream, trailers && linesOf(trailers))
+    return mayGoOn
+  }
+
+  begin(head: OutboundHead, lease: Lease): RequestSink {
+    return new Http2Body(this.#connection.session, this.#open(head, false), lease)
+  }
+
+  pause(): void {
+    if (this.#stream !== null) this.#connection.session.pause(this.#stream)
+  }
+
+  resume(): void {
+    if (this.#stream !== null) this.#connection.session.resume(this.#stream)
+  }
+
+  takeBack(): void {
+    this.#leave()
+  }
+
+  close(): void {
+    // On a connection that is dead, one request after the other would wait for its own timeout.
+    if (!this.lease.hasResponseBegun) this.#connection.session.doubt(this.#begunAt)
+    this.#leave()
+  }
+
+  // Only a connection of HTTP/1.1 becomes a tunnel.
+
+  write(): boolean {
+    misuse.tell('bytes were written to a stream')
+    return true
+  }
+
+  cork(): void {}
+  uncork(): void {}
+  endSending(): void {}
+
+  // ── what the origin sends; a bug in that costs this exchange alone ──
+
+  interim(head: ResponseHead): void {
+    this.lease.hasResponseBegun = true
+    this.#guarded(user => user.interim(head))
+  }
+
+  head(head: ResponseHead, hasBody: boolean): void {
+    const { lease } = this
+    lease.hasResponseBegun = true
+    lease.phase = 'receive'
+    const body = hasBody ? (head.contentLength === -1 ? openBody : knownBody) : noBody
+    this.#guarded(user => user.head(head, body))
+  }
+
+  data(bytes: Buffer): void {
+    this.#guarded(user => user.data(bytes))
+  }
+
+  flush(): void {
+    this.#guarded(user => user.flushResponse())
+  }
+
+  end(trailers: string[] | null): void {
+    this.#connection.responded()
+    this.#guarded(user => user.end(trailers))
+  }
+
+  drained(): void {
+    this.#guarded(user => user.originDrained())
+  }
+
+  failed(way: StreamFault): void {
+    if (way === 'refused') this.#connection.refused()
+    this.fail(this.lease.phase, fault(faults[way]))
+  }
+
+  /** Ends the exchange for a failure. */
+  fail(phase: Phase, failure: Failure): void {
+    const { lease } = this
+    if (!lease.isHeld) return
+    lease.lose()
+    this.#leave()
+    try {
+      lease.user?.failed(phase, failure)
+    } catch (bug) {
+      this.#crashed(lease.user, bug)
+    }
+  }
+
+  #open(head: OutboundHead, isWhole: boolean): ClientStream {
+    const { session, scheme } = this.#connection
+    const { method, target, authority } = head
+    const lines = head.takesTrailers ? `te: trailers\r\n${head.lines}` : head.lines
+    this.#stream = session.open(this, { method, scheme, authority, target, lines }, isWhole)
+    return this.#stream
+  }
+
+  #guarded(tell: (user: ConnectionUser) => void): void {
+    const { user } = this.lease
+    if (user === null || !this.lease.isHeld) return
+    try {
+      tell(user)
+    } catch (bug) {
+      this.#crashed(user, bug)
+    }
+  }
+
+  #crashed(user: ConnectionUser | null, bug: unknown): void {
+    this.lease.lose()
+    this.#leave()
+    if (user === null) this.#connection.crashed(bug)
+    else user.crashed(bug)
+  }
+
+  #leave(): void {
+    if (this.#stream !== null) this.#connection.session.cancel(this.#stream)
+    this.#connection.left(this)
+  }
+}
+
+/** The body of a request that is sent as it comes. */
+class Http2Body implements RequestSink {
+  readonly #session: ClientSession
+  readonly #stream: ClientStream
+  readonly #lease: Lease
+
+  constructor(session: ClientSession, stream: ClientStream, lease: Lease) {
+    this.#session = session
+    this.#stream = stream
+    this.#lease = lease
+  }
+
+  data(bytes: Buffer): boolean {
+    return !this.#lease.isHeld || this.#session.send(this.#stream, bytes)
+  }
+
+  /** Nothing is held: a turn's frames leave together. */
+  flush(): boolean {
+    return true
+  }
+
+  end(trailers: readonly string[] | null): void {
+    if (this.#lease.isHeld) this.#session.endRequest(this.#stream, trailers && linesOf(trailers))
+  }
+}
+
+function linesOf(trailers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
+  return lines
+}

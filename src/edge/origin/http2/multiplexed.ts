@@ -1,0 +1,266 @@
+// The connections of HTTP/2 to one origin: who gets a stream on which of them, when another one is opened, and which requests wait.
+
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { Clock } from '../../../base/clock.ts'
+import type { OriginConfig } from '../../../config/config.ts'
+import { type Failure, fault } from '../../../errors/origin-failure.ts'
+import type { SessionFault } from '../../../http2/client/session.ts'
+import type { EdgeMetrics } from '../../../metrics/edge-metrics.ts'
+import type { AddressBook } from '../../resolver/address-book.ts'
+import type { AddressGuard } from '../../resolver/address-guard.ts'
+import { ConnectionQueue, hand, undialled, type Waiter } from '../connection-queue.ts'
+import type { Dial, Dialer, DialPhase } from '../dial.ts'
+import { Dials } from '../dials.ts'
+import type { Handshakes } from '../handshakes.ts'
+import { Http2Connection, type Http2Owner } from './http2-connection.ts'
+
+/** Ms for which an idle connection is kept: servers that close theirs say so in time. */
+const longestIdle = 60_000
+/** Ms for which an origin that does not offer HTTP/2 is not asked again. */
+const memory = 300_000
+
+const alpn = ['h2', 'http/1.1']
+const noAlpn: readonly string[] = []
+
+/** The origin, which has connections of HTTP/1.1 as well. */
+export interface MultiplexedOwner {
+  readonly config: OriginConfig
+  readonly book: AddressBook | null
+  readonly guard: AddressGuard
+  readonly handshakes: Handshakes
+  readonly isRetired: boolean
+  /** How many connections more the origin may have, those included for which an idle one makes room. */
+  readonly room: number
+  makeRoom(): void
+  mayDial(): boolean
+  isOutdated(connection: { readonly address: string }): boolean
+  /** Has those who wait served by HTTP/1.1, the first by this connection. */
+  goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
+  /** A connection has closed, whose place others may have. */
+  roomMade(): void
+  crashed(bug: unknown): void
+}
+
+export class Multiplexed implements Dialer, Http2Owner {
+  readonly protocols: readonly string[]
+  readonly #owner: MultiplexedOwner
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  readonly #streams: number
+  readonly #open = new Set<Http2Connection>()
+  readonly #waiting = new ConnectionQueue()
+  readonly #dials: Dials
+  /** Monotonic ms until which the origin counts as one without HTTP/2. */
+  #http1Until = 0
+
+  constructor(owner: MultiplexedOwner, clock: Clock, metrics: EdgeMetrics) {
+    this.#owner = owner
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#streams = owner.config.transport.streams
+    this.#dials = new Dials(this, clock)
+    this.protocols = owner.config.transport.http === '2' ? alpn : noAlpn
+  }
+
+  // Of the origin.
+
+  get config(): OriginConfig {
+    return this.#owner.config
+  }
+
+  get book(): AddressBook | null {
+    return this.#owner.book
+  }
+
+  get guard(): AddressGuard {
+    return this.#owner.guard
+  }
+
+  get handshakes(): Handshakes {
+    return this.#owner.handshakes
+  }
+
+  get hasDescriptor(): boolean {
+    return this.#owner.mayDial()
+  }
+
+  /** Whether a request goes this way, as far as is known. */
+  takes({ needsHttp1 }: Waiter): boolean {
+    return !needsHttp1 && this.#clock.monotonic() >= this.#http1Until
+  }
+
+  /** Counts the connections, open and dialled. */
+  get connections(): number {
+    return this.#open.size + this.#dials.size
+  }
+
+  get dials(): number {
+    return this.#dials.size
+  }
+
+  get open(): number {
+    return this.#open.size
+  }
+
+  /** Counts the exchanges that have a stream or wait for one. */
+  get outstanding(): number {
+    return this.#waiting.size + this.streams
+  }
+
+  get streams(): number {
+    let sum = 0
+    for (const { size } of this.#open) sum += size
+    return sum
+  }
+
+  /** Counts those who wait although no connection is dialled for them. */
+  get queueLength(): number {
+    return Math.max(0, this.#waiting.size - this.#dials.size * this.#streams)
+  }
+
+  /** Whether an exchange could begin at once, or with a connection of its own. */
+  get hasRoom(): boolean {
+    return this.#withRoom() !== null || this.#owner.room > 0
+  }
+
+  acquire(waiter: Waiter, { fresh }: { fresh: boolean }): void {
+    const connection = this.#waiting.size === 0 || fresh ? this.#withRoom() : null
+    if (connection !== null) return hand(waiter, connection)
+    if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
+    this.#waiting.add(waiter, this.#clock.monotonic(), { fresh })
+    this.dialMore()
+  }
+
+  forget(waiter: Waiter): void {
+    this.#waiting.remove(waiter)
+  }
+
+  sweep(now: number): void {
+    this.#dials.sweep(now)
+    for (const connection of this.#open) connection.sweep(now)
+    const { timeout } = this.config.transport.queue
+    if (timeout > 0 && this.queueLength > 0)
+      this.#waiting.expire(now - timeout, this.#dials.size * this.#streams)
+    if (this.#waiting.size > 0) this.dialMore()
+  }
+
+  /** Closes what is idle now and everything else as its exchanges end. */
+  retire(): void {
+    for (const connection of this.#open) this.#settle(connection)
+  }
+
+  destroy(): void {
+    this.#dials.abort()
+    for (const connection of this.#open) connection.close()
+  }
+
+  /** Has no further exchange go to addresses that the name of the origin has no longer. */
+  leaveOldAddresses(): void {
+    for (const connection of this.#open) {
+      connection.isOutdated = this.#owner.isOutdated(connection)
+      this.#settle(connection)
+    }
+  }
+
+  /** Closes a connection that serves nobody, for another one in its place; false where there is none. */
+  closeIdle(): boolean {
+    for (const connection of this.#open) {
+      if (connection.size > 0) continue
+      connection.close()
+      return true
+    }
+    return false
+  }
+
+  /** Dials as many connections as those who wait are worth. */
+  dialMore(): void {
+    if (this.#waiting.size === 0) return
+    // One that serves nobody and yet has no room has still to say how many it takes, or takes none.
+    for (const { isPromising } of this.#open) if (isPromising) return
+    const worth = this.#dials.worth(Math.ceil(this.#waiting.size / this.#streams))
+    while (this.#dials.size < worth && this.#owner.room > 0) {
+      this.#owner.makeRoom()
+      this.#dials.start(this.#waiting.first.timeouts)
+    }
+  }
+
+  // ── dials ──
+
+  dialed(dial: Dial, socket: Socket): void {
+    this.#dials.connected(dial)
+    if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
+      this.#http1Until = this.#clock.monotonic() + memory
+      return this.#owner.goOnByHttp1(dial, socket, this.#waiting)
+    }
+    const { protocol: scheme } = this.config
+    const connection = new Http2Connection(this, socket, dial, {
+      clock: this.#clock,
+      scheme,
+      streams: this.#streams,
+    })
+    connection.isOutdated = this.#owner.isOutdated(connection)
+    this.#open.add(connection)
+    this.#metrics.originConnections.inc()
+    this.changed(connection)
+  }
+
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
+    this.#waiting.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
+    this.dialMore()
+    this.#owner.roomMade()
+  }
+
+  // ── connections ──
+
+  changed(connection: Http2Connection): void {
+    while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serve(connection)
+    this.#settle(connection)
+    this.dialMore()
+  }
+
+  closed(connection: Http2Connection): void {
+    if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
+    this.dialMore()
+    this.#owner.roomMade()
+  }
+
+  counted(exchanges: number): void {
+    this.#metrics.originStreams.value += exchanges
+  }
+
+  broken(fault: SessionFault): void {
+    this.#metrics.originHttp2Faults[fault].inc()
+  }
+
+  hasRefused(connection: Http2Connection, failure: Failure): boolean {
+    return this.handshakes.wasRefused(connection, failure)
+  }
+
+  responded(): void {
+    this.handshakes.responded()
+  }
+
+  crashed(bug: unknown): void {
+    this.#owner.crashed(bug)
+  }
+
+  /** Finds the first connection with room: those behind it are left to grow idle. */
+  #withRoom(): Http2Connection | null {
+    for (const connection of this.#open) if (connection.room > 0) return connection
+    return null
+  }
+
+  /** Closes a connection of no further use, or begins the time that it may be idle. */
+  #settle(connection: Http2Connection): void {
+    if (connection.size > 0) return
+    if (this.#owner.isRetired || connection.isLeaving) connection.close()
+    else if (connection.deadline === Number.POSITIVE_INFINITY)
+      connection.deadline = this.#clock.monotonic() + longestIdle
+  }
+
+  #isFull(): boolean {
+    const unprovided = this.#waiting.size - this.#dials.size * this.#streams
+    return this.#owner.room <= 0 && unprovided >= this.config.transport.queue.size
+  }
+}

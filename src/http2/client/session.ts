@@ -1,0 +1,759 @@
+// One connection of HTTP/2 in the role of the client (RFC 9113): requests become streams, and frames become responses. It has no socket and no clock: who keeps
+// it brings bytes, takes bytes, and tells the time.
+
+import { frameLimit, FrameReader, type FrameTaker, uint31 } from '../frame-reader.ts'
+import { FrameWriter } from '../frame-writer.ts'
+import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
+import type { RequestFields } from './request-fields.ts'
+import { nobody, ResponseFields, TrailerFields } from './response-fields.ts'
+import { ClientStream, firstWindow, type StreamFault, type StreamUser } from './stream.ts'
+
+/** Why a connection cannot go on: for what its origin sent, or did not send. */
+export type SessionFault =
+  | 'protocol'
+  | 'compression'
+  | 'flow_control'
+  | 'frame_size'
+  | 'head_too_large'
+  | 'flood'
+  | 'silence'
+
+/** Who keeps the session. */
+interface SessionKeeper {
+  /** There are bytes to `take`; comes once for all of them. */
+  mayFlush(): void
+  /** The origin broke the protocol; what is left to take is for the origin, and then the connection is to be closed. */
+  broken(fault: SessionFault): void
+  /** The number of streams that may be opened has changed, or one that was open is over. */
+  changed(): void
+}
+
+/** Most bytes of a response's head, as those of HTTP/1.1; decoded, with 32 for each field. */
+const largestHead = 64 * 1024
+/** Most bytes of its block: up to there it is read for the compression's sake, and costs its stream alone. */
+const largestBlock = 4 * largestHead
+/** Most frames that one head may come in. */
+const mostContinuations = 32
+/** Bytes of the connection's window. It is given back as bytes come, so that a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
+const connectionWindow = 16 * 1024 * 1024
+/** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
+const largestWindow = 1024 * 1024
+const mostGrowth = 8 * 1024 * 1024
+/** Frames that say nothing of a response, as many as an origin may send at once, and in a second. */
+const mostIdleFrames = 1_000
+const idleFramesPerSecond = 100
+/** What each request and each frame of its body may bring beside: windows, and what crosses its end. */
+const idleFramesPerFrame = 4
+/** Bytes from which a frame for a stream that is over is not such a one: their number is bounded by its window. */
+const leastStray = 256
+/** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
+const patience = 10_000
+/** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. */
+const leastDoubt = 1_000
+/** Bytes of requests' bodies that are made into frames at a time. */
+const mostQueued = 256 * 1024
+/** What we assume until the origin says what it takes. */
+const firstStreams = 1
+const lastStream = 0x7fff_0000
+
+const empty = Buffer.alloc(0)
+
+export class ClientSession implements FrameTaker {
+  readonly #keeper: SessionKeeper
+  readonly #decoder = new HpackDecoder()
+  readonly #reader = new FrameReader(this)
+  readonly #output = new FrameWriter()
+  readonly #streams = new Map<number, ClientStream>()
+  /** Those with something to send, in turn. */
+  readonly #sending = new Set<ClientStream>()
+  /** Those whose users wait to be told that more may be sent. */
+  readonly #toldToWait = new Set<ClientStream>()
+  readonly #touched: ClientStream[] = []
+  /** Most streams that we want. */
+  readonly #mostStreams: number
+  /** Most that the origin takes; null until it says. */
+  #grantedStreams = firstStreams
+  #nextId = 1
+  #sendWindow = firstWindow
+  #firstSendWindow = firstWindow
+  #receiveWindow = firstWindow
+  #received = 0
+  #growth = 0
+  /** Bytes that may still come for streams that were cancelled. */
+  #strays = 0
+  #idleFrames = mostIdleFrames
+  /** Of the frame that is being read. */
+  #type = 0
+  #flags = 0
+  #id = 0
+  /** The stream of the DATA frame that is being read, null where nobody wants it, and what is left of its padding, -1 before its length is known. */
+  #dataStream: ClientStream | null = null
+  #padding = 0
+  #dataLeft = 0
+  /** Of the header block whose frames are being read. */
+  #block: {
+    readonly stream: number
+    readonly isEnd: boolean
+    readonly parts: Buffer[]
+    size: number
+  } | null = null
+  #hasSettings = false
+  #settingsBy: number
+  #pingBy = Number.POSITIVE_INFINITY
+  #heardAt: number
+  #now: number
+  #isLeaving = false
+  #isClosed = false
+  #isFlushing = false
+  #mayWrite = true
+
+  /** `now` is monotonic ms. */
+  constructor(keeper: SessionKeeper, mostStreams: number, now: number) {
+    this.#keeper = keeper
+    this.#mostStreams = mostStreams
+    this.#now = this.#heardAt = now
+    this.#settingsBy = now + patience
+    this.#output.preface()
+    this.#output.settings([
+      [setting.enablePush, 0],
+      [setting.maxHeaderListSize, largestHead],
+    ])
+    this.#output.windowUpdate(0, connectionWindow - firstWindow)
+    this.#receiveWindow = connectionWindow
+  }
+
+  /** Counts the streams that are open. */
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** How many streams may be opened now. */
+  get room(): number {
+    if (this.#isLeaving || this.#isClosed || this.#pingBy !== Number.POSITIVE_INFINITY) return 0
+    return Math.max(0, Math.min(this.#mostStreams, this.#grantedStreams) - this.#streams.size)
+  }
+
+  /** Whether no stream will be opened any more: the origin wants none, or the numbers are used up. */
+  get isLeaving(): boolean {
+    return this.#isLeaving || this.#isClosed
+  }
+
+  // ── requests ──
+
+  /** Begins a request; there must be room. */
+  open(user: StreamUser, fields: RequestFields, isWhole: boolean): ClientStream {
+    const stream = new ClientStream(this.#nextId, user, this.#firstSendWindow)
+    this.#nextId += 2
+    this.#idleFrames += idleFramesPerFrame
+    if (this.#nextId > lastStream) this.#isLeaving = true
+    this.#streams.set(stream.id, stream)
+    stream.hasSentAll = isWhole
+    this.#output.request(stream.id, fields, isWhole)
+    this.#wantFlush()
+    return stream
+  }
+
+  /** Sends bytes of a request's body; false when the origin should be given time to read. */
+  send(stream: ClientStream, bytes: Buffer): boolean {
+    if (stream.isOver || bytes.length === 0) return true
+    stream.pending.push(bytes)
+    stream.pendingSize += bytes.length
+    this.#sending.add(stream)
+    this.#wantFlush()
+    const mayGoOn = this.#mayWrite && stream.pendingSize <= Math.min(stream.sendWindow, this.#sendWindow)
+    if (!mayGoOn) this.#toldToWait.add(stream)
+    return mayGoOn
+  }
+
+  /** Ends a request's body; the trailers are lines, null for none. */
+  endRequest(stream: ClientStream, trailers: string | null): void {
+    if (stream.isOver || stream.isEnding || stream.hasSentAll) return
+    stream.isEnding = true
+    stream.trailers = trailers
+    this.#sending.add(stream)
+    this.#wantFlush()
+  }
+
+  /** Reads no more of a response until `resume`. */
+  pause(stream: ClientStream): void {
+    stream.isPaused = true
+  }
+
+  resume(stream: ClientStream): void {
+    if (!stream.isPaused) return
+    stream.isPaused = false
+    while (stream.held.length > 0 && !stream.isPaused && !stream.isOver)
+      this.#deliver(stream, stream.held.shift()!)
+    this.#flushTouched()
+    if (stream.heldEnd !== null && !stream.isPaused && !stream.isOver)
+      this.#ended(stream, stream.heldEnd.trailers)
+  }
+
+  /** Cancels a stream; its user hears nothing more. Nothing to do for one that is over. */
+  cancel(stream: ClientStream): void {
+    if (stream.isOver) return
+    stream.isOver = true
+    this.#drop(stream, errorCode.cancel)
+    this.#keeper.changed()
+  }
+
+  /** Asks the origin for a sign of life where nothing came since monotonic ms `since`; until it comes, no stream is opened. */
+  doubt(since: number): void {
+    if (this.#heardAt > since || this.#now - since < leastDoubt) return
+    if (this.#pingBy !== Number.POSITIVE_INFINITY || this.#isClosed) return
+    this.#pingBy = this.#now + patience
+    this.#output.ping()
+    this.#wantFlush()
+    this.#keeper.changed()
+  }
+
+  // ── the connection ──
+
+  /** Takes out what is to be written now. */
+  take(): Buffer {
+    this.#isFlushing = false
+    this.#pump()
+    return this.#output.take()
+  }
+
+  /** Takes note whether the connection takes more at once. */
+  written(mayGoOn: boolean): void {
+    this.#mayWrite = mayGoOn
+    if (mayGoOn) this.#tellDrained()
+    if (mayGoOn && this.#sending.size > 0) this.#wantFlush()
+  }
+
+  /** Announces that no stream will follow. */
+  leave(): void {
+    if (this.#isClosed) return
+    this.#isLeaving = true
+    this.#output.goAway(0, errorCode.none, '')
+    this.#wantFlush()
+  }
+
+  /** Ends the session; streams hear nothing of it. */
+  close(): void {
+    this.#isClosed = true
+    for (const stream of this.#streams.values()) stream.isOver = true
+    this.#streams.clear()
+    this.#sending.clear()
+    this.#toldToWait.clear()
+  }
+
+  /** Takes note of the time, in monotonic ms. */
+  tick(now: number): void {
+    const passed = now - this.#now
+    this.#now = now
+    this.#idleFrames = Math.min(mostIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
+    if (now >= this.#settingsBy || now >= this.#pingBy) this.#break('silence')
+  }
+
+  /** Takes bytes as they come. */
+  receive(bytes: Buffer): void {
+    this.#heardAt = this.#now
+    let at = 0
+    while (at < bytes.length && at !== -1 && !this.#isClosed) at = this.#reader.next(bytes, at)
+    this.#flushTouched()
+  }
+
+  /** Part of reading, as the next two; not for callers. */
+  frameBegun(type: number, flags: number, id: number, length: number): boolean {
+    const isSettings = type === frameType.settings && (flags & flag.ack) === 0
+    if (!this.#hasSettings && !isSettings) return this.#fail('protocol')
+    if (length > frameLimit) return this.#fail('frame_size')
+    if (this.#block !== null && (type !== frameType.continuation || id !== this.#block.stream))
+      return this.#fail('protocol')
+    this.#type = type
+    this.#flags = flags
+    this.#id = id
+    return type !== frameType.data || this.#beginData(length)
+  }
+
+  dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
+    if (this.#padding === -1 && at < end) at = this.#readPadding(bytes, at)
+    const stream = this.#dataStream
+    if (this.#isClosed || stream === null) return
+    const to = Math.min(end, at + this.#dataLeft)
+    this.#dataLeft -= to - at
+    if (to > at) this.#take(stream, bytes.subarray(at, to))
+    if (isLast && this.#endsStream && !stream.isOver) this.#end(stream, null)
+  }
+
+  frame(bytes: Buffer, from: number, to: number): void {
+    switch (this.#type) {
+      case frameType.headers:
+        return this.#headers(bytes, from, to)
+      case frameType.continuation:
+        return this.#continuation(bytes.subarray(from, to))
+      case frameType.rstStream:
+        return this.#reset(bytes, from, to)
+      case frameType.settings:
+        return this.#takeSettings(bytes, from, to)
+      case frameType.ping:
+        return this.#ping(bytes, from, to)
+      case frameType.goAway:
+        return this.#goAway(bytes, from, to)
+      case frameType.windowUpdate:
+        return this.#windowUpdate(bytes, from, to)
+      case frameType.pushPromise:
+        // We said that we take none.
+        return this.#break('protocol')
+      case frameType.priority:
+        if (this.#id === 0) return this.#break('protocol')
+        if (to - from !== 5) return this.#break('frame_size')
+        return this.#idleFrame()
+      default:
+        // Frames of unknown types are passed over (RFC 9113 section 4.1).
+        this.#idleFrame()
+    }
+  }
+
+  get #endsStream(): boolean {
+    return (this.#flags & flag.endStream) !== 0
+  }
+
+  // ── bodies ──
+
+  #beginData(length: number): boolean {
+    const stream = this.#takeWindow(this.#id, length)
+    if (stream === false) return false
+    const isPadded = (this.#flags & flag.padded) !== 0
+    if (isPadded && length === 0) return this.#fail('frame_size')
+    this.#padding = isPadded ? -1 : 0
+    this.#dataLeft = length
+    this.#dataStream = isPadded ? stream : this.#allowed(stream, length)
+    return !this.#isClosed
+  }
+
+  /** Reads the length of the padding; returns the offset behind it. */
+  #readPadding(bytes: Buffer, at: number): number {
+    const stream = this.#dataStream
+    this.#padding = bytes[at]!
+    const length = this.#dataLeft - 1 - this.#padding
+    this.#dataLeft = length
+    this.#dataStream = null
+    if (length < 0) this.#break('protocol')
+    else if (stream !== null) {
+      this.#dataStream = this.#allowed(stream, length)
+      // Padding is given back at once: a body of padding alone would stop at its window.
+      if (!stream.isOver && !this.#endsStream) this.#open(stream, this.#padding + 1)
+    }
+    return at + 1
+  }
+
+  /** Lets the origin send so many bytes more on a stream. */
+  #open(stream: ClientStream, bytes: number): void {
+    stream.receiveWindow += bytes
+    this.#output.windowUpdate(stream.id, bytes)
+    this.#wantFlush()
+  }
+
+  /** Takes the bytes of a DATA frame from the windows; the stream, null for one that is over, false where there was no window for it. */
+  #takeWindow(id: number, length: number): ClientStream | null | false {
+    const stream = this.#streamOf(id)
+    if (stream === false) return false
+    this.#receiveWindow -= length
+    if (this.#receiveWindow < 0) return this.#fail('flow_control')
+    this.#received += length
+    if (this.#received >= connectionWindow >> 1) {
+      this.#output.windowUpdate(0, this.#received)
+      this.#receiveWindow += this.#received
+      this.#received = 0
+      this.#wantFlush()
+    }
+    if (stream === null) {
+      this.#strays -= length
+      if (this.#strays < 0) return this.#fail('flow_control')
+      if (length < leastStray) this.#idleFrame()
+      return this.#isClosed ? false : null
+    }
+    stream.receiveWindow -= length
+    if (stream.receiveWindow < 0) return this.#fail('flow_control')
+    return stream
+  }
+
+  /** Returns the stream where its response may have so many bytes more; else fails it. */
+  #allowed(stream: ClientStream | null, length: number): ClientStream | null {
+    if (stream === null) return null
+    const isEnd = this.#endsStream
+    if (length === 0 && !isEnd) this.#idleFrame()
+    if (this.#isClosed) return null
+    if (!stream.hasHead) return this.#spoil(stream, 'bad_head')
+    if (length > 0 && !stream.mayHaveBody) return this.#spoil(stream, 'bad_framing')
+    if (stream.remaining === -1) return stream
+    stream.remaining -= length
+    const isWrong = stream.remaining < 0 || (isEnd && stream.remaining > 0)
+    return isWrong ? this.#spoil(stream, 'bad_framing') : stream
+  }
+
+  #take(stream: ClientStream, bytes: Buffer): void {
+    if (stream.isPaused || stream.held.length > 0) stream.hold(bytes)
+    else this.#deliver(stream, bytes)
+  }
+
+  #deliver(stream: ClientStream, bytes: Buffer): void {
+    if (!stream.isTouched) {
+      stream.isTouched = true
+      this.#touched.push(stream)
+    }
+    stream.user.data(bytes)
+    if (!stream.isOver) this.#giveBack(stream, bytes.length)
+  }
+
+  /** Lets the origin send more of a response, the more the longer its reader has kept up. */
+  #giveBack(stream: ClientStream, bytes: number): void {
+    stream.consumed += bytes
+    if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
+    let more = stream.consumed
+    const growth = Math.min(stream.fullWindow, largestWindow - stream.fullWindow)
+    if (!stream.isPaused && growth > 0 && this.#growth + growth <= mostGrowth) {
+      this.#growth += growth
+      stream.fullWindow += growth
+      more += growth
+    }
+    stream.consumed = 0
+    this.#open(stream, more)
+  }
+
+  #flushTouched(): void {
+    for (const stream of this.#touched.splice(0)) {
+      stream.isTouched = false
+      if (!stream.isOver) stream.user.flush()
+    }
+  }
+
+  #end(stream: ClientStream, trailers: string[] | null): void {
+    // The windows of a stream that has all count no more.
+    stream.heldEnd = { trailers }
+    if (!stream.isPaused && stream.held.length === 0) this.#ended(stream, trailers)
+  }
+
+  #ended(stream: ClientStream, trailers: string[] | null): void {
+    stream.isOver = true
+    this.#drop(stream, stream.hasSentAll ? null : errorCode.cancel)
+    stream.user.end(trailers)
+    this.#keeper.changed()
+  }
+
+  // ── heads ──
+
+  #headers(bytes: Buffer, from: number, to: number): void {
+    if ((this.#flags & flag.padded) !== 0) {
+      to -= to > from ? bytes[from]! : 1
+      from++
+    }
+    if ((this.#flags & flag.priority) !== 0) from += 5
+    if (from > to) return this.#break('protocol')
+    if (this.#streamOf(this.#id) === false) return
+    const part = bytes.subarray(from, to)
+    this.#block = { stream: this.#id, isEnd: this.#endsStream, parts: [part], size: part.length }
+    if ((this.#flags & flag.endHeaders) !== 0) this.#readBlock()
+  }
+
+  #continuation(part: Buffer): void {
+    const block = this.#block
+    if (block === null) return this.#break('protocol')
+    block.size += part.length
+    if (block.size > largestBlock) return this.#break('head_too_large')
+    if (block.parts.push(part) > mostContinuations) return this.#break('flood')
+    if ((this.#flags & flag.endHeaders) !== 0) this.#readBlock()
+  }
+
+  #readBlock(): void {
+    const { stream: id, isEnd, parts } = this.#block!
+    this.#block = null
+    const block = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+    const stream = this.#streams.get(id) ?? null
+    if (stream === null || stream.isOver) {
+      this.#idleFrame()
+      if (this.#decoder.decode(block, 0, block.length, 0, nobody) === -1) this.#break('compression')
+    } else if (stream.hasHead) this.#readTrailers(stream, block, isEnd)
+    else this.#readHead(stream, block, isEnd)
+  }
+
+  #readHead(stream: ClientStream, block: Buffer, isEnd: boolean): void {
+    const fields = new ResponseFields()
+    const size = this.#decoder.decode(block, 0, block.length, largestHead, fields)
+    if (size === -1) return this.#break('compression')
+    if (size > largestHead) return void this.#spoil(stream, 'head_too_large')
+    const { head } = fields
+    if (fields.isMalformed || head.status === 0) return void this.#spoil(stream, 'bad_head')
+    if (head.fault === 'framing') return void this.#spoil(stream, 'bad_framing')
+    if (head.status >= 200) return this.#takeHead(stream, fields, isEnd)
+    if (isEnd) return void this.#spoil(stream, 'bad_head')
+    this.#idleFrame()
+    if (!this.#isClosed) stream.user.interim(head)
+  }
+
+  #takeHead(stream: ClientStream, { head }: ResponseFields, isEnd: boolean): void {
+    const { method } = stream.user
+    stream.hasHead = true
+    stream.mayHaveBody = method !== 'HEAD' && head.status !== 204 && head.status !== 304
+    if (stream.mayHaveBody) stream.remaining = head.contentLength
+    const lacks = isEnd && stream.remaining > 0
+    if (lacks || (head.status === 204 && head.contentLength > 0))
+      return void this.#spoil(stream, 'bad_framing')
+    this.#touch(stream)
+    stream.user.head(head, stream.mayHaveBody && !isEnd)
+    if (isEnd && !stream.isOver) this.#end(stream, null)
+  }
+
+  #readTrailers(stream: ClientStream, block: Buffer, isEnd: boolean): void {
+    const fields = new TrailerFields()
+    const size = this.#decoder.decode(block, 0, block.length, largestHead, fields)
+    if (size === -1) return this.#break('compression')
+    if (size > largestHead) return void this.#spoil(stream, 'head_too_large')
+    if (fields.isMalformed || !isEnd || stream.remaining > 0) return void this.#spoil(stream, 'bad_framing')
+    this.#end(stream, fields.fields)
+  }
+
+  #touch(stream: ClientStream): void {
+    if (stream.isTouched) return
+    stream.isTouched = true
+    this.#touched.push(stream)
+  }
+
+  // ── what the origin says of streams and of the connection ──
+
+  #reset(bytes: Buffer, from: number, to: number): void {
+    const id = this.#id
+    if (to - from !== 4) return this.#break('frame_size')
+    const stream = this.#streamOf(id)
+    if (stream === false) return
+    const code = bytes.readUInt32BE(from)
+    if (stream === null) {
+      // The response is here, and the rest of the request is not wanted.
+      const whole = this.#streams.get(id)
+      if (whole !== undefined) this.#stopSending(whole)
+      return this.#idleFrame()
+    }
+    this.#over(stream, code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset')
+    this.#keeper.changed()
+  }
+
+  #takeSettings(bytes: Buffer, from: number, to: number): void {
+    if (this.#id !== 0) return this.#break('protocol')
+    if ((this.#flags & flag.ack) !== 0) {
+      if (to > from) return this.#break('frame_size')
+      this.#settingsBy = Number.POSITIVE_INFINITY
+      return this.#idleFrame()
+    }
+    if ((to - from) % 6 !== 0) return this.#break('frame_size')
+    if (!this.#hasSettings) this.#grantedStreams = Number.POSITIVE_INFINITY
+    this.#hasSettings = true
+    for (let at = from; at < to; at += 6) this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
+    this.#idleFrame()
+    if (this.#isClosed) return
+    this.#output.settingsAck()
+    this.#wantFlush()
+    this.#keeper.changed()
+  }
+
+  #setting(id: number, value: number): void {
+    if (id === setting.maxConcurrentStreams) this.#grantedStreams = value
+    else if (id === setting.enablePush && value !== 0) this.#break('protocol')
+    else if (id === setting.maxFrameSize && (value < frameLimit || value > 0xff_ffff)) this.#break('protocol')
+    else if (id === setting.initialWindowSize) this.#firstWindow(value)
+    else if (id === setting.headerTableSize) this.#output.encoder.limitTable()
+  }
+
+  #firstWindow(value: number): void {
+    if (value > largestInteger) return this.#break('flow_control')
+    const change = value - this.#firstSendWindow
+    this.#firstSendWindow = value
+    for (const stream of this.#streams.values()) {
+      stream.sendWindow += change
+      if (stream.sendWindow > largestInteger) return this.#break('flow_control')
+    }
+    if (this.#sending.size > 0) this.#wantFlush()
+  }
+
+  #ping(bytes: Buffer, from: number, to: number): void {
+    if (this.#id !== 0) return this.#break('protocol')
+    if (to - from !== 8) return this.#break('frame_size')
+    this.#idleFrame()
+    if (this.#isClosed) return
+    if ((this.#flags & flag.ack) === 0) {
+      this.#output.pingAck(bytes, from)
+      return this.#wantFlush()
+    }
+    if (this.#pingBy === Number.POSITIVE_INFINITY) return
+    this.#pingBy = Number.POSITIVE_INFINITY
+    this.#keeper.changed()
+  }
+
+  #goAway(bytes: Buffer, from: number, to: number): void {
+    if (this.#id !== 0) return this.#break('protocol')
+    if (to - from < 8) return this.#break('frame_size')
+    const last = uint31(bytes, from)
+    this.#idleFrame()
+    this.#isLeaving = true
+    for (const stream of [...this.#streams.values()])
+      if (stream.id > last && stream.heldEnd === null)
+        this.#over(stream, stream.hasHead ? 'reset' : 'refused')
+    this.#keeper.changed()
+  }
+
+  #windowUpdate(bytes: Buffer, from: number, to: number): void {
+    const id = this.#id
+    if (to - from !== 4) return this.#break('frame_size')
+    const more = uint31(bytes, from)
+    if (id === 0) {
+      this.#sendWindow += more
+      if (more === 0) return this.#break('protocol')
+      if (this.#sendWindow > largestInteger) return this.#break('flow_control')
+      return this.#windowOpened()
+    }
+    const stream = this.#streamOf(id)
+    if (stream === false) return
+    if (stream === null) return this.#idleFrame()
+    stream.sendWindow += more
+    if (more === 0) return void this.#spoil(stream, 'bad_framing')
+    if (stream.sendWindow > largestInteger) return void this.#spoil(stream, 'bad_framing')
+    this.#windowOpened()
+  }
+
+  /** A window that nobody waits for says as little as a PING; one in small pieces costs a frame each. */
+  #windowOpened(): void {
+    if (this.#sending.size === 0) this.#idleFrame()
+    else this.#wantFlush()
+  }
+
+  /** Finds a stream; null for one that is over, false after breaking for one that there never was. */
+  #streamOf(id: number): ClientStream | null | false {
+    const stream = this.#streams.get(id)
+    if (stream !== undefined && stream.heldEnd === null) return stream
+    if (id === 0 || (id & 1) === 0 || id >= this.#nextId) return this.#fail('protocol')
+    return null
+  }
+
+  // ── sending ──
+
+  /** Makes frames of what streams have to send, a frame of each in turn, as far as the windows allow and the connection takes it. */
+  #pump(): void {
+    let isStuck = false
+    while (!isStuck && this.#mayWrite && this.#sending.size > 0 && this.#output.length < mostQueued) {
+      isStuck = true
+      for (const stream of this.#sending) if (this.#sendOne(stream)) isStuck = false
+    }
+    if (this.#mayWrite) this.#tellDrained()
+  }
+
+  /** Sends a frame of a stream; false where it has none, or no window. */
+  #sendOne(stream: ClientStream): boolean {
+    const first = stream.pending[0]
+    if (first === undefined) return this.#finish(stream)
+    const length = Math.min(first.length, frameLimit, stream.sendWindow, this.#sendWindow)
+    if (length <= 0) return false
+    if (length === first.length) stream.pending.shift()
+    else stream.pending[0] = first.subarray(length)
+    stream.pendingSize -= length
+    stream.sendWindow -= length
+    this.#sendWindow -= length
+    const isEnd = stream.isEnding && stream.pendingSize === 0 && stream.trailers === null
+    this.#output.data(stream.id, first, 0, length, isEnd)
+    this.#idleFrames += idleFramesPerFrame
+    if (isEnd) this.#sentAll(stream)
+    else if (stream.pendingSize === 0 && !stream.isEnding) this.#sending.delete(stream)
+    return true
+  }
+
+  #finish(stream: ClientStream): boolean {
+    if (!stream.isEnding) this.#sending.delete(stream)
+    else {
+      if (stream.trailers === null) this.#output.data(stream.id, empty, 0, 0, true)
+      else this.#output.headers(stream.id, 0, stream.trailers, true)
+      this.#sentAll(stream)
+    }
+    return false
+  }
+
+  #sentAll(stream: ClientStream): void {
+    stream.hasSentAll = true
+    this.#sending.delete(stream)
+  }
+
+  #tellDrained(): void {
+    for (const stream of this.#toldToWait)
+      if (stream.pendingSize === 0) {
+        this.#toldToWait.delete(stream)
+        stream.user.drained()
+      }
+  }
+
+  // ── ends ──
+
+  /** Fails a stream for what its origin sent; the connection goes on. */
+  #spoil(stream: ClientStream, fault: StreamFault): null {
+    this.#output.rstStream(stream.id, errorCode.protocol)
+    this.#idleFrame()
+    this.#wantFlush()
+    if (!stream.isOver) this.#over(stream, fault)
+    this.#keeper.changed()
+    return null
+  }
+
+  #over(stream: ClientStream, fault: StreamFault): void {
+    this.#strays += Math.max(0, stream.receiveWindow)
+    this.#drop(stream, null)
+    stream.isOver = true
+    stream.user.failed(fault)
+  }
+
+  /** Forgets a stream, and tells the origin so where there is a code. */
+  #drop(stream: ClientStream, code: number | null): void {
+    if (!this.#streams.delete(stream.id)) return
+    this.#stopSending(stream)
+    this.#growth -= stream.fullWindow - firstWindow
+    stream.held.length = 0
+    if (code === null) return
+    if (stream.heldEnd === null) this.#strays += Math.max(0, stream.receiveWindow)
+    this.#output.rstStream(stream.id, code)
+    this.#wantFlush()
+  }
+
+  #stopSending(stream: ClientStream): void {
+    this.#sending.delete(stream)
+    this.#toldToWait.delete(stream)
+    stream.pending.length = 0
+    stream.pendingSize = 0
+    stream.hasSentAll = true
+  }
+
+  /** Counts a frame that says nothing of a response. */
+  #idleFrame(): void {
+    if (--this.#idleFrames < 0) this.#break('flood')
+  }
+
+  #break(fault: SessionFault): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#output.goAway(0, codeOf[fault], fault)
+    this.#keeper.broken(fault)
+  }
+
+  /** `#break` for places that return whether to go on. */
+  #fail(fault: SessionFault): false {
+    this.#break(fault)
+    return false
+  }
+
+  #wantFlush(): void {
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    this.#keeper.mayFlush()
+  }
+}
+
+const largestInteger = 0x7fff_ffff
+
+const codeOf: Readonly<Record<SessionFault, ErrorCode>> = {
+  protocol: errorCode.protocol,
+  compression: errorCode.compression,
+  flow_control: errorCode.flowControl,
+  frame_size: errorCode.frameSize,
+  head_too_large: errorCode.enhanceYourCalm,
+  flood: errorCode.enhanceYourCalm,
+  silence: errorCode.settingsTimeout,
+}

@@ -1,0 +1,74 @@
+// One request on a connection of HTTP/2 and its response, as the session keeps them.
+
+import type { ResponseHead } from '../../http1/response-head.ts'
+
+/** What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `reset`: it gave the response up. */
+export type StreamFault = 'refused' | 'reset' | 'bad_head' | 'head_too_large' | 'bad_framing'
+
+/** Who gets the response. */
+export interface StreamUser {
+  readonly method: string
+  /** An interim response (1xx). */
+  interim(head: ResponseHead): void
+  /** `hasBody` where one may follow. */
+  head(head: ResponseHead, hasBody: boolean): void
+  data(bytes: Buffer): void
+  /** All that was read is delivered for now. */
+  flush(): void
+  /** The response is whole; the trailers are flat, null for none. */
+  end(trailers: string[] | null): void
+  /** More of the request may be sent after `send` returned false. */
+  drained(): void
+  /** The stream is over. */
+  failed(fault: StreamFault): void
+}
+
+/** Bytes of a stream's window at first, the default of the protocol: so much of a response waits here for a client that does not read. */
+export const firstWindow = 65_535
+
+/** Pieces in which bytes are kept. */
+const mostPieces = 64
+
+export class ClientStream {
+  readonly id: number
+  readonly user: StreamUser
+  /** Bytes that the origin lets us send. */
+  sendWindow: number
+  /** Bytes that the origin may still send. */
+  receiveWindow = firstWindow
+  /** Bytes of a full window; doubled for a response that its reader keeps up with. */
+  fullWindow = firstWindow
+  /** Bytes that were delivered and not yet given back. */
+  consumed = 0
+  /** What waits for a window. */
+  readonly pending: Buffer[] = []
+  pendingSize = 0
+  /** Whether the request ends behind what is pending, and with which lines. */
+  isEnding = false
+  trailers: string | null = null
+  hasSentAll = false
+  hasHead = false
+  /** Bytes that are still to come of a body of known length, -1 where it is not. */
+  remaining = -1
+  mayHaveBody = true
+  /** Whether its user does not read now, and what came meanwhile. */
+  isPaused = false
+  held: Buffer[] = []
+  /** The end of the response, which waits behind what is held. */
+  heldEnd: { readonly trailers: string[] | null } | null = null
+  isOver = false
+  /** Whether bytes were delivered since the last flush. */
+  isTouched = false
+
+  constructor(id: number, user: StreamUser, sendWindow: number) {
+    this.id = id
+    this.user = user
+    this.sendWindow = sendWindow
+  }
+
+  /** Keeps bytes for a user that does not read now. */
+  hold(bytes: Buffer): void {
+    // A byte in a frame of its own costs far more than a byte.
+    if (this.held.push(bytes) > mostPieces) this.held = [Buffer.concat(this.held)]
+  }
+}

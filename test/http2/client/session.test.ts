@@ -1,0 +1,408 @@
+// A session of HTTP/2 in the role of the client, without a socket: frames in and out by hand.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { ResponseHead } from '../../../src/http1/response-head.ts'
+import { ClientSession, type SessionFault } from '../../../src/http2/client/session.ts'
+import type { ClientStream, StreamFault, StreamUser } from '../../../src/http2/client/stream.ts'
+import { errorCode, flag, frameType, setting } from '../../../src/http2/frames.ts'
+import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
+import {
+  codeOf,
+  data,
+  type Frame,
+  frame,
+  framesOf,
+  headers,
+  ping,
+  preface,
+  rstStream,
+  settings,
+  settingsAck,
+  uint32,
+  windowUpdate,
+} from '../../help/http2.ts'
+
+const begun = [[':status', '200']] as const
+const goAway = (last: number, code: number = errorCode.none) =>
+  frame(frameType.goAway, 0, 0, Buffer.concat([uint32(last), uint32(code)]))
+
+/** A response as its user saw it. */
+class Response implements StreamUser {
+  readonly method: string
+  readonly interims: number[] = []
+  status = 0
+  hasBody = false
+  body = ''
+  pieces = 0
+  flushes = 0
+  isWhole = false
+  trailers: readonly string[] | null = null
+  fault: StreamFault | null = null
+  drains = 0
+  stream: ClientStream | null = null
+
+  constructor(method: string) {
+    this.method = method
+  }
+
+  interim({ status }: ResponseHead): void {
+    this.interims.push(status)
+  }
+
+  head({ status }: ResponseHead, hasBody: boolean): void {
+    assert.equal(this.status, 0, 'one head')
+    this.status = status
+    this.hasBody = hasBody
+  }
+
+  data(bytes: Buffer): void {
+    assert.notEqual(this.status, 0, 'data behind a head')
+    this.body += bytes.toString('latin1')
+    this.pieces++
+  }
+
+  flush(): void {
+    this.flushes++
+  }
+
+  end(trailers: readonly string[] | null): void {
+    this.#settle()
+    this.isWhole = true
+    this.trailers = trailers
+  }
+
+  drained(): void {
+    this.drains++
+  }
+
+  failed(fault: StreamFault): void {
+    this.#settle()
+    this.fault = fault
+  }
+
+  #settle(): void {
+    assert.ok(!this.isWhole && this.fault === null, 'one end')
+  }
+}
+
+class Origin {
+  readonly session: ClientSession
+  fault: SessionFault | null = null
+  changes = 0
+  flushes = 0
+  readonly #decoder = new HpackDecoder()
+
+  constructor(streams = 100) {
+    this.session = new ClientSession(this, streams, 0)
+  }
+
+  static greeted(streams?: number, ...pairs: readonly (readonly [number, number])[]): Origin {
+    const origin = new Origin(streams)
+    assert.deepEqual(origin.session.take().subarray(0, preface.length), preface)
+    origin.send(settings(...pairs), settingsAck)
+    origin.frames()
+    return origin
+  }
+
+  send(...bytes: readonly Buffer[]): void {
+    this.session.receive(Buffer.concat(bytes))
+  }
+
+  frames(): Frame[] {
+    return framesOf(this.session.take())
+  }
+
+  ask(method = 'GET', isWhole = true, lines = ''): Response {
+    const user = new Response(method)
+    const fields = { method, scheme: 'https', authority: 'a.test', target: '/x', lines } as const
+    user.stream = this.session.open(user, fields, isWhole)
+    return user
+  }
+
+  fieldsOf({ payload }: Frame): [string, string][] {
+    const fields: [string, string][] = []
+    const sink = { take: ({ name, value }: HeaderField) => void fields.push([name, value]) }
+    assert.notEqual(this.#decoder.decode(payload, 0, payload.length, 2 ** 20, sink), -1)
+    return fields
+  }
+
+  mayFlush(): void {
+    this.flushes++
+  }
+
+  broken(fault: SessionFault): void {
+    this.fault = fault
+  }
+
+  changed(): void {
+    this.changes++
+  }
+}
+
+test('a request is a head, and its response comes back with what belongs to it', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask('PUT', true, 'X-One: 1\r\nContent-Length: 0\r\n')
+  const [head] = origin.frames()
+  assert.deepEqual(origin.fieldsOf(head!), [
+    [':method', 'PUT'],
+    [':scheme', 'https'],
+    [':authority', 'a.test'],
+    [':path', '/x'],
+    ['x-one', '1'],
+    ['content-length', '0'],
+  ])
+  assert.equal(head!.flags, flag.endHeaders | flag.endStream)
+  origin.send(
+    headers(1, [[':status', '103']], flag.endHeaders),
+    headers(1, begun, flag.endHeaders),
+    data(1, 'ab'),
+    headers(1, [['x-sum', 'q']]),
+  )
+  const { interims, status, body, isWhole, trailers } = asked
+  assert.deepEqual([interims, status, body, isWhole, trailers], [[103], 200, 'ab', true, ['x-sum', 'q']])
+  assert.equal(origin.session.size, 0)
+})
+
+test('one stream is opened before the origin says how many it takes, and no more than that after', () => {
+  const origin = new Origin(10)
+  assert.equal(origin.session.room, 1)
+  origin.ask()
+  assert.equal(origin.session.room, 0)
+  origin.send(settings([setting.maxConcurrentStreams, 3]))
+  assert.equal(origin.session.room, 2)
+  origin.send(settings([setting.maxConcurrentStreams, 30]))
+  assert.equal(origin.session.room, 9)
+  origin.send(settings([setting.maxConcurrentStreams, 0]))
+  assert.equal(origin.session.room, 0)
+})
+
+test('a body waits for the window of its stream and that of the connection, and streams take turns', () => {
+  const origin = Origin.greeted(10, [setting.initialWindowSize, 20_000])
+  const [a, b] = [origin.ask('POST', false), origin.ask('POST', false)]
+  assert.equal(origin.session.send(a.stream!, Buffer.alloc(30_000)), false)
+  assert.equal(origin.session.send(b.stream!, Buffer.alloc(18_000)), true)
+  origin.session.endRequest(b.stream!, null)
+  const sizes = () =>
+    origin
+      .frames()
+      .filter(({ type }) => type === frameType.data)
+      .map(({ stream, payload, flags }) => [stream, payload.length, flags])
+  assert.deepEqual(sizes(), [
+    [1, 16_384, 0],
+    [3, 16_384, 0],
+    [1, 3_616, 0],
+    [3, 1_616, flag.endStream],
+  ])
+  assert.equal(a.drains, 0)
+  origin.send(windowUpdate(1, 10_000))
+  origin.session.endRequest(a.stream!, 'x-sum: 1\r\n')
+  const [rest, trailers] = origin.frames()
+  assert.deepEqual([rest!.payload.length, rest!.flags], [10_000, 0])
+  assert.deepEqual(origin.fieldsOf(trailers!), [['x-sum', '1']])
+  assert.equal(a.drains, 1)
+})
+
+test('a window that shrinks below nothing is waited for', () => {
+  const origin = Origin.greeted(10, [setting.initialWindowSize, 1_000])
+  const a = origin.ask('POST', false)
+  origin.session.send(a.stream!, Buffer.alloc(2_000))
+  assert.equal(origin.frames().at(-1)!.payload.length, 1_000)
+  origin.send(settings([setting.initialWindowSize, 100]), windowUpdate(1, 899))
+  assert.deepEqual(
+    origin.frames().filter(({ type }) => type === frameType.data),
+    [],
+  )
+  origin.send(windowUpdate(1, 2))
+  assert.equal(origin.frames().at(-1)!.payload.length, 1)
+})
+
+test('a reader that pauses stops its own stream, and no other', () => {
+  const origin = Origin.greeted()
+  const [slow, quick] = [origin.ask(), origin.ask()]
+  origin.session.pause(slow.stream!)
+  origin.send(headers(1, begun, flag.endHeaders), headers(3, begun, flag.endHeaders))
+  for (let i = 0; i < 4; i++) origin.send(data(1, 'x'.repeat(16_000)), data(3, 'y'.repeat(16_000)))
+  assert.equal(slow.body, '')
+  assert.equal(quick.body.length, 64_000)
+  const windows = (id: number) =>
+    origin.frames().filter(({ type, stream }) => type === frameType.windowUpdate && stream === id)
+  assert.deepEqual(windows(1), [])
+  for (let i = 0; i < 600; i++) origin.send(data(3, 'y'.repeat(16_000)))
+  assert.equal(origin.fault, null)
+  origin.send(data(1, 'x'), frame(frameType.data, flag.endStream, 1))
+  assert.equal(slow.isWhole, false)
+  origin.session.resume(slow.stream!)
+  assert.deepEqual([slow.body.length, slow.isWhole], [64_001, true])
+})
+
+test('a reader that keeps up gets a larger window', () => {
+  const origin = Origin.greeted()
+  origin.ask()
+  origin.send(headers(1, begun, flag.endHeaders))
+  let window = 65_535
+  for (let i = 0; i < 2_000 && window >= 16_000; i++) {
+    origin.send(data(1, 'x'.repeat(16_000)))
+    window -= 16_000
+    for (const { type, stream, payload } of origin.frames())
+      if (type === frameType.windowUpdate && stream === 1) window += payload.readUInt32BE(0)
+  }
+  assert.ok(window > 500_000 && window <= 1024 * 1024, `${window}`)
+})
+
+test('a request that the origin refuses, or had not seen when it left, is told from one that failed', () => {
+  const origin = Origin.greeted()
+  const asked = [origin.ask(), origin.ask(), origin.ask(), origin.ask()]
+  origin.send(rstStream(1, errorCode.refusedStream), goAway(3, errorCode.enhanceYourCalm))
+  assert.deepEqual(
+    asked.map(({ fault }) => fault),
+    ['refused', null, 'refused', 'refused'],
+  )
+  assert.ok(origin.session.isLeaving)
+  assert.equal(origin.session.room, 0)
+  origin.send(headers(3, begun, flag.endHeaders), data(3, 'late', flag.endStream))
+  assert.deepEqual([asked[1]!.body, asked[1]!.isWhole], ['late', true])
+})
+
+test('a stream that was cancelled may go on for as long as that takes to arrive', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.session.cancel(asked.stream!)
+  assert.equal(codeOf(origin.frames(), 1), errorCode.cancel)
+  origin.send(headers(1, begun, flag.endHeaders), data(1, 'x'.repeat(16_000)), data(1, 'x'.repeat(16_000)))
+  assert.deepEqual([origin.fault, asked.status], [null, 0])
+  for (let i = 0; i < 3; i++) origin.send(data(1, 'x'.repeat(16_000)))
+  assert.equal(origin.fault, 'flow_control')
+})
+
+test('many requests that are cancelled are no fault of the origin', () => {
+  const origin = Origin.greeted()
+  for (let i = 0; i < 5_000; i++) {
+    const { stream } = origin.ask()
+    origin.session.cancel(stream!)
+    origin.send(headers(stream!.id, begun, flag.endHeaders), data(stream!.id, 'late', flag.endStream))
+  }
+  assert.equal(origin.fault, null)
+})
+
+test('a connection in doubt opens no stream until the origin shows that it is there, and is given up in the end', () => {
+  const origin = Origin.greeted()
+  origin.session.tick(2_000)
+  origin.session.doubt(500)
+  assert.equal(origin.session.room, 0)
+  assert.equal(origin.frames().at(-1)!.type, frameType.ping)
+  origin.send(frame(frameType.ping, flag.ack, 0, '\0\0\0\0\0\0\0\0'))
+  assert.equal(origin.session.room, 100)
+  origin.session.doubt(5_000)
+  assert.equal(origin.session.room, 100, 'a moment is no doubt')
+  origin.session.tick(20_000)
+  origin.session.doubt(3_000)
+  origin.session.tick(31_000)
+  assert.equal(origin.fault, 'silence')
+})
+
+test('settings that are never acknowledged are not waited for', () => {
+  const origin = new Origin()
+  origin.send(settings())
+  origin.session.tick(9_999)
+  assert.equal(origin.fault, null)
+  origin.session.tick(10_000)
+  assert.equal(origin.fault, 'silence')
+})
+
+test('a PING now and then is always answered', () => {
+  const origin = Origin.greeted()
+  for (let now = 0; now < 3_600_000; now += 100) {
+    origin.session.tick(now)
+    origin.send(ping)
+    assert.equal(origin.frames().length, 1)
+  }
+  assert.equal(origin.fault, null)
+})
+
+test('padding counts for windows, and only what it pads is read', () => {
+  const origin = Origin.greeted()
+  const asked = origin.ask()
+  origin.send(headers(1, begun, flag.endHeaders))
+  for (let i = 0; i < 300; i++)
+    origin.send(frame(frameType.data, flag.padded, 1, `\xff${'a'.repeat(10)}${'\0'.repeat(255)}`))
+  assert.equal(asked.body, 'a'.repeat(3_000))
+  assert.equal(origin.fault, null)
+  origin.send(frame(frameType.data, flag.padded, 1, '\x05abc'))
+  assert.equal(origin.fault, 'protocol')
+})
+
+const conversation = Buffer.concat([
+  settings([setting.maxConcurrentStreams, 50]),
+  settingsAck,
+  ping,
+  headers(1, [[':status', '103']], flag.endHeaders),
+  headers(3, [...begun, ['content-length', '3']], 0),
+  frame(frameType.continuation, flag.endHeaders, 3),
+  headers(1, begun, flag.endHeaders),
+  data(1, 'one '),
+  frame(frameType.data, flag.padded, 3, '\x02abc\0\0'),
+  data(1, 'two'),
+  headers(1, [['x-sum', '1']]),
+  frame(frameType.data, flag.endStream, 3),
+])
+
+test('a conversation is the same however it is cut', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), cuts => {
+      const origin = new Origin()
+      origin.send(settings())
+      const asked = [origin.ask(), origin.ask()]
+      for (let at = 0, i = 0; at < conversation.length; i++) {
+        const to = at + cuts[i % cuts.length]!
+        origin.session.receive(conversation.subarray(at, to))
+        at = to
+      }
+      assert.equal(origin.fault, null)
+      assert.deepEqual(
+        asked.map(({ body }) => body),
+        ['one two', 'abc'],
+      )
+      assert.ok(asked.every(({ isWhole }) => isWhole))
+    }),
+  )
+})
+
+test('whatever bytes come, each request has one end at most and nothing throws', () => {
+  const anyFrame = fc
+    .tuple(
+      fc.integer({ min: 0, max: 10 }),
+      fc.integer({ min: 0, max: 255 }),
+      fc.integer({ min: 0, max: 9 }),
+      fc.uint8Array({ maxLength: 24 }),
+    )
+    .map(([type, flags, id, payload]) => frame(type, flags, id, Buffer.from(payload)))
+  const likelyFrame = fc.oneof(
+    fc.constantFrom(
+      ...[1, 3, 5].flatMap(id => [
+        headers(id, begun, flag.endHeaders),
+        headers(id, begun),
+        data(id, 'x'),
+        data(id, 'x', 1),
+        rstStream(id),
+      ]),
+    ),
+    fc.constantFrom(goAway(1), windowUpdate(0, 5), windowUpdate(1, 5), ping, settings()),
+    anyFrame,
+  )
+  fc.assert(
+    fc.property(fc.array(likelyFrame, { maxLength: 30 }), frames => {
+      const origin = Origin.greeted()
+      const asked = [origin.ask(), origin.ask('HEAD'), origin.ask('POST', false)]
+      origin.session.send(asked[2]!.stream!, Buffer.alloc(10))
+      for (const bytes of frames) {
+        if (origin.fault !== null) break
+        origin.send(bytes)
+        origin.frames()
+      }
+      assert.equal(asked[1]!.body, '')
+    }),
+    { numRuns: 500 },
+  )
+})
