@@ -1,39 +1,51 @@
-// Writes header blocks (RFC 7541), from the field lines of a message.
+// Writes header blocks (RFC 7541), from the field lines of a message. No table is kept: to find a field in one costs more than to write it, and the bytes that
+// this saves are few.
 
 import { staticFields } from './static-table.ts'
 
-/** Indexes of names in the static table, by length and the last five bits of the first letter. */
-const names: ([name: string, index: number][] | undefined)[] = []
-/** Indexes of the statuses that the static table has. */
-const statuses = new Map<number, number>()
-for (let index = staticFields.length - 1; index > 0; index--) {
-  const [name, value] = staticFields[index]!
-  if (name === ':status') statuses.set(Number(value), index)
-  const key = name.length * 32 + (name.charCodeAt(0) & 31)
-  const others = (names[key] ?? []).filter(([other]) => other !== name)
-  names[key] = [[name, index], ...others]
+/** A name of the static table, as bytes, and how a field with it begins: an index that may take two bytes, or nothing where the field is left out. */
+interface KnownName {
+  readonly bytes: Uint8Array
+  readonly isDropped: boolean
+  readonly first: number
+  /** -1 for none. */
+  readonly second: number
 }
 
 /** The fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2). */
-const dropped = -1
-for (const name of ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']) {
-  const key = name.length * 32 + (name.charCodeAt(0) & 31)
-  names[key] = [[name, dropped], ...(names[key] ?? []).filter(([other]) => other !== name)]
+const dropped = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
+
+/** Those whose values no table may keep, on any hop behind us (RFC 7541 section 7.1.3). */
+const secrets = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie']
+const neverIndexed = 0x10
+
+/** Names by length and the last five bits of their first letter. */
+const names: (KnownName[] | undefined)[] = []
+/** Indexes of the statuses that the static table has. */
+const statuses = new Map<number, number>()
+for (const [index, [name, value]] of staticFields.entries()) {
+  if (name === ':status') statuses.set(Number(value), index)
+  if (name !== '' && !name.startsWith(':') && !dropped.includes(name)) know(name, index)
+}
+for (const name of dropped) know(name, 0)
+
+function know(name: string, index: number): void {
+  const flags = secrets.includes(name) ? neverIndexed : 0
+  const [first, second = -1] = index < 15 ? [flags | index] : [flags | 15, index - 15]
+  const known = { bytes: Buffer.from(name), isDropped: index === 0, first, second }
+  ;(names[keyOf(name.length, name.charCodeAt(0))] ??= []).push(known)
 }
 
-/** Indexes of the names whose values no table may keep, on any hop behind us (RFC 7541 section 7.1.3). */
-const secrets = new Set(
-  ['authorization', 'cookie', 'proxy-authorization', 'set-cookie'].map(name =>
-    staticFields.findIndex(([known]) => known === name),
-  ),
-)
-const neverIndexed = 0x10
+const cr = 0x0d
+const colon = 0x3a
+/** Written where the length of a string comes to stand once that is known; a longer one takes two or three bytes. */
+const shortString = 0x7f
 
 export class HpackEncoder {
   /** Whether the peer has to hear that no table is kept. */
   #mustResize = false
 
-  /** Keeps to the table that the peer allows. */
+  /** Takes note that the peer has changed how large a table may be (RFC 7541 section 4.2). */
   limitTable(): void {
     this.#mustResize = true
   }
@@ -68,67 +80,68 @@ export class HpackEncoder {
   lines(lines: string, into: Buffer, at: number): number {
     let from = 0
     while (from < lines.length) {
-      const colon = lines.indexOf(':', from)
-      const end = lines.indexOf('\r', colon)
-      const index = nameIndex(lines, from, colon)
-      if (index !== dropped) {
-        at = index === 0 ? newName(lines, from, colon, into, at) : knownName(index, into, at)
-        at = value(lines, colon + 2, end, into, at)
-      }
-      from = end + 2
+      let to = from
+      while (lines.charCodeAt(to) !== colon) to++
+      const known = knownName(lines, from, to)
+      const nameAt = at
+      at = known === null ? newName(lines, from, to, into, at) : begun(known, into, at)
+      const valueAt = at++
+      let code: number
+      for (from = to + 2; (code = lines.charCodeAt(from)) !== cr; from++) into[at++] = code
+      at = known?.isDropped ? nameAt : sized(into, valueAt, at)
+      from += 2
     }
     return at
   }
 }
 
-function knownName(index: number, into: Buffer, at: number): number {
-  return integer(index, 0x0f, secrets.has(index) ? neverIndexed : 0, into, at)
+function begun({ first, second }: KnownName, into: Buffer, at: number): number {
+  into[at++] = first
+  if (second !== -1) into[at++] = second
+  return at
 }
 
 function newName(lines: string, from: number, to: number, into: Buffer, at: number): number {
   into[at++] = 0
-  at = integer(to - from, 0x7f, 0, into, at)
+  const lengthAt = at++
   for (let i = from; i < to; i++) into[at++] = lower(lines.charCodeAt(i))
-  return at
+  return sized(into, lengthAt, at)
 }
 
-function nameIndex(lines: string, from: number, to: number): number {
+function knownName(lines: string, from: number, to: number): KnownName | null {
   const length = to - from
-  const candidates = names[length * 32 + (lines.charCodeAt(from) & 31)]
-  if (candidates === undefined) return 0
+  const candidates = names[keyOf(length, lines.charCodeAt(from))]
+  if (candidates === undefined) return null
   next: for (let i = 0; i < candidates.length; i++) {
     const known = candidates[i]!
-    for (let j = 0; j < length; j++)
-      if (lower(lines.charCodeAt(from + j)) !== known[0].charCodeAt(j)) continue next
-    return known[1]
+    const { bytes } = known
+    for (let j = 0; j < length; j++) if (lower(lines.charCodeAt(from + j)) !== bytes[j]) continue next
+    return known
   }
-  return 0
+  return null
 }
 
-function value(lines: string, from: number, to: number, into: Buffer, at: number): number {
-  const length = to - from
-  at = integer(length, 0x7f, 0, into, at)
-  if (length > 64) return at + into.write(lines.slice(from, to), at, 'latin1')
-  for (let i = from; i < to; i++) into[at++] = lines.charCodeAt(i)
-  return at
+/** Writes the length of the string that ends at `end`, in front of it at `at`; returns the offset behind the string (RFC 7541 section 5.1). */
+function sized(into: Buffer, at: number, end: number): number {
+  const length = end - at - 1
+  if (length < shortString) {
+    into[at] = length
+    return end
+  }
+  let more = 1
+  for (let rest = length - shortString; rest >= 0x80; rest >>>= 7) more++
+  into.copyWithin(at + 1 + more, at + 1, end)
+  into[at++] = shortString
+  let rest = length - shortString
+  for (; rest >= 0x80; rest >>>= 7) into[at++] = (rest & 0x7f) | 0x80
+  into[at] = rest
+  return end + more
+}
+
+function keyOf(length: number, first: number): number {
+  return length * 32 + (first & 31)
 }
 
 function lower(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code | 0x20 : code
-}
-
-/** Writes an integer whose first bits stand under `mask`, beside `flags` (RFC 7541 section 5.1). */
-function integer(value: number, mask: number, flags: number, into: Buffer, at: number): number {
-  if (value < mask) {
-    into[at] = flags | value
-    return at + 1
-  }
-  into[at++] = flags | mask
-  let rest = value - mask
-  while (rest >= 0x80) {
-    into[at++] = (rest & 0x7f) | 0x80
-    rest >>>= 7
-  }
-  into[at] = rest
-  return at + 1
 }
