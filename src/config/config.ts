@@ -17,6 +17,7 @@ export interface Config {
   readonly workers: number | 'auto' // 0: one process
   readonly listen: readonly Listener[]
   readonly tls: TlsConfig // of the listeners that speak it
+  readonly acme: AcmeConfig | null // certificates that the gateway gets by itself
   readonly admin: Endpoint
   readonly errors: CustomErrorsConfig & {
     readonly documentation: string | null // base of the `type` URIs, without a trailing slash
@@ -129,6 +130,21 @@ export interface OriginTls {
 export interface TlsConfig {
   readonly certificates: readonly TlsIdentity[] // the first is for clients that name no host
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+}
+
+/** The challenges by which it proves that a host is served here, in the order in which they are tried. */
+export const acmeChallenges = ['http-01', 'tls-alpn-01'] as const
+export type AcmeChallengeType = (typeof acmeChallenges)[number]
+
+/** How certificates are got from an authority (RFC 8555). */
+export interface AcmeConfig {
+  readonly directory: string // the URL where the authority begins
+  readonly email: string | null // where the authority may write to
+  readonly termsAgreed: boolean // whether the operator accepts the terms of service of the authority
+  readonly challenges: readonly AcmeChallengeType[] // those that the listeners allow
+  readonly binding: { readonly id: string; readonly key: string } | null // of the account to one that the operator has there; secret
+  readonly ca: string | null // PEM of the authorities that the connection trusts; null: those that Node trusts
+  readonly hosts: readonly string[] // that no certificate of the file is good for
 }
 
 /** What a zone asks of connections that clients make with TLS, and of those without. */

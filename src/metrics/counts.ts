@@ -33,6 +33,9 @@ const managementRefusals = [
 ] as const
 export type ManagementRefusal = (typeof managementRefusals)[number]
 
+/** How orders of certificates end. */
+const orderResults = ['issued', 'refused', 'rate_limited', 'unreachable'] as const
+
 /** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
 export interface StoreSigns {
   readonly isUnreachable: boolean
@@ -74,6 +77,9 @@ export class Counts {
   certificates: (() => readonly CertificateExpiry[]) | null = null
   /** Returns the key of TLS sessions; null in a process that is not asked for it, and without TLS. */
   ticketKeys: (() => TicketKeySign | null) | null = null
+  readonly acmeOrders = tallies(orderResults)
+  /** Returns how many hosts of automatic certificates are in which state; null in a process that is not asked for them. */
+  automaticCertificates: (() => Readonly<Record<string, number>>) | null = null
   /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }

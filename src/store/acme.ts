@@ -41,7 +41,7 @@ export interface HostCertificate {
   readonly lease: AcmeLease | null
 }
 
-interface IssuedCertificate {
+export interface IssuedCertificate {
   readonly directory: string
   /** With those that lead to its authority, as PEM. */
   readonly chain: string
@@ -61,7 +61,7 @@ interface AcmeOrder {
 }
 
 /** What proves to the authority that the host is served here. */
-interface AcmeChallenge {
+export interface AcmeChallenge {
   readonly type: 'http-01' | 'tls-alpn-01'
   readonly token: string
   readonly keyAuthorization: string
@@ -69,7 +69,7 @@ interface AcmeChallenge {
   readonly validation: { readonly certificate: string; readonly key: string } | null
 }
 
-interface RenewalTime {
+export interface RenewalTime {
   readonly at: number
   /** When to ask the authority again for its window (RFC 9773). */
   readonly askAt: number

@@ -12,7 +12,10 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const certificate = read('test/golden/config/files/ca.pem')
 const shipped = read('config/gatehouse.yaml')
-const uncommented = uncomment(shipped)
+const whole = uncomment(shipped)
+/** Automatic certificates need a listener with TLS, which is not the default. */
+const blank = (lines: string) => lines.replaceAll(/.+/g, '')
+const uncommented = whole.replace(/^ {2}auto:\n(?: {4}.*\n)+/m, blank).replace(/^ {6}auto: true\n/m, blank)
 
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
@@ -58,6 +61,15 @@ describe('config/gatehouse.yaml', () => {
       ca: certificate.trim(),
       identity: { certificate: readFile('gateway.pem').trim(), key: readFile('gateway.key').trim() },
     })
+  })
+
+  test('shows in its comments automatic certificates as they are by default, for a listener with TLS', () => {
+    const shown = /^ {2}auto:\n((?: {4}.*\n)+)/m.exec(whole)![1]!
+    const start = `listen: [0.0.0.0:80, { address: 0.0.0.0:443, tls: true }]\npools: { a: { origins: ['http://127.0.0.1:9000'] } }\nzones: [{ hosts: [a.example.com], routes: [{ path: /, pool: a }] }]\ntls:\n  auto:\n`
+    const { acme } = proven(start + shown, {})
+    const { acme: defaults } = proven(`${start}    terms_agreed: true`, {})
+    deepEqual({ ...acme, email: null, binding: null, ca: null }, defaults)
+    deepEqual(acme?.binding?.id, 'kid-1')
   })
 
   test('shows in its comments rules, limits and checks that work as they stand', () => {
@@ -157,7 +169,7 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
     equal(names.length > 90, true)
     for (const name of names) {
       if (name === 'expression') continue // its text alone stands for it
-      equal(new RegExp(`^[ -]*(?:\\w+: \\{ )?${name}:`, 'm').test(uncommented), true, name)
+      equal(new RegExp(`^[ -]*(?:\\w+: \\{ )?${name}:`, 'm').test(whole), true, name)
     }
   })
 })
@@ -215,6 +227,7 @@ function proven(text: string, env: Record<string, string>): Config {
 function withoutExamples({
   errors,
   tls,
+  acme: __,
   management,
   oauth,
   dashboard: _,

@@ -74,6 +74,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     workers: 0,
     listen: [{ host: '127.0.0.1', port: 0, tls: false }],
     tls: { certificates: [], minVersion: 'TLSv1.2' },
+    acme: null,
     admin: { host: '127.0.0.1', port: 0 },
     errors: { ...noCustomErrors, documentation, ...settings.errors },
     access: { ...openAccess, ...settings.access },

@@ -47,6 +47,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'ai/translate/there-and-back': ['ai/translate/'],
   'base/address/address-table': ['base/address/address-rows'],
   'base/turns/turns': ['base/turns/short-exchanges'],
+  'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'edge/challenge': ['certificates/automatic'],

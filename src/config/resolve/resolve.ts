@@ -9,7 +9,8 @@ import type { Findings } from '../file/mistake.ts'
 import { isLoopback } from '../settings/host-rules.ts'
 import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
-import { resolveServerTls } from './server-tls.ts'
+import { resolveAcme } from './resolve-acme.ts'
+import { resolveServerTls, warnOfUncovered } from './server-tls.ts'
 import { resolvePools } from '../settings/pool-settings.ts'
 import { publish } from './publish.ts'
 import { resolveAi } from './resolve-ai.ts'
@@ -33,12 +34,16 @@ export function resolve(settings: Settings, findings: Findings): Config {
   const operator = custom.operator ?? null
   const ofAll = { rules, errors: ofErrors, operator }
   const named = { data, pools: resolvePools(settings.pools, findings) }
-  const zones = resolveZones(settings, named, findings, ofAll)
+  const zones = publish(resolveZones(settings, named, findings, ofAll), settings, findings, operator)
+  const tls = resolveServerTls(settings, findings)
+  const acme = resolveAcme(settings, zones, tls.certificates, findings)
+  warnOfUncovered(settings, { tls, acme }, findings)
   return {
     name: settings.name,
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
-    tls: resolveServerTls(settings, findings),
+    tls,
+    acme,
     admin: settings.admin.value,
     errors: { ...custom, documentation: errors.documentation },
     access,
@@ -77,7 +82,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     people: resolvePeople(settings.people, findings),
     ai: resolveAi(settings.ai, findings),
     dashboard: { host: settings.dashboard.host?.value ?? null },
-    zones: publish(zones, settings, findings, operator),
+    zones,
   }
 }
 

@@ -4,14 +4,14 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
 import { pemBlocks } from '../../tls/pem.ts'
-import type { ClientCertificates, TlsConfig, ZoneTls } from '../config.ts'
+import type { ClientCertificates, Config, TlsConfig, ZoneTls } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
 import type { ClientCertificateSettings } from '../settings/listen-settings.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
 
-/** Returns TLS as configured, and notes certificates that cannot be used, and listeners that have none. */
+/** Returns the certificates as configured, and notes those that cannot be used, and listeners that have none. */
 export function resolveServerTls(settings: Settings, findings: Findings): TlsConfig {
   const { certificates: written, min_version: version } = settings.tls
   const identities = written.flatMap(place => {
@@ -26,16 +26,15 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
     if (certificate.names.length === 0)
       findings.flaw(place, 'names no host: its certificate needs a subjectAltName')
   for (const { tls, address } of settings.listen) {
-    if (!tls.value || written.length > 0 || findings.concern('tls')) continue
+    if (!tls.value || written.length > 0 || settings.tls.auto !== null || findings.concern('tls')) continue
     findings.mistake(
       tls.line === 0 ? address! : tls,
-      'a listener with tls requires a certificate in tls.certificates',
+      'a listener with tls requires a certificate in tls.certificates, or tls.auto',
     )
   }
   const isUsed = settings.listen.some(({ tls }) => tls.value)
   if (!isUsed && settings.trusted_proxies.length === 0) warnOfRedirects(settings, findings)
   if (!isUsed) warnOfUnaskedClients(settings, findings)
-  if (isUsed && certificates.length > 0) warnOfUncovered(settings, certificates, findings)
   return {
     certificates: identities.map(({ identity }) => identity),
     minVersion: versions[version],
@@ -111,19 +110,24 @@ function warnOfUnaskedClients({ zones }: Settings, findings: Findings): void {
   }
 }
 
-/** Warns of hosts for which no certificate is good: clients that ask for those get no connection over TLS. */
-function warnOfUncovered(
-  { zones, ai }: Settings,
-  certificates: readonly { readonly certificate: Certificate }[],
+/** Warns of hosts for which no certificate is good, nor got: clients that ask for those get no connection over TLS. */
+export function warnOfUncovered(
+  { zones, ai, listen, tls: { auto } }: Settings,
+  { tls, acme }: Pick<Config, 'tls' | 'acme'>,
   findings: Findings,
 ): void {
+  const isUsed = listen.some(secure => secure.tls.value)
+  const isForAll = auto?.value.zones === 'all'
+  if (!isUsed || (tls.certificates.length === 0 && !isForAll)) return
+  const certificates = tls.certificates.map(({ certificate }) => new Certificate(certificate))
   const hosts: readonly Placed<string>[] = [
-    ...(zones?.value.flatMap(({ value }) => value.hosts) ?? []),
+    ...(zones?.value.flatMap(({ value }) => (value.tls.auto.value === false ? [] : value.hosts)) ?? []),
     ...ai.hosts,
   ]
   for (const host of hosts) {
     // Clients that ask for an address name no host.
-    if (isIP(host.value) !== 0 || certificates.some(({ certificate }) => certificate.covers(host.value)))
+    if (isIP(host.value) !== 0 || acme?.hosts.includes(host.value)) continue
+    if (certificates.some(certificate => certificate.covers(host.value)) || findings.concern(host.path))
       continue
     findings.warn(host, 'no certificate is good for this host, so clients cannot reach it over TLS')
   }

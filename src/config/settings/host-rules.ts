@@ -80,6 +80,18 @@ export const documentationUrl: Rule<string> = text => {
   )
 }
 
+/** Takes the URL of the directory of a certificate authority: https, or http on loopback. */
+export const acmeDirectory: Rule<string> = text => {
+  const isUrl = /^https?:\/\/[!-~]{1,2000}$/i.test(text) && !/[#@\\]/.test(text)
+  const url = isUrl ? URL.parse(text) : null
+  const isSafe =
+    url !== null && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
+  return accept(
+    isSafe ? url.href : undefined,
+    'must be an https URL, or http on loopback, such as https://acme.example/directory',
+  )
+}
+
 /** Takes the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC 8414 section 2). */
 export const issuerUrl: Rule<string> = text => {
   const origin = originUrl(text)

@@ -1,5 +1,6 @@
 // The settings of where clients connect: the listeners, and TLS on those that speak it.
 
+import { auto, orAuto } from './acme-settings.ts'
 import { cipherSuites } from '../config.ts'
 import { endpoint } from './host-rules.ts'
 import { certificates, durationOrOff, oneOf, revocationLists, truth, whole } from './rules.ts'
@@ -66,10 +67,14 @@ export const zoneTls = group({
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
   ciphers: optional(list(scalar(oneOf(...cipherSuites))), []),
   client_certificates: optional(placed(clientCertificates), null),
+  auto: optional(placed(scalar<boolean | null>(truth)), unwritten<boolean | null>('auto', null)), // null: as tls.auto.zones says
 })
 
-export const serverTls = group({
+const server = group({
   // Unprinted, since a key may have been written in place of the mapping.
+  auto: optional(placed(auto), null),
   certificates: optional(list(placed(mapping(identity, { unprinted: true }))), []),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
 })
+
+export const serverTls = optional(orAuto(server.shape), server.fallback)

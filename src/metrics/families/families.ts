@@ -3,6 +3,7 @@
 import type { Family } from './family.ts'
 import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
+import { certificateFamilies } from './certificates.ts'
 import { limitFamilies } from './limits.ts'
 import { originFamilies } from './origins.ts'
 import { peopleFamilies } from './people.ts'
@@ -16,5 +17,6 @@ export const families: readonly Family[] = [
   ...accessFamilies,
   ...aiFamilies,
   ...peopleFamilies,
+  ...certificateFamilies,
   ...processFamilies,
 ]

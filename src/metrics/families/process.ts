@@ -55,16 +55,6 @@ export const processFamilies: readonly Family[] = [
   },
   {
     type: 'gauge',
-    name: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
-    help: 'When each certificate of the TLS listeners expires, in Unix time, by its first name and the type of its key.',
-    read: ({ certificates }) =>
-      (certificates?.() ?? []).map(({ name, keyType, notAfter }) => ({
-        labels: { name, key_type: keyType },
-        value: notAfter / 1000,
-      })),
-  },
-  {
-    type: 'gauge',
     name: 'gatehouse_tls_ticket_key_start_timestamp_seconds',
     help: 'Since when the key that seals TLS sessions is in use, in Unix time.',
     read: ({ ticketKeys }) => {

@@ -10,6 +10,7 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import { RequestHistory } from '../../metrics/request-history.ts'
 import { Vouch } from '../../base/vouch.ts'
 import type { Config, Endpoint, Listener } from '../../config/config.ts'
+import type { AutomaticTls } from '../../certificates/automatic.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Api } from '../../admin/row.ts'
@@ -22,6 +23,7 @@ import { LogThrottle } from '../../edge/log-throttle.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
+import { AutomaticCertificates } from '../acme/automatic-certificates.ts'
 import { CertificateWatch } from './certificate-watch.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
@@ -105,6 +107,7 @@ export class Gateway {
   readonly #requests: RequestHistory
   readonly #certificates: CertificateWatch
   #tickets: TicketKeeper | null = null
+  readonly #metrics: Metrics
   readonly #startedAt = systemClock.now()
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
@@ -112,6 +115,7 @@ export class Gateway {
   #services: Services | null = null
   #management: Management | null = null
   #faces: Faces | null = null
+  #automatic: AutomaticCertificates | null = null
   #plane: ManagedPlane | null = null
   #edge: readonly Listener[] = []
   #admin: Endpoint
@@ -139,8 +143,10 @@ export class Gateway {
     this.#openFaces = openFaces
     metrics.storeSigns = () => this.#storeSigns
     this.#certificates = new CertificateWatch(config.tls, log, systemClock)
-    metrics.certificates = () => this.#certificates.expiries
     metrics.ticketKeys = () => this.#tickets
+    metrics.certificates = () => [...this.#certificates.expiries, ...(this.#automatic?.expiries ?? [])]
+    metrics.automaticCertificates = () => this.#automatic?.states ?? {}
+    this.#metrics = metrics
     this.#buildPlane = buildPlane
     this.#checker = new HealthChecker({
       clock: systemClock,
@@ -226,6 +232,8 @@ export class Gateway {
     this.#plane?.takeChecks(this.#checker.resultsFor(checked))
     await this.#plane?.reload(config)
     this.#services?.reload(config)
+    await this.#automatic?.prepare(config.acme)
+    this.#automatic?.start()
     this.#checker.watch(checked)
     this.#certificates.watch(config.tls)
     // Those that ended during the reload used the previous names.
@@ -272,6 +280,11 @@ export class Gateway {
 
   get #documentation(): string {
     return this.#config.errors.documentation ?? `${urlOf(this.#admin)}/errors`
+  }
+
+  #buildAutomatic(store: Store, { secrets }: Management): AutomaticCertificates {
+    const publish = async (automatic: AutomaticTls) => this.#plane?.takeCertificates(automatic)
+    return new AutomaticCertificates({ store, secrets, log: this.#log, metrics: this.#metrics, publish })
   }
 
   #buildFaces(services: Services, management: Management): Faces | null {
@@ -390,6 +403,7 @@ export class Gateway {
       start: async () => {
         this.#services = await this.#openServices(this.#config, () => this.#admin)
         this.#management = await this.#openManagement(this.#config, this.#services.store)
+        this.#automatic = this.#buildAutomatic(this.#services.store, this.#management)
         this.#faces = this.#buildFaces(this.#services, this.#management)
         this.#server.faces = this.#faces?.all ?? []
         this.#server.published = this.#faces?.published ?? []
@@ -397,6 +411,7 @@ export class Gateway {
       },
       stop: async () => {
         await this.#faces?.close()
+        await this.#automatic?.close()
         await this.#management?.close()
         await this.#services?.close()
       },
@@ -441,7 +456,10 @@ export class Gateway {
         const shared = { documentation: this.#documentation, sidePort, tallied }
         this.#plane = this.#buildPlane(this.#config, this.#services!, shared)
         await this.#shareTicketKeys()
+        // Before the first handshake.
+        await this.#automatic!.prepare(this.#config.acme)
         this.#edge = await this.#plane.listen()
+        this.#automatic!.start()
         this.#requests.start()
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))

@@ -5,6 +5,7 @@ import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { Tally } from '../../store/tally.ts'
+import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
@@ -40,6 +41,7 @@ export class LocalPlane implements ManagedPlane {
   #plane: DataPlane | null = null
   #unfollow: (() => void) | null = null
   #isUp = false
+  #automatic: AutomaticTls = nothingAutomatic
   /** Check results from before there was a data plane to receive them. */
   #checks: readonly KeyedCheckResult[] = []
   #ticketKeys: TicketKeySet | null = null
@@ -111,6 +113,11 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.takeTicketKeys(keys)
   }
 
+  async takeCertificates(automatic: AutomaticTls): Promise<void> {
+    this.#automatic = automatic
+    this.#plane?.takeCertificates(automatic)
+  }
+
   async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
     const wanted = new Set(names)
     const nearest = await this.#parts.services.limiter.nearest()
@@ -146,6 +153,7 @@ export class LocalPlane implements ManagedPlane {
       access: this.#files,
       zones: services.zones,
       limiter: services.limiter,
+      automatic: this.#automatic,
       ...(bans && { bans }),
       ...(tallied && { tell: tallied }),
     })

@@ -4,6 +4,7 @@ import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
+import type { AutomaticTls } from '../../certificates/automatic.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -25,6 +26,8 @@ export interface ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void
   /** Takes the keys that seal TLS sessions, also for processes that start later. */
   takeTicketKeys(keys: TicketKeySet): void
+  /** Serves these certificates that the gateway got by itself, also in processes that start later; resolves once all do. */
+  takeCertificates(automatic: AutomaticTls): Promise<void>
   /** Returns for each process the keys that are nearest to the limits of these names. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** Returns each process's view of its pools. */

@@ -61,6 +61,9 @@ async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
     case 'checks':
       plane!.takeChecks(ask.results)
       return null
+    case 'certificates':
+      await plane!.takeCertificates(ask.automatic)
+      return null
     case 'bans':
       bans.impose(ask.bans)
       return null
@@ -104,6 +107,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
   if (ticketKeys !== null) plane.takeTicketKeys(ticketKeys)
+  await plane.takeCertificates(ask.automatic)
   bans.keep(config)
   bans.impose(ask.bans)
   return plane.listen()

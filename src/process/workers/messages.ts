@@ -6,6 +6,7 @@ import type { FoundKey } from '../../store/found-keys.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
+import type { AutomaticTls } from '../../certificates/automatic.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
@@ -20,6 +21,7 @@ export type Ask =
       readonly documentation: string
       readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
+      readonly automatic: AutomaticTls
       /** The ms that each has left. */
       readonly bans: BanNews
       readonly ticketKeys: TicketKeySet | null
@@ -31,6 +33,7 @@ export type Ask =
   | { readonly kind: 'drain'; readonly grace: number }
   | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
+  | { readonly kind: 'certificates'; readonly automatic: AutomaticTls }
   | { readonly kind: 'bans'; readonly bans: BanNews }
   | { readonly kind: 'tickets'; readonly keys: TicketKeySet }
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
@@ -48,6 +51,7 @@ export interface Reply {
   readonly drain: null
   readonly cut: null
   readonly checks: null
+  readonly certificates: null
   readonly bans: null
   readonly tickets: null
   readonly found: null

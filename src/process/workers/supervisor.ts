@@ -10,6 +10,7 @@ import { freshest, type Loan } from '../../store/lending.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
+import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
@@ -50,6 +51,7 @@ export class Supervisor implements ManagedPlane {
   #ticketKeys: TicketKeySet | null = null
   /** What workers have found in the store, for those that start later. */
   readonly #found = new LatestKeys()
+  #automatic: AutomaticTls = nothingAutomatic
   #config: Config
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
@@ -124,6 +126,13 @@ export class Supervisor implements ManagedPlane {
   takeTicketKeys(keys: TicketKeySet): void {
     this.#ticketKeys = keys
     for (const worker of this.#up) worker.ask({ kind: 'tickets', keys }).catch(ignore)
+  }
+
+  async takeCertificates(automatic: AutomaticTls): Promise<void> {
+    this.#automatic = automatic
+    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort')
+    const told = [...this.#up].map(worker => worker.ask({ kind: 'certificates', automatic }).catch(ignore))
+    await Promise.race([Promise.all(told), late])
   }
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
@@ -235,7 +244,7 @@ export class Supervisor implements ManagedPlane {
       const checks = [...this.#checks.values()]
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
-      const news = { checks, bans: this.#bans.standing, ticketKeys }
+      const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
       const means = { config: this.#config, documentation, sidePort, ...news, orphanGrace, lastWords }
       const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
@@ -243,6 +252,7 @@ export class Supervisor implements ManagedPlane {
       worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
       if (this.#ticketKeys !== ticketKeys)
         worker.ask({ kind: 'tickets', keys: this.#ticketKeys! }).catch(ignore)
+      worker.ask({ kind: 'certificates', automatic: this.#automatic }).catch(ignore)
       worker.ask({ kind: 'found', keys: this.#found.all }).catch(ignore)
       return endpoints
     } catch (cause) {

@@ -29,6 +29,7 @@ function gatewayThat(
     destroy: () => {},
     takeChecks: () => {},
     takeTicketKeys: () => {},
+    takeCertificates: async () => {},
     pools: async () => [],
     nearLimits: async () => [],
     explain: async () => null,

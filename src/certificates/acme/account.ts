@@ -1,0 +1,145 @@
+// The account at an authority, one for all machines that share the store: its key is there before the authority hears of it, so that all of them bring the same one.
+
+import { generateKeyPair, hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Clock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { AcmeConfig } from '../../config/config.ts'
+import { type AcmeAccount, acmeOwner } from '../../store/acme.ts'
+import type { Records, Versioned } from '../../store/store.ts'
+import type { Authority, AuthorityAccount } from './authority.ts'
+
+/** The account's key was sealed with another server key. */
+export class UnreadableKey extends Error {
+  override readonly name = 'UnreadableKey'
+}
+
+interface AccountsOptions {
+  readonly records: Records<AcmeAccount>
+  readonly secrets: SecretKeys
+  readonly clock: Clock
+  readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
+}
+
+/** What is kept of how the authority does. */
+type AccountState = Pick<AcmeAccount, 'restUntil' | 'failures'>
+
+export class Accounts {
+  readonly #options: AccountsOptions
+  #authority: { readonly config: AcmeConfig; readonly key: string; readonly authority: Authority } | null =
+    null
+  #opening: Promise<Authority> | null = null
+
+  constructor(options: AccountsOptions) {
+    this.#options = options
+  }
+
+  /** Returns the ms since the epoch before which the authority is to be asked for nothing, 0 for no limit. */
+  async restUntil(config: AcmeConfig): Promise<number> {
+    const found = await this.#options.records.get(acmeOwner, idOf(config))
+    return found?.record.restUntil ?? 0
+  }
+
+  /** Returns the authority with an account that is registered there; with `isForced`, a key that cannot be read is replaced. */
+  open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
+    this.#opening ??= this.#open(config, isForced).finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  /** Writes how the authority does, unless another process has just written it. */
+  async note(config: AcmeConfig, change: (before: AccountState) => AccountState): Promise<void> {
+    const found = await this.#options.records.get(acmeOwner, idOf(config))
+    if (found === null) return
+    const { restUntil, failures } = change(found.record)
+    if (restUntil === found.record.restUntil && failures === found.record.failures) return
+    await this.#options.records.replace({ ...found.record, restUntil, failures }, found.version)
+  }
+
+  /** Has the account registered again: the authority does not know it any more. */
+  async forget(config: AcmeConfig): Promise<void> {
+    this.close()
+    const found = await this.#options.records.get(acmeOwner, idOf(config))
+    if (found !== null) await this.#options.records.replace({ ...found.record, url: null }, found.version)
+  }
+
+  close(): void {
+    this.#authority?.authority.close()
+    this.#authority = null
+  }
+
+  async #open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
+    const found = await this.#keyed(config, isForced)
+    const key = this.#keyOf(found.record)!
+    const known = this.#authority
+    const isKnown = known?.config === config && known.key === key && found.record.url !== null
+    if (isKnown && found.record.email === config.email) return known.authority
+    this.close()
+    const { url, email } = found.record
+    const authority = await this.#options.connect(config, { key, url })
+    if (url === null) await this.#keep(found, { url: await authority.register(), email: config.email })
+    else if (email !== config.email) {
+      await authority.updateContact(config.email)
+      await this.#keep(found, { url, email: config.email })
+    }
+    this.#authority = { config, key, authority }
+    return authority
+  }
+
+  /** Another process that did the same has written the same. */
+  async #keep(
+    { record, version }: Versioned<AcmeAccount>,
+    change: Pick<AcmeAccount, 'url' | 'email'>,
+  ): Promise<void> {
+    await this.#options.records.replace({ ...record, ...change }, version)
+  }
+
+  /** Returns the account whose key is known, of all processes the same. */
+  async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {
+    const { records } = this.#options
+    const found = await records.get(acmeOwner, idOf(config))
+    if (found !== null && this.#keyOf(found.record) !== null) return found
+    if (found !== null && !isForced)
+      throw new UnreadableKey(
+        'the key of the ACME account was sealed with an unknown key: add that key to secrets.old_keys',
+      )
+    const record = await this.#made(config)
+    await (found === null ? records.insert(record) : records.replace(record, found.version))
+    return this.#keyed(config, false)
+  }
+
+  async #made(config: AcmeConfig): Promise<AcmeAccount> {
+    const id = idOf(config)
+    return {
+      account: acmeOwner,
+      id,
+      directory: config.directory,
+      createdAt: this.#options.clock.now(),
+      sealedKey: this.#options.secrets.seal(await newKey(), accountContext(id)),
+      url: null,
+      email: null,
+      restUntil: null,
+      failures: 0,
+    }
+  }
+
+  #keyOf({ sealedKey, id }: AcmeAccount): string | null {
+    return this.#options.secrets.unseal(sealedKey, accountContext(id))
+  }
+}
+
+/** Returns a new private key of P-256, which all authorities and clients know, as PEM. */
+export async function newKey(): Promise<string> {
+  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+}
+
+/** One for each account that the operator has at the authority. */
+function idOf({ directory, binding }: AcmeConfig): string {
+  return hash('sha256', JSON.stringify([directory, binding?.id ?? null]))
+}
+
+function accountContext(id: string): string {
+  return `ACME account ${id}`
+}

@@ -1,0 +1,193 @@
+// One certificate, from the order to the chain. What an attempt has reached is written before the next step, so that another process can go on from there.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { AcmeConfig } from '../../config/config.ts'
+import type { AcmeChallenge, IssuedCertificate } from '../../store/acme.ts'
+import { Certificate } from '../../tls/certificate.ts'
+import { newKey } from './account.ts'
+import { AcmeProblem, type Authority, type AuthorityChallenge, type AuthorityOrder } from './authority.ts'
+import { certificateId } from './certificate-id.ts'
+import type { Lease } from './lease.ts'
+
+interface AttemptParts {
+  readonly authority: Authority
+  readonly config: AcmeConfig
+  readonly secrets: SecretKeys
+  readonly clock: Clock
+  /** Resolves when every process on this machine, and every other machine, responds to the challenges in the store. */
+  readonly published: () => Promise<void>
+  /** Waits for so many ms; rejects with an AbortError once the gateway stops. */
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+/** Ms between two looks at what an authority works on, where it does not say, and for how long it may take. */
+const firstLook = 500
+const longestLook = 10_000
+const patience = 5 * 60_000
+
+/** Orders a certificate for the host of a lease, or goes on with the order that is under way; rejects with `AcmeProblem`, `LeaseLost` and what the store rejects with. */
+export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedCertificate> {
+  const { secrets, clock, config } = parts
+  const { order, key } = (await resumed(lease, parts)) ?? (await begun(lease, parts))
+  const ready = await settled(await proven(lease, order, parts), parts)
+  if (ready.status === 'ready') await parts.authority.finalize(ready, lease.record.id, key)
+  const valid = await settled(await parts.authority.look(ready.url), parts, 'valid')
+  const chain = await parts.authority.download(valid)
+  checkPair(chain, key, lease.record.id, clock.now())
+  const sealedKey = secrets.seal(key, keyContext(lease.record.id))
+  return { directory: config.directory, chain, sealedKey, issuedAt: clock.now() }
+}
+
+/** Returns what the private key of a host is sealed for. */
+export function keyContext(host: string): string {
+  return `certificate of ${host}`
+}
+
+interface Begun {
+  readonly order: AuthorityOrder
+  readonly key: string
+}
+
+/** Returns the order that an earlier attempt has left, if it can still lead to a certificate. */
+async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
+  const { order, id } = lease.record
+  if (order === null || order.directory !== config.directory) return null
+  const key = secrets.unseal(order.sealedKey, keyContext(id))
+  if (key === null) return null
+  try {
+    const found = await authority.look(order.url)
+    return found.status === 'invalid' ? null : { order: found, key }
+  } catch (problem) {
+    // It is gone, or of another account.
+    if (problem instanceof AcmeProblem && !problem.isOutage && !problem.isRateLimit) return null
+    throw problem
+  }
+}
+
+async function begun(lease: Lease, { authority, config, secrets, clock }: AttemptParts): Promise<Begun> {
+  const { id, issued } = lease.record
+  const key = await newKey()
+  const replaces = issued?.directory === config.directory ? certificateId(issued.chain) : null
+  const order = await ordered(authority, id, replaces)
+  await lease.write({
+    order: {
+      directory: config.directory,
+      url: order.url,
+      sealedKey: secrets.seal(key, keyContext(id)),
+      startedAt: clock.now(),
+      challenge: null,
+    },
+  })
+  return { order, key }
+}
+
+/** Names the certificate that is replaced, unless the authority does not accept that (RFC 9773 section 5). */
+async function ordered(authority: Authority, host: string, replaces: string | null): Promise<AuthorityOrder> {
+  try {
+    return await authority.order(host, replaces)
+  } catch (problem) {
+    const isRefused =
+      problem instanceof AcmeProblem && ['alreadyReplaced', 'malformed'].includes(problem.type ?? '')
+    if (replaces === null || !isRefused) throw problem
+    return authority.order(host, null)
+  }
+}
+
+/** Proves to the authority that the host is served here, where it asks for that. */
+async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts): Promise<AuthorityOrder> {
+  if (order.status !== 'pending') return order
+  for (const { status, challenges } of await parts.authority.authorizations(order)) {
+    if (status === 'valid') continue
+    const challenge = chosen(challenges, lease, parts.config)
+    await lease.write({
+      order: { ...lease.record.order!, challenge: await shownFor(lease.record.id, challenge, parts) },
+    })
+    await parts.published()
+    await parts.authority.respond(challenge)
+  }
+  return parts.authority.look(order.url)
+}
+
+/** Takes the first challenge of the configuration that the authority offers, and after a failure the next one. */
+function chosen(
+  offered: readonly AuthorityChallenge[],
+  { record }: Lease,
+  { challenges }: AcmeConfig,
+): AuthorityChallenge {
+  const possible = challenges.flatMap(type => offered.find(challenge => challenge.type === type) ?? [])
+  const challenge = possible[record.failures % possible.length]
+  if (challenge !== undefined) return challenge
+  const types = offered.map(({ type }) => type).join(', ')
+  throw new AcmeProblem({
+    type: null,
+    detail: `the authority offers ${types || 'no challenge'} only, and tls.auto has ${challenges.join(', ')}`,
+    status: 0,
+  })
+}
+
+async function shownFor(
+  host: string,
+  challenge: AuthorityChallenge,
+  { authority }: AttemptParts,
+): Promise<AcmeChallenge> {
+  const { token } = challenge
+  const keyAuthorization = await authority.keyAuthorization(challenge)
+  const isTls = challenge.type === 'tls-alpn-01'
+  const validation = isTls ? await authority.validation(host, keyAuthorization) : null
+  return { type: isTls ? 'tls-alpn-01' : 'http-01', token, keyAuthorization, validation }
+}
+
+/** Waits until the authority is done with what it works on; rejects with its problem where that fails. */
+async function settled(
+  order: AuthorityOrder,
+  parts: AttemptParts,
+  wanted: 'ready' | 'valid' = 'ready',
+): Promise<AuthorityOrder> {
+  const { authority, clock, sleep } = parts
+  const deadline = clock.monotonic() + patience
+  let current = order
+  for (let pause = firstLook; ; pause = Math.min(2 * pause, longestLook)) {
+    if (current.status === 'invalid') throw await failureOf(current, authority)
+    if (current.status === 'valid' || current.status === wanted) return current
+    if (clock.monotonic() > deadline)
+      throw new AcmeProblem({
+        type: null,
+        detail: `the order is ${current.status} for more than 5 minutes`,
+        status: null,
+      })
+    await sleep(Math.min(authority.pause ?? pause, longestLook))
+    current = await authority.look(current.url)
+  }
+}
+
+async function failureOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem> {
+  const problem = (await problemOf(order, authority)) ?? order.problem
+  return (
+    problem ??
+    new AcmeProblem({ type: null, detail: 'the authority gave the order up without a reason', status: 0 })
+  )
+}
+
+async function problemOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem | null> {
+  const found = await authority.authorizations(order)
+  const invalid = found.find(({ status }) => status === 'invalid')
+  return invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? null
+}
+
+/** Throws unless TLS can use the chain with the key, now and for the host. */
+function checkPair(chain: string, key: string, host: string, now: number): void {
+  const certificate = new Certificate(chain)
+  const flaw = !certificate.covers(host)
+    ? 'is for other hosts'
+    : certificate.notAfter <= now
+      ? 'has expired'
+      : !new X509Certificate(chain).checkPrivateKey(createPrivateKey(key))
+        ? 'is for another key'
+        : null
+  if (flaw !== null)
+    throw new AcmeProblem({ type: null, detail: `the certificate of the authority ${flaw}`, status: 0 })
+  createSecureContext({ cert: chain, key })
+}

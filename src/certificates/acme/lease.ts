@@ -1,0 +1,96 @@
+// The record of one host in the hands of one process. Each write names the version that it replaces, so that a process that has lost the record cannot write it any
+// more, however long it was held up.
+
+import type { HostCertificate } from '../../store/acme.ts'
+import type { Records, Versioned } from '../../store/store.ts'
+
+/** Ms between two signs of life, and without any until another process may take the record over. */
+const beatPeriod = 10_000
+export const leaseTimeout = 35_000
+
+/** Another process has the record. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+
+  constructor() {
+    super('another gateway took over')
+  }
+}
+
+type Change = Partial<Omit<HostCertificate, 'account' | 'id' | 'lease'>>
+
+export class Lease {
+  readonly #records: Records<HostCertificate>
+  readonly #holder: string
+  readonly #timer: NodeJS.Timeout
+  #current: Versioned<HostCertificate>
+  #isOver = false
+  /** The last write; the next one waits for it. */
+  #writing: Promise<unknown> = Promise.resolve()
+
+  /** Takes a record, in the version that the caller has read; null where another process was faster. */
+  static async take(
+    records: Records<HostCertificate>,
+    { record, version }: Versioned<HostCertificate>,
+    holder: string,
+  ): Promise<Lease | null> {
+    const held = { ...record, lease: { holder, beat: 0 } }
+    if (!(await records.replace(held, version))) return null
+    const current = await records.get(record.account, record.id)
+    return current?.record.lease?.holder === holder ? new Lease(records, current, holder) : null
+  }
+
+  private constructor(
+    records: Records<HostCertificate>,
+    current: Versioned<HostCertificate>,
+    holder: string,
+  ) {
+    this.#records = records
+    this.#current = current
+    this.#holder = holder
+    // One that fails is noticed by the next write that matters.
+    this.#timer = setInterval(() => void this.write({}).catch(() => {}), beatPeriod).unref()
+  }
+
+  get record(): HostCertificate {
+    return this.#current.record
+  }
+
+  /** Writes a change; rejects with `LeaseLost`, or with that of the store. */
+  write(change: Change): Promise<void> {
+    return this.#next(() => ({
+      ...change,
+      lease: { holder: this.#holder, beat: (this.record.lease?.beat ?? 0) + 1 },
+    }))
+  }
+
+  /** Writes a last change and gives the record back. */
+  async release(change: Change = {}): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#next(() => ({ ...change, lease: null }))
+    this.#isOver = true
+  }
+
+  /** Leaves the record as it is: another process takes it over after a while. */
+  abandon(): void {
+    clearInterval(this.#timer)
+    this.#isOver = true
+  }
+
+  #next(change: () => Partial<HostCertificate>): Promise<void> {
+    const write = this.#writing.catch(() => {}).then(() => this.#write(change()))
+    this.#writing = write
+    return write
+  }
+
+  async #write(change: Partial<HostCertificate>): Promise<void> {
+    if (this.#isOver) throw new LeaseLost()
+    const { record, version } = this.#current
+    const next = { ...record, ...change }
+    const isWritten = await this.#records.replace(next, version)
+    const current = await this.#records.get(record.account, record.id)
+    const isOurs = change.lease === null ? isWritten : current?.record.lease?.holder === this.#holder
+    if (!isOurs || current === null) throw new LeaseLost()
+    this.#current = current
+  }
+}

@@ -1,0 +1,284 @@
+// Gets and renews the certificates of hosts. Each gateway runs one, without a leader: whoever writes itself into the record of a host has it, and nobody orders twice.
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleepFor } from 'node:timers/promises'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import { visible } from '../../base/text/visible.ts'
+import type { AcmeConfig } from '../../config/config.ts'
+import type { Logger } from '../../log/log.ts'
+import { acmeOwner, type HostCertificate } from '../../store/acme.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { Certificate } from '../../tls/certificate.ts'
+import { Accounts, UnreadableKey } from './account.ts'
+import { obtain } from './attempt.ts'
+import { AcmeProblem, type Authority, type AuthorityAccount } from './authority.ts'
+import { certificateId } from './certificate-id.ts'
+import type { KnownCertificates } from './known-certificates.ts'
+import { Lease, LeaseLost } from './lease.ts'
+import { afterInfo, afterSilence, pauseAfter, renewalOf } from './schedule.ts'
+import { isDue } from './standing.ts'
+
+/** How an attempt ended. */
+export type OrderResult = 'issued' | 'refused' | 'rate_limited' | 'unreachable'
+
+interface CertificateOrdersOptions {
+  readonly store: Store
+  readonly secrets: SecretKeys
+  readonly known: KnownCertificates
+  readonly log: Logger
+  readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
+  /** Resolves when the other processes of this machine have what is known here. */
+  readonly shared: () => Promise<void>
+  readonly ended?: (result: OrderResult) => void
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Ms between two looks for what is due. */
+  readonly period?: number
+  /** Ms until every machine has heard of a challenge. */
+  readonly hearing?: number
+}
+
+/** Orders under way at once, so that a start with many hosts neither takes hours nor meets the limits of an authority. */
+const mostAtOnce = 4
+/** Ms for which an authority that is down, or asks to be left alone, is left alone by all hosts together. */
+const firstRest = 60_000
+const longestRest = 15 * 60_000
+const longestMessage = 500
+
+export class CertificateOrders {
+  readonly #options: Required<CertificateOrdersOptions>
+  readonly #accounts: Accounts
+  readonly #holder = randomUUID()
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #end = new AbortController()
+  #config: AcmeConfig | null = null
+  #timer: NodeJS.Timeout | null = null
+  /** Ms since the epoch before which the authority is asked for nothing. */
+  #restUntil = 0
+  #isFailing = false
+
+  constructor(options: CertificateOrdersOptions) {
+    const { clock = systemClock, random = Math.random, period = 2_000, ended = () => {} } = options
+    // SQLite is read every 200 ms, and of a notice of Redis that is lost nobody is late by more than 5 s.
+    const hearing = options.hearing ?? (options.store.location.startsWith('sqlite:') ? 500 : 5_500)
+    this.#options = { ...options, clock, random, period, ended, hearing }
+    const { store, secrets, connect } = options
+    this.#accounts = new Accounts({ records: store.acmeAccounts, secrets, clock, connect })
+  }
+
+  /** Gets certificates for the hosts of a configuration in place of those before; for none where it is null. */
+  follow(config: AcmeConfig | null): void {
+    this.#config = config
+    this.#restUntil = 0
+    this.#timer ??= setInterval(() => this.look(), this.#options.period).unref()
+    this.look()
+  }
+
+  /** Begins what is due, as far as it may. */
+  look(): void {
+    const { known } = this.#options
+    if (this.#config === null || this.#end.signal.aborted || !known.isRead) return
+    const due = this.#config.hosts.filter(host => !this.#running.has(host) && this.#taskOf(host) !== null)
+    for (const host of due.slice(0, mostAtOnce - this.#running.size)) this.#run(host, this.#config)
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
+  }
+
+  /** Begins nothing more and gives up what is under way, so that another process goes on at once. */
+  async close(): Promise<void> {
+    this.#end.abort()
+    if (this.#timer) clearInterval(this.#timer)
+    this.#accounts.close()
+    await this.idle()
+  }
+
+  /** What there is to do for a host now; null for nothing. */
+  #taskOf(host: string): 'order' | 'ask' | null {
+    const { known, clock } = this.#options
+    const now = clock.now()
+    if (this.#config === null || this.#restUntil > now) return null
+    const found = known.get(host)
+    if (found === null) return 'order'
+    const { record, key } = found
+    const { restUntil, renewal, issued, lease, requestedAt } = record
+    if (lease !== null && !known.isAbandoned(found)) return null
+    // A gateway with another key has it, and both would order in turn.
+    if (issued !== null && key === null && requestedAt === null) return null
+    if (isDue(record, this.#config.directory, now)) return (restUntil ?? 0) <= now ? 'order' : null
+    return renewal !== null && renewal.askAt <= now ? 'ask' : null
+  }
+
+  #run(host: string, config: AcmeConfig): void {
+    // What is left to do is begun at the next look: an attempt that ended at once would be repeated at once.
+    const running = this.#attend(host, config).then(() => void this.#running.delete(host))
+    this.#running.set(host, running)
+  }
+
+  /** Never rejects. */
+  async #attend(host: string, config: AcmeConfig): Promise<void> {
+    const { log, known } = this.#options
+    let lease: Lease | null = null
+    try {
+      this.#restUntil = await this.#accounts.restUntil(config)
+      if (this.#restUntil > this.#options.clock.now()) return
+      lease = await this.#take(host)
+      if (lease === null) return
+      await this.#work(lease, config)
+      this.#succeed()
+    } catch (failure) {
+      lease?.abandon()
+      if (failure instanceof StoreUnreachable) this.#fail(failure)
+      else if (!(failure instanceof LeaseLost))
+        log.error({ err: failure, host }, 'certificate order failed: internal error')
+    } finally {
+      await known.refresh(host).catch(() => {})
+    }
+  }
+
+  async #take(host: string): Promise<Lease | null> {
+    const { store, clock, known } = this.#options
+    if (known.get(host) === null) await store.certificates.insert(newRecord(host, clock.now()))
+    await known.refresh(host)
+    const found = known.get(host)
+    if (found === null || this.#taskOf(host) === null) return null
+    return Lease.take(store.certificates, found, this.#holder)
+  }
+
+  async #work(lease: Lease, config: AcmeConfig): Promise<void> {
+    const { clock, log } = this.#options
+    const { record } = lease
+    try {
+      const authority = await this.#accounts.open(config, record.requestedAt !== null)
+      if (isDue(record, config.directory, clock.now())) await this.#order(lease, authority, config)
+      else await this.#ask(lease, authority)
+      await this.#accounts.note(config, () => ({ restUntil: null, failures: 0 }))
+    } catch (failure) {
+      // This gateway stops, or another configuration counts.
+      if (this.#end.signal.aborted || (failure as Error).name === 'AbortError') return lease.release()
+      if (failure instanceof UnreadableKey) {
+        log.error({ host: record.id }, failure.message)
+        return this.#refuse(lease, failure.message, null)
+      }
+      if (!(failure instanceof AcmeProblem)) throw failure
+      await this.#noteProblem(lease, failure, config)
+    }
+  }
+
+  async #order(lease: Lease, authority: Authority, config: AcmeConfig): Promise<void> {
+    const { secrets, clock, log, random, ended } = this.#options
+    const host = lease.record.id
+    const how = { renewal: lease.record.issued !== null, resumed: lease.record.order !== null }
+    log.info({ host, directory: config.directory, ...how }, 'certificate order started')
+    const issued = await obtain(lease, {
+      authority,
+      config,
+      secrets,
+      clock,
+      published: () => this.#publish(host),
+      sleep: ms => sleepFor(ms, undefined, { signal: this.#end.signal, ref: false }),
+    })
+    const certificate = new Certificate(issued.chain)
+    const renewal = renewalOf(certificate, clock.now(), random)
+    await lease.release({ issued, renewal, order: null, ...noFailure })
+    ended('issued')
+    log.info({ host, expires: new Date(certificate.notAfter).toISOString() }, 'certificate issued')
+  }
+
+  /** Asks when the authority wants the renewal. */
+  async #ask(lease: Lease, authority: Authority): Promise<void> {
+    const { clock, random, log } = this.#options
+    const { issued, renewal, id } = lease.record
+    const name = certificateId(issued!.chain)
+    try {
+      const info = name === null ? null : await authority.renewalInfo(name)
+      await lease.release({ renewal: afterInfo(renewal!, info, clock.now(), random) })
+    } catch (failure) {
+      if (!(failure instanceof AcmeProblem) || this.#end.signal.aborted) throw failure
+      log.info(
+        { host: id, reason: messageOf(failure) },
+        'renewal window unknown: the authority did not say it',
+      )
+      await lease.release({ renewal: afterSilence(renewal!, clock.now(), random) })
+    }
+  }
+
+  /** Has every process respond to the challenge in the store. */
+  async #publish(host: string): Promise<void> {
+    const { known, shared, hearing } = this.#options
+    await known.refresh(host)
+    await shared()
+    await sleepFor(hearing, undefined, { signal: this.#end.signal, ref: false })
+  }
+
+  async #noteProblem(lease: Lease, problem: AcmeProblem, config: AcmeConfig): Promise<void> {
+    const { clock, random, log, ended } = this.#options
+    const { id: host, failures } = lease.record
+    const result = problem.isRateLimit ? 'rate_limited' : problem.isOutage ? 'unreachable' : 'refused'
+    const pause = Math.max(pauseAfter(failures + 1, random), problem.retryAfter ?? 0)
+    const message = messageOf(problem)
+    const next = new Date(clock.now() + pause).toISOString()
+    log.warn({ host, reason: message, result, failures: failures + 1, next }, 'certificate order failed')
+    ended(result)
+    if (problem.type === 'accountDoesNotExist') await this.#accounts.forget(config)
+    if (result !== 'refused') await this.#rest(config, problem)
+    await this.#refuse(lease, message, pause, result === 'refused')
+  }
+
+  /** Keeps the order of an authority that was only down. */
+  #refuse(lease: Lease, message: string, pause: number | null, isOver = false): Promise<void> {
+    const now = this.#options.clock.now()
+    const { failures, order } = lease.record
+    return lease.release({
+      failures: failures + 1,
+      restUntil: now + (pause ?? pauseAfter(failures + 1, this.#options.random)),
+      lastError: { at: now, message },
+      requestedAt: null,
+      order: isOver ? null : order,
+    })
+  }
+
+  /** Leaves the authority alone for a while, in every process, and after a restart. */
+  async #rest(config: AcmeConfig, { retryAfter }: AcmeProblem): Promise<void> {
+    const now = this.#options.clock.now()
+    await this.#accounts.note(config, ({ failures }) => {
+      const pause = retryAfter ?? firstRest * 2 ** failures
+      this.#restUntil = now + Math.min(longestRest, pause)
+      return { restUntil: this.#restUntil, failures: failures + 1 }
+    })
+  }
+
+  #fail(failure: StoreUnreachable): void {
+    if (!this.#isFailing)
+      this.#options.log.warn({ reason: failure.reason }, 'certificate orders paused: store unreachable')
+    this.#isFailing = true
+  }
+
+  #succeed(): void {
+    if (this.#isFailing) this.#options.log.info('certificate orders resumed')
+    this.#isFailing = false
+  }
+}
+
+const noFailure = { failures: 0, restUntil: null, lastError: null, requestedAt: null } as const
+
+function newRecord(host: string, now: number): HostCertificate {
+  return {
+    account: acmeOwner,
+    id: host,
+    createdAt: now,
+    issued: null,
+    order: null,
+    renewal: null,
+    lease: null,
+    ...noFailure,
+  }
+}
+
+/** Returns what an authority says, fit for logs and pages. */
+function messageOf({ message }: AcmeProblem): string {
+  return visible(message.replaceAll(/\s+/g, ' ')).slice(0, longestMessage)
+}

@@ -1,0 +1,73 @@
+// How the certificate of a host stands, in one word and a few facts: what is due, and what an operator should know.
+
+import type { HostCertificate } from '../../store/acme.ts'
+import { Certificate } from '../../tls/certificate.ts'
+
+/**
+ * `missing`: there is none yet; `ordering`: a gateway is at it; `valid`: there is one, and none is due; `due`: a new one is to be got; `failing`: the last attempt failed;
+ * `unreadable`: its key was sealed with another server key.
+ */
+export const certificateStates = ['valid', 'due', 'ordering', 'missing', 'failing', 'unreadable'] as const
+export type CertificateState = (typeof certificateStates)[number]
+
+export interface Standing {
+  readonly host: string
+  readonly state: CertificateState
+  /** Ms since the epoch; null where there is none. */
+  readonly notAfter: number | null
+  readonly issuedAt: number | null
+  readonly directory: string | null
+  /** When a new one is to be got, ms since the epoch: not before this; null for as soon as possible. */
+  readonly nextAt: number | null
+  readonly failures: number
+  readonly lastError: { readonly at: number; readonly message: string } | null
+}
+
+/** Whether a certificate is to be got now, as far as the time of renewal says, and not that of a rest. */
+export function isDue(record: HostCertificate, directory: string, now: number): boolean {
+  const { issued, renewal, requestedAt } = record
+  if (requestedAt !== null || issued === null || issued.directory !== directory) return true
+  return renewal === null || renewal.at <= now
+}
+
+/** Returns how a host stands that has this record, or none. */
+export function standingOf(
+  host: string,
+  known: { readonly record: HostCertificate; readonly key: string | null } | null,
+  directory: string,
+  now: number,
+): Standing {
+  if (known === null)
+    return {
+      host,
+      state: 'missing',
+      notAfter: null,
+      issuedAt: null,
+      directory: null,
+      nextAt: null,
+      failures: 0,
+      lastError: null,
+    }
+  const { record, key } = known
+  const { issued, renewal, restUntil, failures, lastError } = record
+  const due = isDue(record, directory, now)
+  const at = Math.max(due ? 0 : (renewal?.at ?? 0), restUntil ?? 0)
+  return {
+    host,
+    state: stateOf(record, key, due),
+    notAfter: issued === null ? null : new Certificate(issued.chain).notAfter,
+    issuedAt: issued?.issuedAt ?? null,
+    directory: issued?.directory ?? null,
+    nextAt: at > now ? at : null,
+    failures,
+    lastError,
+  }
+}
+
+function stateOf(record: HostCertificate, key: string | null, due: boolean): CertificateState {
+  if (record.issued !== null && key === null) return 'unreadable'
+  if (record.failures > 0) return 'failing'
+  if (record.lease !== null && due) return 'ordering'
+  if (record.issued === null) return 'missing'
+  return due ? 'due' : 'valid'
+}

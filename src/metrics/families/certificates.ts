@@ -1,0 +1,29 @@
+// What Prometheus sees of the certificates of the gateway, and of those that it gets by itself.
+
+import { byName, type Family } from './family.ts'
+
+export const certificateFamilies: readonly Family[] = [
+  {
+    type: 'gauge',
+    name: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
+    help: 'When each certificate of the TLS listeners expires, in Unix time, by its first name and the type of its key.',
+    read: ({ certificates }) =>
+      (certificates?.() ?? []).map(({ name, keyType, notAfter }) => ({
+        labels: { name, key_type: keyType },
+        value: notAfter / 1000,
+      })),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_tls_automatic_certificates',
+    help: 'Hosts of tls.auto, by state: valid, due (to be renewed), ordering, missing (no certificate yet), failing (the last order failed) or unreadable (sealed with an unknown key).',
+    read: ({ automaticCertificates }) =>
+      Object.entries(automaticCertificates?.() ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_acme_orders_total',
+    help: 'Certificate orders that this gateway has ended, by result: issued, refused, rate_limited or unreachable.',
+    read: ({ acmeOrders }) => byName(acmeOrders, result => ({ result })),
+  },
+]
