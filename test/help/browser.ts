@@ -22,8 +22,8 @@ export interface OpenedPage {
   readonly complaints: readonly string[]
 }
 
-/** Starts Chromium; fails with a sentence that says how to get it where there is none. */
-export async function launchBrowser(): Promise<Browser> {
+/** Starts Chromium, with more arguments where there are any; fails with a sentence that says how to get it where there is none. */
+export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),
     args: [
@@ -35,6 +35,7 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       `--host-resolver-rules=MAP ${HOST} 127.0.0.1`,
+      ...args,
     ],
   })
 }

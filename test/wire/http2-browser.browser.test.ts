@@ -1,0 +1,57 @@
+// A real browser over HTTP/2 and TLS: a page, what it fetches, and a WebSocket on the same connection (RFC 8441).
+
+import assert from 'node:assert/strict'
+import { createHash, X509Certificate } from 'node:crypto'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { WebSocketServer } from 'ws'
+import { launchBrowser } from '../help/browser.ts'
+import { Authority } from '../help/certificates.ts'
+import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
+import { until } from '../help/until.ts'
+
+test('a browser opens a page, and a WebSocket on the connection that it has for it', async t => {
+  const origin = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<p>hello'),
+  )
+  const sockets = new WebSocketServer({ server: origin })
+  sockets.on('connection', socket => socket.on('message', data => socket.send(`back: ${data}`)))
+  origin.listen(0, '127.0.0.1')
+  await once(origin, 'listening')
+  t.after(() => {
+    for (const socket of sockets.clients) socket.terminate()
+    origin.close()
+    origin.closeAllConnections()
+  })
+  const identity = new Authority().issue(['site.test'])
+  const config = {
+    ...edgeConfig([`http://127.0.0.1:${(origin.address() as AddressInfo).port}`]),
+    listen: [{ host: '127.0.0.1', port: 0, tls: true }],
+    tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
+  }
+  const edge = await listenAt(t, new Edge(t, config))
+  const key = new X509Certificate(identity.certificate).publicKey.export({ type: 'spki', format: 'der' })
+  const known = createHash('sha256').update(key).digest('base64')
+  const browser = await launchBrowser(`--ignore-certificate-errors-spki-list=${known}`)
+  t.after(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(`https://site.test:${edge.port}/`)
+  const heard = await page.evaluate(
+    url =>
+      new Promise(resolve => {
+        const socket = new WebSocket(url)
+        socket.onopen = () => socket.send('hello')
+        socket.onmessage = ({ data }) => resolve(data)
+        socket.onerror = () => resolve('failed')
+      }),
+    `wss://site.test:${edge.port}/socket`,
+  )
+  assert.equal(heard, 'back: hello')
+  assert.equal(edge.metrics.webSockets.value, 1)
+  assert.equal(edge.metrics.clientConnections.value, 1)
+  await browser.close()
+  await until(() => edge.metrics.webSockets.value === 0)
+  assert.deepEqual(new Set(edge.accesses.map(({ version }) => version)), new Set(['2']))
+})
