@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import type { ClientCertificates, TlsConfig, TlsIdentity } from '../config/config.ts'
 import { Certificate } from '../tls/certificate.ts'
+import { fipsCiphers, fipsGroups, fipsSignatures, hasFipsProvider } from '../tls/fips.ts'
 import { sessionLifetime, TicketKeys, type TicketKeySet } from '../tls/ticket-keys.ts'
 import { contextAsking, trustOf } from './client-trust.ts'
 
@@ -25,6 +26,16 @@ const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
 /** Bytes that OpenSSL takes to tell sessions apart by. */
 const longestIdContext = 32
+
+/** What a zone demands of the handshake. */
+interface Demands {
+  /** Null where it asks for no certificate. */
+  readonly client: ClientCertificates | null
+  /** Whether only what is approved is agreed on (SP 800-52r2). */
+  readonly isFips: boolean
+}
+
+const noDemands: Demands = { client: null, isFips: false }
 
 export class Certificates {
   readonly #byName: ReadonlyMap<string, SecureContext>
@@ -57,13 +68,13 @@ export class Certificates {
     this.#first = first
   }
 
-  /**
-   * Finds what to use for a lower-case server name, null for none, and for what the zone of that name asks of certificates of clients, null for nothing; returns null
-   * where there is no certificate for it.
-   */
-  find(serverName: string | null, client: ClientCertificates | null = null): SecureContext | null {
+  /** Finds what to use for a lower-case server name, null for none, where its zone makes demands; returns null where there is no certificate for it. */
+  find(serverName: string | null, demands: Demands = noDemands): SecureContext | null {
     const context = this.#named(serverName)
-    return context === null || client === null ? context : asking(context, client)
+    if (context === null || (demands.client === null && !demands.isFips)) return context
+    const met = meeting(context, demands)
+    this.#ticketKeys.applyTo(met)
+    return met
   }
 
   #named(serverName: string | null): SecureContext | null {
@@ -101,6 +112,8 @@ export class Certificates {
         ciphers,
         ecdhCurve: groups,
         minVersion,
+        // Others are unknown to the provider.
+        ...(hasFipsProvider() && fipsOptions),
         // A session is not resumed with other certificates or settings than it began with.
         sessionIdContext: digest.slice(0, longestIdContext),
         sessionTimeout: sessionLifetime / 1000,
@@ -127,28 +140,36 @@ function byNames(identities: readonly TlsIdentity[]): ReadonlyMap<string, Readon
 
 function make(options: SecureContextOptions): SecureContext {
   const context = createSecureContext(options)
-  origins.set(context, { options, asking: new Map() })
+  origins.set(context, { options, meeting: new Map() })
   return context
 }
 
-/** What each context was made of, and those that ask for certificates of clients beside it, by whom they trust. */
+/** What each context was made of, and those that meet demands of zones beside it. */
 const origins = new WeakMap<
   SecureContext,
-  { readonly options: SecureContextOptions; readonly asking: Map<string, SecureContext> }
+  { readonly options: SecureContextOptions; readonly meeting: Map<string, SecureContext> }
 >()
 
-/** Returns the context that asks for certificates of clients as well; made with the first handshake that needs it. */
-function asking(context: SecureContext, client: ClientCertificates): SecureContext {
-  const { options, asking } = origins.get(context)!
-  const trust = trustOf(client)
-  const known = asking.get(trust)
+/** Returns the context that meets the demands of a zone as well; made with the first handshake that needs it. */
+function meeting(context: SecureContext, { client, isFips }: Demands): SecureContext {
+  const { options, meeting } = origins.get(context)!
+  const key = `${isFips} ${trustOf(client)}`
+  const known = meeting.get(key)
   if (known !== undefined) return known
-  const made = contextAsking(options, client)
-  // A reload leaves those behind that no zone asks by any more.
-  if (asking.size === mostTrusts) asking.delete(asking.keys().next().value!)
-  asking.set(trust, made)
+  const approved = isFips ? { ...options, ...fipsOptions, sessionIdContext: fipsIdOf(options) } : options
+  const made = client === null ? createSecureContext(approved) : contextAsking(approved, client)
+  // A reload leaves those behind that no zone needs any more.
+  if (meeting.size === mostMeeting) meeting.delete(meeting.keys().next().value!)
+  meeting.set(key, made)
   return made
 }
 
 /** The most that are kept beside one context. */
-const mostTrusts = 1000
+const mostMeeting = 1000
+
+const fipsOptions = { ciphers: fipsCiphers, ecdhCurve: fipsGroups, sigalgs: fipsSignatures }
+
+/** Returns the name under which no session is resumed that began with keys that are not approved. */
+function fipsIdOf({ sessionIdContext = '' }: SecureContextOptions): string {
+  return `fips ${sessionIdContext}`.slice(0, longestIdContext)
+}

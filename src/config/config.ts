@@ -18,6 +18,7 @@ export interface Config {
   readonly listen: readonly Listener[]
   readonly tls: TlsConfig // of the listeners that speak it
   readonly acme: AcmeConfig | null // certificates that the gateway gets by itself
+  readonly fips: boolean // OpenSSL must use its FIPS provider alone, and no zone takes TLS that is not approved
   readonly admin: Endpoint
   readonly errors: CustomErrorsConfig & {
     readonly documentation: string | null // base of the `type` URIs, without a trailing slash
@@ -150,9 +151,10 @@ export interface AcmeConfig {
 /** What a zone asks of connections that clients make with TLS, and of those without. */
 export interface ZoneTls {
   readonly redirect: boolean // of plain HTTP, to https
-  readonly hsts: number | null // s that browsers use https alone; null: not stated
+  readonly hsts: number | null // s that browsers use https alone, 0 to have them forget it; null: not stated
   readonly minVersion: TlsConfig['minVersion']
   readonly ciphers: readonly CipherSuite[] // empty: all that the listeners speak
+  readonly fips: boolean // only what NIST SP 800-52r2 approves
   readonly client: ClientCertificates | null // null: clients are not asked for one
 }
 

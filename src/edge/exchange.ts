@@ -35,6 +35,8 @@ export interface ClientTls {
   readonly host: string
   /** By which authorities a certificate was asked for, as `trustOf` names them; empty where none was. */
   readonly trust: string
+  /** Whether only what NIST SP 800-52r2 approves could be agreed on. */
+  readonly isFips: boolean
   /** The certificate that was shown, good or not; null for none. */
   readonly certificate: ClientCertificate | null
 }

@@ -6,7 +6,7 @@ import type { ClientTls, Exchange } from './exchange.ts'
 
 /**
  * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013, over HTTP/2 only where the certificate is another one, 421), a client without a certificate that the zone accepts (1017),
- * and TLS below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
+ * and TLS with what is not approved (1044), below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
  */
 export function secure(x: Exchange): Refusal | 'answered' | null {
   const { tls } = x.client
@@ -22,6 +22,11 @@ export function secure(x: Exchange): Refusal | 'answered' | null {
     if (refusal !== null) return refusal
   }
   if (tls === null) return null
+  if (rules.fips && !tls.isFips) {
+    // Its next handshake may be for rules that have changed since.
+    x.keepAlive = false
+    return refuse('tls_not_fips_compliant')
+  }
   if (rules.minVersion === 'TLSv1.3' && tls.version !== 'TLSv1.3') return refuse('tls_version_not_supported')
   const { ciphers } = rules
   const isListed = ciphers.length === 0 || (ciphers as readonly string[]).includes(tls.cipher)
@@ -36,8 +41,9 @@ function isFor(x: Exchange, { serverName }: ClientTls): boolean {
 }
 
 /** Whether a client may use a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section 9.1.1): the same certificate is good for both, and both ask the same of clients. */
-function mayShare({ snapshot, zone, host }: Exchange, { serverName, trust }: ClientTls): boolean {
+function mayShare({ snapshot, zone, host }: Exchange, { serverName, trust, isFips }: ClientTls): boolean {
   const { certificates } = snapshot
+  if (zone?.config.tls.fips === true && !isFips) return false
   return trust === (zone?.trust ?? '') && certificates.find(serverName) === certificates.find(host)
 }
 

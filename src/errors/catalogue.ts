@@ -967,15 +967,15 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: false,
+    raised: true,
     detail:
       'This site accepts only encryption that follows the FIPS standard, and your connection uses parameters outside of it.',
     guidance:
       '**Do not retry.** Switch your program or operating system to its FIPS mode, or use one that has it.',
     cause:
-      'The TLS listener follows the FIPS policy, and the connection chose a version, cipher or curve outside of it.',
+      'The zone takes only what NIST SP 800-52r2 approves, its setting fips_algorithms or tls.fips of all zones, and the client offered no version, cipher and curve of it.',
     remedy:
-      'Compare the parameters in the log with the policy; turn the policy off if the law does not ask for it.',
+      'Let clients offer TLS 1.2 or 1.3 with AES-GCM and the curves P-256 or P-384; turn the policy off if the law does not ask for it.',
   },
   http_connect_not_supported: {
     code: 1045,

@@ -9,9 +9,12 @@ const mostRecords = 16
 const handshakeRecord = 22
 const clientHello = 1
 const serverNameExtension = 0
+const groupsExtension = 10
 const alpnExtension = 16
+const boundExtension = 23
 const sessionTicketExtension = 35
 const preSharedKeyExtension = 41
+const versionsExtension = 43
 const hostNameType = 0
 
 /** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
@@ -24,6 +27,18 @@ export interface ClientHello {
   readonly isValidation: boolean
   /** The session that it wants to resume, as the server that it had it from has sealed it (RFC 8446 section 4.2.11, RFC 5077 section 3.2); null for none. */
   readonly ticket: Buffer | null
+  /** What it can agree on, read when it is asked for. */
+  readonly offer: ClientOffer
+}
+
+/** What a client offers, by the numbers of IANA. */
+export interface ClientOffer {
+  readonly suites: readonly number[]
+  readonly groups: readonly number[]
+  /** Empty for TLS 1.2 and below. */
+  readonly versions: readonly number[]
+  /** Whether the keys of TLS 1.2 are bound to the handshake (RFC 7627). */
+  readonly isBound: boolean
 }
 
 /** Reads the hello that `bytes` begin with; null where more has to come. */
@@ -34,15 +49,13 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
   // legacy_version and random, session id, cipher suites, compression methods
   reader.skip(2 + 32)
   reader.skip(reader.number(1))
-  reader.skip(reader.number(2))
+  const suites = reader.part(reader.number(2))
   reader.skip(reader.number(1))
   // TLS 1.2 knows hellos without extensions.
-  if (reader.isAtEnd) return reader.isBeyond ? 'client_hello' : noExtensions
-  const hello = helloIn(reader.part(reader.number(2)))
+  if (reader.isAtEnd) return reader.isBeyond ? 'client_hello' : helloIn(suites, reader)!
+  const hello = helloIn(suites, reader.part(reader.number(2)))
   return hello === null || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : hello
 }
-
-const noExtensions: ClientHello = { serverName: null, isValidation: false, ticket: null }
 
 /** Joins the handshake message from its records (RFC 8446 section 5.1). */
 function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
@@ -73,7 +86,8 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
 }
 
 /** Finds what is wanted among the extensions; null where they cannot be read. */
-function helloIn(extensions: Reader): ClientHello | null {
+function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
+  const offer = new Offer(suites.rest())
   let serverName: string | null = null
   let isValidation = false
   let ticket: Buffer | null = null
@@ -90,8 +104,42 @@ function helloIn(extensions: Reader): ClientHello | null {
     else if (type === sessionTicketExtension) ticket ??= content.rest()
     // Of several, OpenSSL takes the first that it can open; clients send one.
     else if (type === preSharedKeyExtension) ticket = firstIdentity(content)
+    else if (type === groupsExtension) offer.groupList = content.rest()
+    else if (type === versionsExtension) offer.versionList = content.rest()
+    else if (type === boundExtension) offer.isBound = true
   }
-  return extensions.isBeyond ? null : { serverName, isValidation, ticket }
+  return extensions.isBeyond ? null : { serverName, isValidation, ticket, offer }
+}
+
+/** Keeps lists as they came: few are ever read. */
+class Offer implements ClientOffer {
+  /** Each with its length before it. */
+  groupList: Buffer | null = null
+  versionList: Buffer | null = null
+  isBound = false
+  readonly #suiteList: Buffer | null
+
+  constructor(suites: Buffer | null) {
+    this.#suiteList = suites
+  }
+
+  get suites(): readonly number[] {
+    return numbersIn(this.#suiteList)
+  }
+
+  get groups(): readonly number[] {
+    return numbersIn(this.groupList?.subarray(2))
+  }
+
+  get versions(): readonly number[] {
+    return numbersIn(this.versionList?.subarray(1))
+  }
+}
+
+/** Reads numbers of two bytes. */
+function numbersIn(bytes: Buffer | null = null): readonly number[] {
+  const count = bytes === null ? 0 : bytes.length >> 1
+  return Array.from({ length: count }, (_, i) => bytes!.readUInt16BE(2 * i))
 }
 
 function firstIdentity(content: Reader): Buffer | null {

@@ -216,7 +216,11 @@ function readFile(path: string): string {
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile, findFile: path => path })
   if ('config' in parsed) {
-    deepEqual(parsed.warnings, [])
+    // The default listener has no TLS, which an example of client certificates needs.
+    deepEqual(
+      parsed.warnings.filter(({ path }) => path !== 'zones[0].tls.client_certificates'),
+      [],
+    )
     return parsed.config
   }
   deepEqual(parsed.mistakes, [])
@@ -252,8 +256,9 @@ function withoutExamples({
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))
-      .map(({ account, access, rateLimits, errors, routes, ...zone }) => ({
+      .map(({ account, access, rateLimits, errors, routes, tls, ...zone }) => ({
         ...zone,
+        tls: { ...tls, client: null },
         access: access.otherwise,
         ban: access.ban,
         routes: routes.map(({ rateLimits, rewrite, pool, ...route }) => ({

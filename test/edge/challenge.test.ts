@@ -50,7 +50,14 @@ async function start(t: TestContext, automatic: AutomaticTls, zone: EdgeSettings
   return { edge, origin, ask, shake }
 }
 
-const redirect: ZoneTls = { redirect: true, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null }
+const redirect: ZoneTls = {
+  redirect: true,
+  hsts: null,
+  minVersion: 'TLSv1.2',
+  ciphers: [],
+  fips: false,
+  client: null,
+}
 
 test('the token of an order gets its key authorization, before a redirect and in a paused zone, and no origin hears of it', async t => {
   for (const zone of [{}, { tls: redirect }, { paused: true }]) {

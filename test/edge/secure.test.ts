@@ -12,7 +12,14 @@ import { connectTo, type Message, post, request, Wire } from '../help/raw.ts'
 
 const authority = new Authority()
 const identity = authority.issue(['site.test', 'also.test', 'other.test', 'ai.test', '127.0.0.1'])
-const asks: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null }
+const asks: ZoneTls = {
+  redirect: false,
+  hsts: null,
+  minVersion: 'TLSv1.2',
+  ciphers: [],
+  fips: false,
+  client: null,
+}
 
 interface Settings extends EdgeSettings {
   readonly asks?: Partial<ZoneTls>
@@ -97,6 +104,8 @@ test('https is stated to browsers over https only, on errors too, and not twice'
   assert.deepEqual(field(await ask(request('GET /in'))), ['max-age=86400'])
   assert.deepEqual(field(await ask(request('GET /out'))), ['max-age=86400'])
   assert.deepEqual(field(await askPlainly(request('GET /in'))), [])
+  const forgetting = await start(t, { asks: { hsts: 0 } })
+  assert.deepEqual(field(await forgetting.ask(request('GET /'))), ['max-age=0'])
   const own = await start(t, {
     asks: { hsts: 86_400 },
     response: ok('x', 'strict-transport-security: max-age=7'),

@@ -62,7 +62,14 @@ export type Member = string | { readonly url: string; readonly tls?: Partial<Ori
 
 export const openAccess: AccessConfig = { rules: [], otherwise: 'allow', ban: null }
 export const noCustomErrors: CustomErrorsConfig = { rules: [], pages: {} }
-const noTlsRules: ZoneTls = { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null }
+const noTlsRules: ZoneTls = {
+  redirect: false,
+  hsts: null,
+  minVersion: 'TLSv1.2',
+  ciphers: [],
+  fips: false,
+  client: null,
+}
 const noQuota: QuotaConfig = { day: null, month: null }
 
 const documentation = 'http://127.0.0.1/errors'
@@ -75,6 +82,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     listen: [{ host: '127.0.0.1', port: 0, tls: false }],
     tls: { certificates: [], minVersion: 'TLSv1.2' },
     acme: null,
+    fips: false,
     admin: { host: '127.0.0.1', port: 0 },
     errors: { ...noCustomErrors, documentation, ...settings.errors },
     access: { ...openAccess, ...settings.access },

@@ -22,6 +22,22 @@ const [makesClient, asksClients, triesClient] = blocksOf(
   section(readPage('docs/tls.md'), 'Certificates of clients'),
 )
 
+test('a gateway that must use the FIPS provider does not start without it', async t => {
+  const folder = quickFolder(t, 'fips')
+  writeFileSync(
+    join(folder, 'my.yaml'),
+    'admin: 127.0.0.1:0\nlisten: [127.0.0.1:0]\ntls: { fips: true }\nzones: []\n',
+  )
+  const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data') }
+  const started = run(process.execPath, [main, 'start', '--config', 'my.yaml'], { cwd: folder, env })
+  const { code, stdout, stderr } = await started.then(
+    () => assert.fail('it started'),
+    (failure: { code: number; stdout: string; stderr: string }) => failure,
+  )
+  assert.equal(code, 1)
+  assert.match(stdout + stderr, /tls\.fips requires OpenSSL's FIPS provider/)
+})
+
 for (const workers of [0, 2]) {
   test(`docs/tls.md works as written, with workers: ${workers}`, async t => {
     const folder = quickFolder(t, 'tls')

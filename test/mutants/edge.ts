@@ -30,6 +30,17 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'certificates/certificates.ts',
+    tests: ['edge/fips'],
+    changes: [
+      {
+        text: ', sessionIdContext: fipsIdOf(options)',
+        becomes: '',
+        breaks: 'keys that are not approved live on in resumed sessions',
+      },
+    ],
+  },
+  {
     file: 'certificates/client-trust.ts',
     tests: ['edge/client-certificate'],
     changes: [

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { type ConnectionOptions, connect } from 'node:tls'
 import fc from 'fast-check'
-import { readClientHello } from '../../src/tls/client-hello.ts'
+import { type ClientHello, readClientHello } from '../../src/tls/client-hello.ts'
 
 /** Records the hello of OpenSSL. */
 async function helloOf(t: TestContext, options: ConnectionOptions): Promise<Buffer> {
@@ -77,9 +77,30 @@ test('an authority that validates a host is known by its only protocol', async t
     [['h2', 'http/1.1'], false],
   ] as const) {
     const bytes = await helloOf(t, { servername, ALPNProtocols: [...protocols] })
-    const read = { serverName: servername, isValidation, ticket: null }
-    assert.deepEqual(readClientHello(bytes), read, protocols.join())
+    const read = readClientHello(bytes) as ClientHello
+    assert.deepEqual([read.serverName, read.isValidation, read.ticket], [servername, isValidation, null])
   }
+})
+
+test('what a client offers is read as OpenSSL writes it', async t => {
+  const { offer } = readClientHello(
+    await helloOf(t, {
+      ciphers: 'TLS_AES_256_GCM_SHA384:ECDHE-RSA-AES128-GCM-SHA256',
+      ecdhCurve: 'X25519:P-384',
+    }),
+  ) as ClientHello
+  assert.deepEqual(
+    [offer.suites.slice(0, 2), offer.groups],
+    [
+      [0x1302, 0xc02f],
+      [29, 24],
+    ],
+  )
+  assert.deepEqual([offer.versions, offer.isBound], [[0x0304, 0x0303], true])
+  const old = readClientHello(await helloOf(t, { maxVersion: 'TLSv1.2' })) as ClientHello
+  assert.deepEqual([old.offer.versions, old.offer.isBound], [[], true])
+  const bare = (readClientHello(hello(null)) as ClientHello).offer
+  assert.deepEqual([bare.suites, bare.groups, bare.versions, bare.isBound], [[0], [], [], false])
 })
 
 test('the ticket of a session is read as the server has sealed it', async t => {

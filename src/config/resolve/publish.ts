@@ -1,7 +1,7 @@
 // What is published of the side port adds to the zones: the paths of the authorization server on the host of its issuer, and those of the dashboard on its own. Nothing
 // else of the side port is published by this.
 
-import type { Endpoint, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
+import type { Endpoint, RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../config.ts'
 import type { Operator } from '../custom-errors-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
@@ -69,7 +69,7 @@ function publicationsOf({ oauth, dashboard, listen }: Settings): readonly Public
 function withPublished(
   zones: readonly ZoneConfig[],
   publication: Publication,
-  { zones: written, timeouts }: Settings,
+  { zones: written, timeouts, tls }: Settings,
   findings: Findings,
   operator: Operator | null,
 ): readonly ZoneConfig[] {
@@ -78,7 +78,7 @@ function withPublished(
   const routes = routesOf(publication, zones[at]?.routes ?? [], timeouts)
   if (at < 0) {
     checkOwnZone(publication, zones, findings)
-    return [...zones, zoneOf(host, routes, operator)]
+    return [...zones, { ...zoneOf(host, routes, operator), tls: { ...plainTls, fips: tls.fips } }]
   }
   const site = written?.value[at]?.value
   if (site !== undefined) {
@@ -159,6 +159,15 @@ function routeOf(path: string, own: Publication['own'], timeouts: Timeouts): Rou
   return { ...plain, path, bodyLimit, timeouts, own }
 }
 
+const plainTls: ZoneTls = {
+  redirect: false,
+  hsts: null,
+  minVersion: 'TLSv1.2',
+  ciphers: [],
+  fips: false,
+  client: null,
+}
+
 function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator | null): ZoneConfig {
   return {
     name: host,
@@ -169,7 +178,7 @@ function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator
     access: { rules: [], otherwise: 'allow', ban: null },
     rateLimits: [],
     quota: { day: null, month: null },
-    tls: { redirect: false, hsts: null, minVersion: 'TLSv1.2', ciphers: [], client: null },
+    tls: plainTls,
     errors: { rules: [], pages: {}, operator },
     routes,
   }

@@ -101,7 +101,7 @@ function resolveZone(
     access: resolveAccess(zone.access, named.data, findings, work),
     rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
     quota,
-    tls: resolveZoneTls(zone.tls, findings),
+    tls: resolveZoneTls(zone.tls, settings.tls.fips, findings),
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
     routes: zone.routes.flatMap(route => resolveRoute(route, settings, named, findings, work.branch())),
   }

@@ -44,6 +44,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     listen: resolveListeners(settings, findings),
     tls,
     acme,
+    fips: settings.tls.fips,
     admin: settings.admin.value,
     errors: { ...custom, documentation: errors.documentation },
     access,

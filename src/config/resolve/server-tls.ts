@@ -33,7 +33,7 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
     )
   }
   const isUsed = settings.listen.some(({ tls }) => tls.value)
-  if (!isUsed && settings.trusted_proxies.length === 0) warnOfRedirects(settings, findings)
+  if (!isUsed && settings.trusted_proxies.length === 0) warnOfHttps(settings, findings)
   if (!isUsed) warnOfUnaskedClients(settings, findings)
   return {
     certificates: identities.map(({ identity }) => identity),
@@ -42,13 +42,14 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
 }
 
 /** Returns what a zone asks of connections, and notes authorities by which no client certificate could be checked. */
-export function resolveZoneTls(settings: ZoneSettings['tls'], findings: Findings): ZoneTls {
+export function resolveZoneTls(settings: ZoneSettings['tls'], fips: boolean, findings: Findings): ZoneTls {
   const { redirect, hsts, min_version, ciphers, client_certificates: client } = settings
   return {
     redirect: redirect.value,
-    hsts: hsts === 0 ? null : Math.floor(hsts / 1000),
+    hsts: hsts.value === null ? null : Math.floor(hsts.value / 1000),
     minVersion: versions[min_version],
     ciphers,
+    fips: fips || settings.fips_algorithms,
     client: client === null ? null : resolveClientCertificates(client.value, findings),
   }
 }
@@ -88,9 +89,15 @@ function joined(texts: readonly Placed<string>[]): string {
 
 const versions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
-function warnOfRedirects({ zones }: Settings, findings: Findings): void {
+/** Warns of zones that send browsers to https, where nobody serves it. */
+function warnOfHttps({ zones }: Settings, findings: Findings): void {
   for (const { value } of zones?.value ?? []) {
-    const { redirect } = value.tls
+    const { redirect, hsts } = value.tls
+    if (hsts.value !== null)
+      findings.warn(
+        hsts,
+        'no listener has tls and there are no trusted_proxies, so no request comes over https, and browsers never learn of it',
+      )
     if (redirect.value)
       findings.warn(
         redirect,

@@ -12,6 +12,7 @@ import {
   optional,
   placed,
   required,
+  type Rule,
   scalar,
   shorthand,
   unwritten,
@@ -41,6 +42,14 @@ export const listen = optional(list(listener, { least: 1 }), [
   },
 ])
 
+/** Takes for how long browsers use https alone, off where that is not stated, or 0, which has them forget it (RFC 6797 section 6.1.1); in ms. */
+const hstsTime: Rule<number | null> = text => {
+  if (text === '0') return { value: 0 }
+  const reading = durationOrOff(second, 2 * 365 * day)(text)
+  if ('flaw' in reading) return { flaw: `${reading.flaw}, or 0` }
+  return { value: reading.value === 0 ? null : reading.value }
+}
+
 /** The certificates of clients. Unprinted, since a key may have been written in place of a certificate. */
 const clientCertificates = mapping(
   {
@@ -63,9 +72,10 @@ export const http2 = group({
 /** What one zone asks of connections. */
 export const zoneTls = group({
   redirect: optional(placed(scalar(truth)), unwritten('redirect', false)),
-  hsts: optional(scalar(durationOrOff(second, 2 * 365 * day)), 0),
+  hsts: optional(placed(scalar(hstsTime)), unwritten('hsts', null)),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
   ciphers: optional(list(scalar(oneOf(...cipherSuites))), []),
+  fips_algorithms: optional(scalar(truth), false),
   client_certificates: optional(placed(clientCertificates), null),
   auto: optional(placed(scalar<boolean | null>(truth)), unwritten<boolean | null>('auto', null)), // null: as tls.auto.zones says
 })
@@ -75,6 +85,7 @@ const server = group({
   auto: optional(placed(auto), null),
   certificates: optional(list(placed(mapping(identity, { unprinted: true }))), []),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
+  fips: optional(scalar(truth), false),
 })
 
 export const serverTls = optional(orAuto(server.shape), server.fallback)

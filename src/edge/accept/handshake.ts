@@ -7,6 +7,7 @@ import { reset } from '../../base/reset.ts'
 import type { TlsFailure } from '../../metrics/edge-metrics.ts'
 import { trustOf } from '../../certificates/client-trust.ts'
 import { ClientCertificate } from '../../tls/client-certificate.ts'
+import { offersFips } from '../../tls/fips.ts'
 import { type ClientHello, readClientHello } from '../../tls/client-hello.ts'
 import type { ClientTls } from '../exchange.ts'
 import { highWaterMark } from '../origin/dial.ts'
@@ -17,7 +18,7 @@ import type { Plane } from '../plane.ts'
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
 /** What a client asked for in its hello, and what is asked of it. */
-type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust'>
+type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
 const bothVersions = ['h2', 'http/1.1']
 const http1Only = ['http/1.1']
@@ -94,9 +95,11 @@ export class Handshake {
     const host = serverName ?? canonicalAddress(this.#socket.localAddress ?? '') ?? ''
     const zone = zones.find(host)
     const client = zone === null ? null : zone.config.tls.client
-    const context = certificates.find(serverName, client)
+    // A client that cannot agree on what is approved gets an error that says so, not an alert.
+    const isFips = zone?.config.tls.fips === true && offersFips(hello.offer)
+    const context = certificates.find(serverName, { client, isFips })
     if (context !== null)
-      return this.#shakeHands(context, hello, { serverName, host, trust: trustOf(client) })
+      return this.#shakeHands(context, hello, { serverName, host, trust: trustOf(client), isFips })
     this.#socket.end(unrecognizedName)
     this.#fail('server_name')
   }

@@ -17,6 +17,7 @@ export const usualTls: ClientTls = {
   version: 'TLSv1.3',
   cipher: 'TLS_AES_128_GCM_SHA256',
   trust: '',
+  isFips: true,
   certificate: null,
 }
 

@@ -33,6 +33,7 @@ import { Presence } from './presence.ts'
 import type { FaceParts, Faces } from './faces.ts'
 import type { Services } from './services.ts'
 import { issuerOf, urlOf } from '../url.ts'
+import { assertFips } from '../../tls/fips.ts'
 import { version } from '../version.ts'
 import { zoneFacts } from '../plane/zone-facts.ts'
 
@@ -214,6 +215,7 @@ export class Gateway {
   /** Rejects with a sentence when an address is not available. */
   async start(): Promise<void> {
     try {
+      if (this.#config.fips) assertFips()
       await this.#life.start()
     } catch (cause) {
       this.destroy()

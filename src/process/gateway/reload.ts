@@ -11,6 +11,7 @@ import type { Gateway } from './gateway.ts'
 /** What is bound when the process starts. */
 const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   listen: config => config.listen,
+  'tls.fips': config => config.fips,
   admin: config => config.admin,
   workers: config => config.workers,
   store: config => config.store,
