@@ -2,20 +2,39 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import { createSecureServer, createServer, type ServerHttp2Stream, type Settings } from 'node:http2'
+import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { recordOf, startEdge } from '../help/edge.ts'
-import { post, request } from '../help/raw.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
+import { edgeConfig, recordOf, startEdge } from '../help/edge.ts'
+import { type Frame, rstStream, uint32 } from '../help/http2.ts'
+import { data, frame, headers, startHttp2Origin } from '../help/http2-origin.ts'
+import { chunks, post, request } from '../help/raw.ts'
+import { turnsUntil } from '../help/until.ts'
 
 type Serve = (stream: ServerHttp2Stream, fields: readonly string[]) => void
+
+const handshake = request(
+  'GET /socket',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+)
+const switched =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n'
+const goAway = (last: number, code: number = errorCode.none) =>
+  frame(frameType.goAway, 0, 0, Buffer.concat([uint32(last), uint32(code)]))
 
 async function startHttp2(
   t: TestContext,
   serve: Serve,
-): Promise<{ url: string; server: Http2Server; sessions: number }> {
-  const server = createServer()
-  const origin = { url: '', server, sessions: 0 }
+  settings: Settings = {},
+): Promise<{ readonly url: string; sessions: number }> {
+  const server = createServer({ settings })
+  const origin = { url: '', sessions: 0 }
   server.on('session', session => {
     origin.sessions++
     t.after(() => session.destroy())
@@ -73,6 +92,259 @@ test('bodies of any size go both ways', async t => {
     assert.equal(answer.text, body)
   }
   assert.equal(origin.sessions, 1)
+})
+
+test('interim responses and trailers come back, and trailers go there', async t => {
+  let sent: readonly string[] = []
+  const origin = await startHttp2(t, stream => {
+    stream.additionalHeaders({ ':status': 103, link: '</a.css>' })
+    stream.on('trailers', (_headers, _flags, raw) => (sent = raw as unknown as string[]))
+    stream.on('end', () => {
+      stream.respond([':status', '200'], { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'x-sum': '7' }))
+      stream.end('body')
+    })
+    stream.resume()
+  })
+  const edge = await startEdge(t, [origin.url], h2c)
+  const client = await edge.connect()
+  await client.send(
+    `${request('POST /', 'Transfer-Encoding: chunked', 'TE: trailers')}${chunks('abc')}0\r\nX-Mine: 1\r\n\r\n`,
+  )
+  const interim = await client.head()
+  assert.deepEqual([interim.status, interim.field('link')], [103, '</a.css>'])
+  const answer = await client.response('POST')
+  assert.deepEqual([answer.text, answer.trailers], ['body', ['x-sum: 7']])
+  assert.deepEqual(sent, ['x-mine', '1'])
+})
+
+test('HEAD, 204 and 304 have no body, and their length stands', async t => {
+  const statuses = { '/head': 200, '/204': 204, '/304': 304 } as Record<string, number>
+  const origin = await startHttp2(t, (stream, fields) => {
+    const path = fields[fields.indexOf(':path') + 1]!
+    const length = path === '/204' ? [] : ['content-length', '5']
+    stream.respond([':status', String(statuses[path]), ...length], { endStream: true })
+  })
+  const edge = await startEdge(t, [origin.url], h2c)
+  const client = await edge.connect()
+  for (const [ask, length] of [
+    ['HEAD /head', '5'],
+    ['GET /204', null],
+    ['GET /304', '5'],
+    ['HEAD /head', '5'],
+  ] as const) {
+    await client.send(request(ask))
+    const answer = await client.response(ask.split(' ')[0]!)
+    assert.deepEqual([answer.status, answer.field('content-length')], [statuses[ask.split(' ')[1]!], length])
+  }
+})
+
+test('many requests share a connection, and no more of them than either side wants', async t => {
+  for (const [streams, granted, most] of [
+    [100, 2, 2],
+    [3, 100, 3],
+  ] as const) {
+    let [open, peak] = [0, 0]
+    const held: ServerHttp2Stream[] = []
+    const origin = await startHttp2(
+      t,
+      stream => {
+        peak = Math.max(peak, ++open)
+        held.push(stream)
+        stream.on('close', () => open--)
+        setImmediate(() => stream.respond({ ':status': 200 }, { endStream: true }))
+      },
+      { maxConcurrentStreams: granted },
+    )
+    const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', streams, connections: 1 } })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => edge.ask(request('GET /'))))
+    assert.ok(answers.every(({ status }) => status === 200))
+    assert.deepEqual([origin.sessions, peak], [1, most])
+    assert.equal(edge.metrics.originStreams.value, 0)
+    assert.equal(edge.metrics.originConnections.value, 1)
+  }
+})
+
+test('a queue for streams is as long as it is set, and refuses the rest', async t => {
+  const origin = await startHttp2Origin(t, () => {})
+  const transport = { http: 'h2c', streams: 1, connections: 1, queue: { size: 1, timeout: 0 } } as const
+  const edge = await startEdge(t, [origin.url], { transport })
+  const ask = request('GET /', 'Accept: application/json')
+  const first = await edge.connect()
+  await first.send(ask)
+  await turnsUntil(() => edge.metrics.originStreams.value === 1)
+  const second = await edge.connect()
+  await second.send(ask)
+  const third = await edge.ask(ask)
+  assert.equal(recordOf(third).error_code, 1200)
+})
+
+test('a client that leaves has its stream cancelled, and no other', async t => {
+  const origin = await startHttp2Origin(t, () => {})
+  const edge = await startEdge(t, [origin.url], h2c)
+  const [stays, leaves] = [await edge.connect(), await edge.connect()]
+  await stays.send(request('GET /stays'))
+  await leaves.send(request('GET /leaves'))
+  await turnsUntil(
+    () => origin.wires[0]?.frames.filter(({ type }) => type === frameType.headers).length === 2,
+  )
+  const [wire] = origin.wires
+  const [a, b] = [await wire!.next(frameType.headers), await wire!.next(frameType.headers)]
+  const isLeaving = (sent: Frame) => wire!.fieldsOf(sent).some(([, value]) => value === '/leaves')
+  const [gone, left] = isLeaving(a!) ? [a!, b!] : [b!, a!]
+  leaves.leave()
+  const reset = await wire!.next(frameType.rstStream)
+  assert.deepEqual([reset!.stream, reset!.payload.readUInt32BE(0)], [gone.stream, errorCode.cancel])
+  wire!.answer(left.stream, 'fine')
+  assert.equal((await stays.response()).text, 'fine')
+})
+
+test('requests that an origin refuses or has not seen go to another connection, whatever their method', async t => {
+  const origin = await startHttp2Origin(t, async (wire, nth) => {
+    for (let stream = await wire.request(); stream !== 0; stream = await wire.request()) {
+      if (nth === 0) wire.send(rstStream(stream, errorCode.refusedStream))
+      else if (nth === 1) wire.send(goAway(0))
+      else wire.answer(stream, `by ${nth}`)
+    }
+  })
+  const edge = await startEdge(t, [origin.url], h2c)
+  const refused = await edge.ask(post('/', 'x'))
+  assert.equal(refused.status, 520, 'once is enough')
+  assert.equal((await edge.ask(post('/', 'x'))).text, 'by 2')
+  assert.equal(edge.accesses.at(-1)!.status, 200)
+})
+
+test('an origin that leaves fails no request, however often it does', async t => {
+  const origin = await startHttp2(t, stream => {
+    stream.respond({ ':status': 200 })
+    stream.end('fine')
+    // As servers do behind some number of requests.
+    if (Number(stream.id) >= 9) stream.session!.close()
+  })
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', streams: 4, connections: 2 } })
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => edge.ask(post('/', 'x'))))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  }
+  assert.ok(origin.sessions >= 10, `${origin.sessions}`)
+})
+
+test('what an origin completes behind a GOAWAY with a code reaches its client', async t => {
+  const origin = await startHttp2Origin(t, async wire => {
+    const stream = await wire.request()
+    wire.send(
+      headers(stream, [[':status', '200']], flag.endHeaders),
+      goAway(stream, errorCode.enhanceYourCalm),
+    )
+    wire.send(data(stream, 'whole', flag.endStream))
+  })
+  const edge = await startEdge(t, [origin.url], h2c)
+  assert.equal((await edge.ask(request('GET /'))).text, 'whole')
+  await turnsUntil(() => edge.metrics.originConnections.value === 0)
+})
+
+test('a request that an origin has begun to work on is not repeated unless it may be', async t => {
+  let asked = 0
+  const origin = await startHttp2Origin(t, async wire => {
+    await wire.request()
+    asked++
+    wire.socket.destroy()
+  })
+  const edge = await startEdge(t, [origin.url], h2c)
+  assert.equal((await edge.ask(post('/', 'x'))).status, 520)
+  assert.equal(asked, 1)
+})
+
+test('a client that reads slowly holds up its own response alone', async t => {
+  const large = Buffer.alloc(8 * 1024 * 1024, 'x')
+  const origin = await startHttp2(t, (stream, fields) => {
+    stream.respond({ ':status': 200 })
+    stream.end(fields.includes('/large') ? large : 'small')
+  })
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', connections: 1 } })
+  const slow = await edge.connect()
+  slow.socket.pause()
+  await slow.send(request('GET /large'))
+  for (let i = 0; i < 50; i++) assert.equal((await edge.ask(request('GET /small'))).text, 'small')
+  assert.equal(edge.metrics.originStreams.value, 1)
+  slow.socket.resume()
+  assert.equal((await slow.response()).body.length, large.length)
+  assert.equal(origin.sessions, 1)
+})
+
+test('an origin that reads slowly holds up its own request alone', async t => {
+  const origin = await startHttp2(t, (stream, fields) => {
+    if (fields.includes('/slow')) return
+    stream.respond({ ':status': 200 })
+    stream.end('quick')
+  })
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', connections: 1 } })
+  const slow = await edge.connect()
+  const poured = slow.send(post('/slow', 'x'.repeat(8 * 1024 * 1024))).catch(() => {})
+  for (let i = 0; i < 50; i++) assert.equal((await edge.ask(request('GET /quick'))).text, 'quick')
+  slow.leave()
+  await poured
+})
+
+test('over TLS the handshake decides, for a while', async t => {
+  const certificate = selfSigned('localhost')
+  let asked = 0
+  const respond = (incoming: { httpVersion: string }, outgoing: { end(text: string): unknown }) => {
+    asked++
+    outgoing.end(incoming.httpVersion)
+  }
+  const servers = {
+    '2.0': createSecureServer(certificate, respond),
+    '1.1': createHttps(certificate, respond),
+  }
+  for (const [version, server] of Object.entries(servers)) {
+    asked = 0
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const edge = await startEdge(t, [{ url, tls: { verify: false } }], { transport: { http: '2' } })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => edge.ask(request('GET /'))))
+    assert.deepEqual(new Set(answers.map(({ text }) => text)), new Set([version]))
+    assert.equal((await edge.ask(request('GET /'))).text, version)
+    assert.equal(asked, 6)
+  }
+})
+
+test('a WebSocket takes a connection of HTTP/1.1', async t => {
+  const server = createSecureServer(
+    { ...selfSigned('localhost'), allowHTTP1: true },
+    (incoming, outgoing) => {
+      outgoing.end(incoming.httpVersion)
+    },
+  )
+  server.on('upgrade', (incoming, socket) => {
+    assert.equal(incoming.httpVersion, '1.1')
+    socket.end(switched)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const edge = await startEdge(t, [{ url, tls: { verify: false } }], {
+    transport: { http: '2', connections: 1 },
+  })
+  for (let i = 0; i < 2; i++) {
+    assert.equal((await edge.ask(request('GET /'))).text, '2.0')
+    const client = await edge.connect()
+    await client.send(handshake)
+    assert.equal((await client.head()).status, 101)
+    client.leave()
+  }
+})
+
+test('a reload that needs an origin no more closes its connections', async t => {
+  const origin = await startHttp2(t, stream => stream.respond({ ':status': 200 }, { endStream: true }))
+  const edge = await startEdge(t, [origin.url], h2c)
+  assert.equal((await edge.ask(request('GET /'))).status, 200)
+  const config = edgeConfig(['http://127.0.0.1:9'], h2c)
+  edge.plane.reload(config)
+  await turnsUntil(() => edge.metrics.originConnections.value === 0)
 })
 
 test('an origin that is down is 521', async t => {

@@ -495,7 +495,9 @@ export class ClientSession implements FrameTaker {
     if (lacks || (head.status === 204 && head.contentLength > 0))
       return void this.#spoil(stream, 'bad_framing')
     this.#touch(stream)
-    stream.user.head(head, stream.mayHaveBody && !isEnd)
+    // Where no more comes, that is known: a client of HTTP/1.1 would wait for the end of its connection.
+    if (isEnd && stream.mayHaveBody) head.contentLength = 0
+    stream.user.head(head, stream.mayHaveBody)
     if (isEnd && !stream.isOver) this.#end(stream, null)
   }
 

@@ -10,8 +10,8 @@ export interface StreamUser {
   readonly method: string
   /** An interim response (1xx). */
   interim(head: ResponseHead): void
-  /** `hasBody` where one may follow. */
-  head(head: ResponseHead, hasBody: boolean): void
+  /** `mayHaveBody` where one may follow, be it empty. */
+  head(head: ResponseHead, mayHaveBody: boolean): void
   data(bytes: Buffer): void
   /** All that was read is delivered for now. */
   flush(): void

@@ -117,11 +117,11 @@ export class Http2Exchange implements Leased, StreamUser {
     this.#guarded(user => user.interim(head))
   }
 
-  head(head: ResponseHead, hasBody: boolean): void {
+  head(head: ResponseHead, mayHaveBody: boolean): void {
     const { lease } = this
     lease.hasResponseBegun = true
     lease.phase = 'receive'
-    const body = hasBody ? (head.contentLength === -1 ? openBody : knownBody) : noBody
+    const body = mayHaveBody ? (head.contentLength === -1 ? openBody : knownBody) : noBody
     this.#guarded(user => user.head(head, body))
   }
 
