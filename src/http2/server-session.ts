@@ -33,6 +33,8 @@ const mostContinuations = 64
 const settingsTimeout = 30_000
 /** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
 const shutdownPause = 1_000
+/** Ms in which a client may send the rest of a body whose response it has, since some take a reset for a failure even then (RFC 9113 section 8.1). */
+const linger = 2_000
 /** Work of a turn, in frames; and what a request counts as. */
 const workOfTurn = 1_024
 const workOfRequest = 32
@@ -237,8 +239,15 @@ export class ServerSession<Owner> implements FrameTaker {
     if (stream === undefined) return this.#dataOfClosed(id)
     if (stream.isRequestWhole) this.#streamError(stream, errorCode.streamClosed)
     else if ((stream.receiveWindow -= length) < 0) this.#streamError(stream, errorCode.flowControl)
+    else if (stream.lingersUntil > 0) this.#lingerOn(stream, length)
     if (stream.isClosed) this.#dataStream = null
     return !this.#isOver
+  }
+
+  /** Drops DATA of a request whose response is sent. */
+  #lingerOn(stream: Stream<Owner>, length: number): void {
+    if ((this.#flags & flag.endStream) !== 0) this.#drop(stream, 'ended')
+    else this.#giveBack(stream, length)
   }
 
   #dataOfClosed(id: number): boolean {
@@ -395,6 +404,7 @@ export class ServerSession<Owner> implements FrameTaker {
     const size = this.#decode(bytes, at, end, sink)
     if (size === -1) return
     if (stream.isRequestWhole) return this.#streamError(stream, errorCode.streamClosed)
+    if (stream.lingersUntil > 0) return this.#drop(stream, 'ended')
     const isTooLarge = size > this.#user.limits.headerSection
     if (sink.isMalformed || isTooLarge || (this.#blockFlags & flag.endStream) === 0)
       return this.#streamError(stream, errorCode.protocol)
@@ -485,6 +495,7 @@ export class ServerSession<Owner> implements FrameTaker {
     const stream = this.#streams.get(this.#id)
     if (stream === undefined) return void (this.#ofClosed('RST_STREAM') && this.#spendControl())
     this.#drop(stream, 'reset')
+    if (stream.lingersUntil > 0) return void this.#spendControl()
     this.#user.aborted(stream, 'client_reset')
     this.#spendReset()
   }
@@ -572,7 +583,7 @@ export class ServerSession<Owner> implements FrameTaker {
     return mayGoOn
   }
 
-  /** Ends the response behind what waits of it; `trailers` are flat, null for none. The rest of a request that is not whole is called off. */
+  /** Ends the response behind what waits of it; `trailers` are flat, null for none. A request that is not whole may come to its end for two seconds, and is called off then. */
   end(stream: Stream<Owner>, trailers: readonly string[] | null): void {
     if (stream.isClosed || stream.isResponseOver) return
     stream.isResponseOver = true
@@ -597,9 +608,9 @@ export class ServerSession<Owner> implements FrameTaker {
   sent(stream: Stream<Owner>): void {
     this.#resets.earn(resets.perResponse)
     if (stream.isRequestWhole) return this.#drop(stream, 'ended')
-    // The client need not send the rest of a body that changes nothing (RFC 9113 section 8.1).
-    this.#writer.rstStream(stream.id, errorCode.none)
-    this.#drop(stream, 'reset_by_us')
+    stream.close()
+    stream.lingersUntil = this.#now + linger
+    this.#giveBack(stream, streamWindow - stream.receiveWindow - stream.toGiveBack)
   }
 
   sentFrame(): void {
@@ -642,19 +653,26 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#sweptAt = now
     const sent = this.#outflow.sent
     this.#outflow.sent = 0
-    if (rate === 0) return
     for (const stream of this.#streams.values()) {
-      if (!isSlow(stream, sent, since, rate)) continue
-      this.reset(stream, errorCode.cancel)
-      this.#user.aborted(stream, 'slow_reader')
+      if (stream.lingersUntil > 0) this.#endLingering(stream, now)
+      else if (rate > 0 && isSlow(stream, sent, since, rate)) {
+        this.reset(stream, errorCode.cancel)
+        this.#user.aborted(stream, 'slow_reader')
+      }
     }
+  }
+
+  #endLingering(stream: Stream<Owner>, now: number): void {
+    if (now < stream.lingersUntil) return
+    this.#writer.rstStream(stream.id, errorCode.none)
+    this.#drop(stream, 'reset_by_us')
   }
 
   /** Resets a stream whose client has broken the rules for it. */
   #streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun = true): void {
     this.#writer.rstStream(stream.id, code)
     this.#drop(stream, 'reset_by_us')
-    if (hasBegun) this.#user.aborted(stream, 'malformed')
+    if (hasBegun && stream.lingersUntil === 0) this.#user.aborted(stream, 'malformed')
     this.#spendReset()
   }
 
@@ -691,7 +709,7 @@ export class ServerSession<Owner> implements FrameTaker {
     const streams = [...this.#streams.values()]
     this.#streams.clear()
     for (const stream of streams) stream.close()
-    for (const stream of streams) this.#user.aborted(stream, 'session')
+    for (const stream of streams) if (stream.lingersUntil === 0) this.#user.aborted(stream, 'session')
   }
 
   /** Has the user take what was written, once. */

@@ -32,6 +32,8 @@ export class Stream<Owner> {
   sendWindow: number
   /** Whether it stands in the list of those that may send. */
   isReady = false
+  /** Monotonic ms until which a client may go on with a request whose response it has, for nothing; 0 for a stream that does not linger. */
+  lingersUntil = 0
   /** Whether its owner was told to wait. */
   isStalled = false
   /** Ms in which something waited, and those that the bytes which the client has allowed are good for. */

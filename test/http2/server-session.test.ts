@@ -602,13 +602,54 @@ test('interim responses and trailers go out around the body, and an end without 
   assert.deepEqual(peer.fieldsOf(frames[3]!), [['grpc-status', '0']])
 })
 
-test('a response before the end of its request calls the rest of that off', () => {
+/** Opens a stream that has its response before its request is whole. */
+function linger(): Peer {
   const peer = Peer.greeted()
-  peer.send(open)
+  peer.now = 1_000
+  peer.send(open, data(1, Buffer.alloc(16_384)), data(1, Buffer.alloc(16_384)), data(1, Buffer.alloc(16_384)))
   peer.session.respond(peer.requests[0]!.stream, 413, '', true)
+  assert.deepEqual(
+    peer.frames().map(({ type, flags }) => [type, flags]),
+    [
+      [frameType.headers, endHeaders | endStream],
+      [frameType.windowUpdate, 0],
+    ],
+  )
+  assert.equal(peer.requests[0]!.stream.isClosed, true)
+  return peer
+}
+
+test('8.1: a request that is not whole with its response may come to its end, for nothing', () => {
+  const ends = [[data(1, 'x', endStream)], [headers(1, [['x', 'y']])], [rstStream(1)]]
+  for (const end of ends) {
+    const peer = linger()
+    for (let i = 0; i < 50; i++) peer.send(data(1, Buffer.alloc(16_384)))
+    assert.equal(peer.session.streamCount, 1)
+    peer.send(...end)
+    assert.equal(peer.session.streamCount, 0)
+    assert.ok(peer.frames().every(({ type }) => type === frameType.windowUpdate))
+    assert.deepEqual([peer.fault, peer.requests[0]!.aborted, peer.requests[0]!.body], [null, null, ''])
+  }
+})
+
+test('8.1: it is called off after two seconds', () => {
+  const peer = linger()
+  peer.session.sweep(2_999, 0)
+  assert.equal(peer.session.streamCount, 1)
+  peer.session.sweep(3_000, 0)
   assert.equal(codeOf(peer.frames(), 1), errorCode.none)
   peer.send(data(1, 'x'))
-  assert.equal(peer.fault, null)
+  assert.deepEqual([peer.fault, peer.session.streamCount], [null, 0])
+})
+
+test('8.1: what breaks the rules there resets the stream, and its owner does not hear of it', () => {
+  const peer = linger()
+  peer.send(windowUpdate(1, 0))
+  assert.equal(codeOf(peer.frames(), 1), errorCode.protocol)
+  assert.equal(peer.requests[0]!.aborted, null)
+  const closed = linger()
+  closed.session.close()
+  assert.equal(closed.requests[0]!.aborted, null)
 })
 
 test('a head of more than a frame goes on in CONTINUATION frames', () => {
