@@ -107,6 +107,25 @@ test('a request is the same to the origin, and its response the same to the clie
   }
 })
 
+test('the same fields reach the origin over both versions, whatever they are', async t => {
+  const { edge, origin, session } = await start(t)
+  const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,12}$/).map(text => `x-${text}`)
+  const value = fc.stringMatching(/^(?:[!-~\xa1-\xff](?:[ !-~\xa1-\xff]{0,60}[!-~\xa1-\xff])?)?$/)
+  const path = fc.stringMatching(/^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9a-f]{2}){0,40}$/)
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(name, value, { maxKeys: 8 }), path, async (fields, target) => {
+      origin.requests.length = 0
+      const lines = Object.entries(fields).map(([of, text]) => `${of}: ${text}\r\n`)
+      const one = await edge.ask(`GET ${target} HTTP/1.1\r\nHost: site.test\r\n${lines.join('')}\r\n`)
+      const two = await ask(session, { ':path': target, ...fields })
+      assert.equal(two.status, one.status)
+      assert.equal(origin.requests.length % 2, 0)
+      if (origin.requests.length === 2) assert.deepEqual(seen(origin.requests[1]!), seen(origin.requests[0]!))
+    }),
+    { numRuns: 60 },
+  )
+})
+
 test('any body goes both ways, with a length and without, in pieces of any size', async t => {
   const { session } = await start(
     t,
@@ -426,6 +445,22 @@ test('a WebSocket opens by an extended CONNECT, and its bytes go both ways until
   await once(stream, 'close')
   assert.equal(stream.rstCode, 0)
   await until(() => edge.metrics.webSockets.value === 0)
+})
+
+test('a drain closes a WebSocket by its own means', async t => {
+  const { session, edge } = await startScript(t, async wire => {
+    await wire.send(switching(await wire.request()))
+    wire.socket.on('data', bytes => wire.socket.write(bytes))
+    await wire.ending
+  })
+  await once(session, 'remoteSettings')
+  const stream = open(session, websocket, false)
+  await once(stream, 'response')
+  const farewell = once(stream, 'data')
+  const drained = edge.plane.drain(1_000)
+  assert.equal((await farewell)[0].toString('latin1'), '\x88\x02\x03\xe9')
+  stream.destroy()
+  await drained
 })
 
 test('an origin that does not switch, or not as asked, opens no tunnel', async t => {
