@@ -53,6 +53,14 @@ export interface CertificateExpiry {
   readonly notAfter: number
 }
 
+/** When an authority of client certificates ends, or a list of what it has revoked. */
+export interface TrustExpiry {
+  readonly kind: 'authority' | 'revocation_list'
+  readonly name: string
+  /** Wall-clock ms. */
+  readonly notAfter: number
+}
+
 /** The key that seals the TLS sessions of clients. */
 interface TicketKeySign {
   /** Wall-clock ms since when it seals. */
@@ -75,6 +83,8 @@ export class Counts {
   storeSigns: (() => StoreSigns | null) | null = null
   /** Returns the certificates in use; null in a process that is not asked for them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
+  /** Returns what zones trust of certificates of clients; null in a process that is not asked for it. */
+  clientTrust: (() => readonly TrustExpiry[]) | null = null
   /** Returns the key of TLS sessions; null in a process that is not asked for it, and without TLS. */
   ticketKeys: (() => TicketKeySign | null) | null = null
   readonly acmeOrders = tallies(orderResults)

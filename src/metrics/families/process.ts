@@ -55,6 +55,15 @@ export const processFamilies: readonly Family[] = [
   },
   {
     type: 'gauge',
+    name: 'gatehouse_tls_client_trust_expiry_timestamp_seconds',
+    help: 'When authorities of client certificates and their revocation lists expire, in Unix time, by kind and name.',
+    read: ({ clientTrust }) =>
+      (clientTrust?.() ?? [])
+        .filter(({ notAfter }) => Number.isFinite(notAfter))
+        .map(({ kind, name, notAfter }) => ({ labels: { kind, name }, value: notAfter / 1000 })),
+  },
+  {
+    type: 'gauge',
     name: 'gatehouse_tls_ticket_key_start_timestamp_seconds',
     help: 'Since when the key that seals TLS sessions is in use, in Unix time.',
     read: ({ ticketKeys }) => {

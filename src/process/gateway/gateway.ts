@@ -25,6 +25,7 @@ import { type Before, HandoverNote, takeOver } from './handover.ts'
 import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
 import { AutomaticCertificates } from '../acme/automatic-certificates.ts'
 import { CertificateWatch } from './certificate-watch.ts'
+import { ClientTrustWatch } from './client-trust-watch.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
@@ -107,6 +108,7 @@ export class Gateway {
   readonly #checker: HealthChecker
   readonly #requests: RequestHistory
   readonly #certificates: CertificateWatch
+  readonly #clientTrust: ClientTrustWatch
   #tickets: TicketKeeper | null = null
   readonly #metrics: Metrics
   readonly #startedAt = systemClock.now()
@@ -144,6 +146,8 @@ export class Gateway {
     this.#openFaces = openFaces
     metrics.storeSigns = () => this.#storeSigns
     this.#certificates = new CertificateWatch(config.tls, log, systemClock)
+    this.#clientTrust = new ClientTrustWatch(config.zones, log, systemClock)
+    metrics.clientTrust = () => this.#clientTrust.expiries
     metrics.ticketKeys = () => this.#tickets
     metrics.certificates = () => [...this.#certificates.expiries, ...(this.#automatic?.expiries ?? [])]
     metrics.automaticCertificates = () => this.#automatic?.states ?? {}
@@ -238,6 +242,7 @@ export class Gateway {
     this.#automatic?.start()
     this.#checker.watch(checked)
     this.#certificates.watch(config.tls)
+    this.#clientTrust.watch(config.zones)
     // Those that ended during the reload used the previous names.
     this.#plane?.takeChecks(this.#checker.results)
     this.#log.level = config.log.level
@@ -258,6 +263,7 @@ export class Gateway {
   destroy(): void {
     this.#checker.stop()
     this.#certificates.close()
+    this.#clientTrust.close()
     void this.#tickets?.close()
     this.#plane?.destroy()
   }
@@ -470,6 +476,7 @@ export class Gateway {
       stop: async () => {
         this.#checker.stop()
         this.#certificates.close()
+        this.#clientTrust.close()
         this.#requests.close()
         await this.#tickets?.close()
         await this.#plane?.drain(this.#config.shutdown.grace)
