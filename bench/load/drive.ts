@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Call, ROOT } from './call.ts'
 import { run } from './launch.ts'
-import { CONNECTIONS, type MixName } from './mixes.ts'
+import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
 
@@ -24,7 +24,8 @@ export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Driv
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const path = call.revoked ?? (call.unknown && unknownTokens(call.unknown))
   const tokens = path === undefined ? [] : [path, String(first)]
-  const url = `http://127.0.0.1:${port}${call.path}`
+  const scheme = (MIXES[mix] as Mix).isTls ? 'https' : 'http'
+  const url = `${scheme}://127.0.0.1:${port}${call.path}`
   const args = [...load, ...fields, '-s', SCRIPT, url, '--', mix, call.body, ...tokens]
   return parseLoad(await run({ file: 'wrk', args }))
 }

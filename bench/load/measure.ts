@@ -1,13 +1,15 @@
 // One measurement: a fresh process of a peer under one mix, for run.ts and bench/compare.ts.
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Call, chatAt, PROVIDER_DOOR, ROOT } from './call.ts'
 import { drive } from './drive.ts'
 import { freePort } from '../../test/help/free-port.ts'
-import { type Running, statusOf } from './launch.ts'
+import { type Running, run, statusOf } from './launch.ts'
 import { measureStreams, measureWholeStreams } from './measure-streams.ts'
 import { meter } from './meter.ts'
-import { CONNECTIONS, MIXES, type MixName } from './mixes.ts'
+import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { launchPeer, type Peer } from './peers.ts'
+import type { Load } from './wrk-output.ts'
 
 export interface Sample {
   /** CPU microseconds of the peer per request, event or error. */
@@ -33,7 +35,7 @@ const UNAUTHORIZED = 401
 
 /** Starts the peer, warms it up, measures it for some seconds and ends it. */
 export async function measure(peer: Peer, mix: MixName, origin: number, seconds: number): Promise<Sample> {
-  const proxy = await launchPeer(peer, mix === 'down' ? await freePort() : origin)
+  const proxy = await launchPeer(peer, mix === 'down' ? await freePort() : origin, isTls(mix))
   try {
     return await measureRunning(proxy, peer, mix, origin, seconds)
   } catch (error) {
@@ -47,6 +49,7 @@ function measureRunning(proxy: Running, peer: Peer, mix: MixName, origin: number
   const door = peer.door?.(proxy.printed(), origin) ?? PROVIDER_DOOR
   if (mix === 'steady') return measureWholeStreams(proxy, door, seconds)
   if (mix === 'sse' || mix === 'ttft') return measureStreams(proxy, mix, door, origin, seconds)
+  if (mix === 'full' || mix === 'resumed') return measureHandshakes(proxy, mix, seconds)
   const { shown, refused } = MIXES[mix]
   const call = peer.call?.() ?? (shown === null ? ROOT : chatAt(door, shown))
   const refusal = mix === 'down' ? peer.refusal : (peer.denial ?? UNAUTHORIZED)
@@ -64,7 +67,8 @@ async function measureLoad(
   const spent = await meter(proxy)
   const [load, wrong] = await Promise.all([
     drive({ port, mix, seconds, call, first: warm.requests }),
-    countWrong(port, call, status, seconds),
+    // Over TLS, wrk tells alone.
+    isTls(mix) ? 0 : countWrong(port, call, status, seconds),
   ])
   return {
     ...(await spent(load.requests)),
@@ -73,6 +77,22 @@ async function measureLoad(
     p99: load.p99,
     unexpected: wrong + load.broken + unexpectedAnswers(load.refused, load.requests, MIXES[mix].refused),
   }
+}
+
+/** Counts what the server spends by handshake; their client is another process, which may be the slower one. */
+async function measureHandshakes(proxy: Running, kind: 'full' | 'resumed', seconds: number): Promise<Sample> {
+  const shake = async (seconds: number) => {
+    const args = [join(import.meta.dirname, 'handshakes.ts'), `${proxy.port}`, `${seconds}`, kind]
+    return JSON.parse(await run({ file: process.execPath, args })) as Load
+  }
+  await shake(WARM_UP_SECONDS)
+  const spent = await meter(proxy)
+  const { requests, seconds: took, p50, p99, refused } = await shake(seconds)
+  return { ...(await spent(requests)), rate: requests / took, p50, p99, unexpected: refused }
+}
+
+function isTls(mix: MixName): boolean {
+  return (MIXES[mix] as Mix).isTls === true
 }
 
 /** Asks now and then during the load and counts the answers of another status: wrk only tells 400 and more from less. */

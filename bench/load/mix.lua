@@ -40,6 +40,7 @@ end
 
 local mixes = {
   get = get,
+  tls = get,
   rules = get,
   refused = get,
   post = function() return inTurn({ send('POST', '/', document(60)) }) end,

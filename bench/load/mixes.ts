@@ -4,7 +4,7 @@ import type { Shown } from './call.ts'
 export interface Mix {
   readonly title: string
   /** What the costs are counted by. */
-  readonly unit: 'request' | 'event' | 'error'
+  readonly unit: 'request' | 'event' | 'error' | 'handshake'
   /** The share of answers that are meant to have a status of 400 or more. */
   readonly refused: number
   /** What a reader of the table must know. */
@@ -15,6 +15,8 @@ export interface Mix {
   readonly shown: Shown | null
   /** Event streams that are open at once; none where wrk drives. */
   readonly streams: number
+  /** Whether clients come over TLS. */
+  readonly isTls?: true
 }
 
 /** Connections that wrk holds. */
@@ -73,6 +75,14 @@ export const REFUSING = {
 } as const
 
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
+const TLS_PEERS: readonly string[] = ['gatehouse', 'nginx']
+const HANDSHAKES = {
+  ...LOAD,
+  unit: 'handshake',
+  peers: TLS_PEERS,
+  isTls: true,
+  note: 'Each on a connection of its own, which is opened and closed with it, 16 at once. p50 and p99 are those of the handshake.',
+} as const
 const CHAT = { ...LOAD, peers: GATEWAYS, shown: 'own' } as const
 const REFUSED_CHAT = { ...CHAT, peers: [NATIVE] as readonly string[], refused: 1 } as const
 
@@ -81,6 +91,9 @@ export const MIXES = {
   post: { ...LOAD, title: 'POST of 60 bytes, 244 bytes of JSON back' },
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
   body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
+  tls: { ...LOAD, title: 'GET over TLS', peers: TLS_PEERS, isTls: true },
+  full: { ...HANDSHAKES, title: 'TLS 1.3 handshakes, full, ECDSA P-256' },
+  resumed: { ...HANDSHAKES, title: 'TLS 1.3 handshakes, resumed' },
   sse: {
     ...LOAD,
     title: '500 event streams',

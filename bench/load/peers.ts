@@ -23,7 +23,7 @@ export interface Peer {
   /** The status with which its rules refuse every request; none where they refuse nobody. */
   readonly denial?: number
   /** Writes the configuration that the peer needs and returns how to start it. */
-  prepare(port: number, origin: number): Promise<Command>
+  prepare(port: number, origin: number, isTls?: boolean): Promise<Command>
   /** Changes what can only be changed while it runs. */
   settle?(running: Running): Promise<void>
   /** Tells where it takes chats, from what it has printed; one without takes them as their provider does. */
@@ -51,9 +51,9 @@ export const PEERS: readonly Peer[] = [
 ]
 
 /** Starts a peer on a free port in front of the origin at the given port. */
-export async function launchPeer(peer: Peer, origin: number): Promise<Running> {
+export async function launchPeer(peer: Peer, origin: number, isTls = false): Promise<Running> {
   const port = await freePort()
-  const running = await launch(peer.name, port, await peer.prepare(port, origin))
+  const running = await launch(peer.name, port, await peer.prepare(port, origin, isTls))
   await peer.settle?.(running)
   return running
 }

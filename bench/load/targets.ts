@@ -37,6 +37,27 @@ export const TARGETS: readonly Target[] = [
     measured: against('nginx', 'post', 'cost'),
   },
   {
+    name: 'GET over TLS: CPU per request against nginx',
+    bound: 1.6,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'tls', 'cost'),
+  },
+  {
+    name: 'TLS handshakes, full: CPU against nginx',
+    bound: 1.25,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'full', 'cost'),
+  },
+  {
+    name: 'TLS handshakes, resumed: CPU against nginx',
+    bound: 1.25,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'resumed', 'cost'),
+  },
+  {
     name: 'GET: requests a second against http-proxy-3',
     bound: 2.4,
     sense: 'at least',

@@ -4,6 +4,7 @@ import { packageVersion, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
+import { identityFiles } from '../tls.ts'
 
 /** Makes a peer of the Gatehouse in a source tree, started as its user would start it, with more settings if given. */
 export function gatehouse(
@@ -15,17 +16,17 @@ export function gatehouse(
     name,
     refusal: 521,
     version: () => packageVersion(root),
-    async prepare(port, origin) {
-      const path = keep('gatehouse.yaml', config(port, await freePort(), origin) + (await more()))
+    async prepare(port, origin, isTls = false) {
+      const path = keep('gatehouse.yaml', config(port, await freePort(), origin, isTls) + (await more()))
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
   }
 }
 
-function config(port: number, admin: number, origin: number): string {
+function config(port: number, admin: number, origin: number, isTls: boolean): string {
   return `workers: 0
-listen: ['127.0.0.1:${port}']
+listen: ${isTls ? `[{ address: '127.0.0.1:${port}', tls: true }]\n${tls()}` : `['127.0.0.1:${port}']`}
 admin: 127.0.0.1:${admin}
 log:
   access: false
@@ -39,4 +40,9 @@ zones:
       - path: /
         pool: origin
 `
+}
+
+function tls(): string {
+  const { certificate, key } = identityFiles()
+  return `tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }] }`
 }

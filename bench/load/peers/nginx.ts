@@ -2,18 +2,19 @@
 import { commandVersion } from '../installed.ts'
 import { folder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
+import { identityFiles } from '../tls.ts'
 
 export const nginx: Peer = {
   name: 'nginx',
   refusal: 502,
   version: () => commandVersion('nginx', ['-v']),
-  prepare: async (port, origin) => ({
+  prepare: async (port, origin, isTls = false) => ({
     file: 'nginx',
-    args: ['-p', folder, '-e', 'stderr', '-c', keep('nginx.conf', config(port, origin))],
+    args: ['-p', folder, '-e', 'stderr', '-c', keep('nginx.conf', config(port, origin, isTls))],
   }),
 }
 
-function config(port: number, origin: number): string {
+function config(port: number, origin: number, isTls: boolean): string {
   return `worker_processes 1;
 daemon off;
 pid nginx.pid;
@@ -32,7 +33,7 @@ http {
     keepalive_requests 1000000000;
   }
   server {
-    listen 127.0.0.1:${port};
+    listen 127.0.0.1:${port}${isTls ? ` ssl;\n${tls()}` : ';'}
     keepalive_requests 1000000000;
     client_max_body_size 100m;
     location / {
@@ -50,4 +51,13 @@ http {
   }
 }
 `
+}
+
+/** The versions and the life of sessions that Gatehouse has. */
+function tls(): string {
+  const { certificate, key } = identityFiles()
+  return `    ssl_certificate ${certificate};
+    ssl_certificate_key ${key};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_timeout 2h;`
 }

@@ -1,0 +1,60 @@
+// Makes TLS handshakes with a server, as many as it can in some seconds, each on a connection of its own: node bench/load/handshakes.ts PORT SECONDS full|resumed
+import { once } from 'node:events'
+import { createSecureContext, connect, type TLSSocket } from 'node:tls'
+import { percentile } from './statistics.ts'
+
+/** Handshakes that are under way at once. */
+const atOnce = 16
+
+/** What both sides agree on, so that servers with other preferences do the same work. */
+const context = createSecureContext({ maxVersion: 'TLSv1.3', ecdhCurve: 'X25519:P-256' })
+
+const [port, seconds, kind] = process.argv.slice(2)
+const session = kind === 'resumed' ? await newSession() : undefined
+const began = performance.now()
+const end = began + Number(seconds) * 1000
+const times: number[] = []
+let other = 0
+await Promise.all(Array.from({ length: atOnce }, repeat))
+const result = {
+  requests: times.length,
+  seconds: (performance.now() - began) / 1000,
+  p50: percentile(times, 50),
+  p99: percentile(times, 99),
+  // Those of the other kind.
+  refused: other,
+  broken: 0,
+}
+console.log(JSON.stringify(result))
+
+async function repeat(): Promise<void> {
+  while (performance.now() < end) {
+    const started = performance.now()
+    const socket = await shakeHands(session)
+    times.push(performance.now() - started)
+    if (socket.isSessionReused() !== (session !== undefined)) other++
+    const closed = once(socket, 'close')
+    socket.resume().end()
+    await closed
+  }
+}
+
+async function shakeHands(session?: Buffer): Promise<TLSSocket> {
+  const where = { host: '127.0.0.1', port: Number(port), servername: '' }
+  const socket = connect({
+    ...where,
+    secureContext: context,
+    rejectUnauthorized: false,
+    ...(session && { session }),
+  })
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** A server sends it behind its handshake. */
+async function newSession(): Promise<Buffer> {
+  const socket = await shakeHands()
+  const [made] = (await once(socket, 'session')) as [Buffer]
+  socket.destroy()
+  return made
+}
