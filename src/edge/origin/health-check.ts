@@ -7,11 +7,19 @@ import {
   request as requestPlain,
 } from 'node:http'
 import { request as requestTls } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import {
+  connect as connectTcp,
+  isIP,
+  type LookupFunction,
+  type Socket,
+  type TcpNetConnectOpts,
+} from 'node:net'
+import { connect as connectTls, type ConnectionOptions, TLSSocket } from 'node:tls'
 import type { OriginConfig } from '../../config/config.ts'
 import type { CheckConfig } from '../../config/pool-config.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
+import { checkByHttp2 } from './http2/http2-check.ts'
 import type { NameAnswer, NameLookup } from '../resolver/name-lookup.ts'
 import type { Cause, Failure, OriginFault } from '../../errors/origin-failure.ts'
 
@@ -42,8 +50,65 @@ export async function checkHealth(
 ): Promise<CheckOutcome> {
   const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
   if (fault !== null) return { error: fault }
+  const options = { ...optionsFor(origin, check, means), signal }
+  if (origin.transport.http !== '1') return outcomeByHttp2(origin, check, options)
   const send = origin.protocol === 'https' ? requestTls : requestPlain
-  return outcomeOf(send({ ...optionsFor(origin, check, means), signal }), check.timeout)
+  return outcomeOf(send(options), check.timeout)
+}
+
+/** Checks by HTTP/2 where the origin speaks it, else by HTTP/1.1 on the same connection. */
+function outcomeByHttp2(
+  origin: OriginConfig,
+  check: CheckConfig,
+  options: RequestOptions & { readonly signal: AbortSignal },
+): Promise<CheckOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const begun = performance.now()
+  const isTls = origin.protocol === 'https'
+  // To a socket, a path is that of a file.
+  const { path: _, ...address } = options
+  const socket = isTls ? openTls(address) : connectTcp(address as TcpNetConnectOpts)
+  const settle = (outcome: CheckOutcome) => {
+    resolve(outcome)
+    socket.destroy()
+  }
+  const crashed = (bug: unknown) => {
+    reject(bug)
+    socket.destroy()
+  }
+  const fail = (error: OriginFault) => settle({ error })
+  const timer = setTimeout(
+    guarded(() => fail('GH_RESPONSE_TIMEOUT'), crashed),
+    check.timeout,
+  )
+  const opened = () => {
+    if (!(socket instanceof TLSSocket) || socket.alpnProtocol === 'h2')
+      return checkByHttp2(socket, {
+        scheme: origin.protocol,
+        authority: check.host ?? new URL(origin.url).host,
+        path: check.path,
+        answered: status => settle({ status }),
+        failed: () => fail('GH_BAD_ANSWER'),
+        crashed,
+      })
+    const request = requestTls({ ...options, createConnection: () => socket })
+    resolve(outcomeOf(request, check.timeout - (performance.now() - begun)))
+  }
+  const closed = () => {
+    clearTimeout(timer)
+    fail('GH_CLOSED')
+  }
+  socket.on(isTls ? 'secureConnect' : 'connect', guarded(opened, crashed))
+  const failed = ({ code }: Cause) => settle({ error: code ?? 'GH_BAD_ANSWER' })
+  socket.on('error', guarded(failed, crashed))
+  socket.on('end', guarded(closed, crashed))
+  socket.on('close', guarded(closed, crashed))
+  options.signal.addEventListener('abort', guarded(closed, crashed), { once: true })
+  return promise
+}
+
+function openTls(options: RequestOptions): Socket {
+  return connectTls({ ...(options as ConnectionOptions), ALPNProtocols: ['h2', 'http/1.1'] })
 }
 
 function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {

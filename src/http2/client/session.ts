@@ -134,6 +134,11 @@ export class ClientSession implements FrameTaker {
     return Math.max(0, Math.min(this.#mostStreams, this.#grantedStreams) - this.#streams.size)
   }
 
+  /** Whether the origin has said how many streams it takes. */
+  get isGreeted(): boolean {
+    return this.#hasSettings
+  }
+
   /** Whether no stream will be opened any more: the origin wants none, or the numbers are used up. */
   get isLeaving(): boolean {
     return this.#isLeaving || this.#isClosed

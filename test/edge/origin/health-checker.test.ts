@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
+import { createSecureServer as createSecureHttp2, createServer as createHttp2 } from 'node:http2'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -236,6 +237,40 @@ test('the certificate of an origin is checked as for requests', async t => {
   named.length = 0
   assert.equal(await verdict({ ca: cert, serverName: 'origin.test' }), 200)
   assert.equal(named[0], 'origin.test')
+})
+
+test('an origin of HTTP/2 is checked by that, and by HTTP/1.1 where it offers no more', async t => {
+  const certificate = selfSigned('origin.test')
+  const asked: string[] = []
+  const respond = (
+    incoming: { httpVersion: string; url?: string | undefined },
+    outgoing: { end(): unknown },
+  ) => {
+    asked.push(`${incoming.httpVersion} ${incoming.url}`)
+    outgoing.end()
+  }
+  const servers = [
+    { server: createHttp2(respond), protocol: 'http', http: 'h2c' },
+    { server: createSecureHttp2(certificate, respond), protocol: 'https', http: '2' },
+    { server: createServer(certificate, respond), protocol: 'https', http: '2' },
+  ] as const
+  const checks = new Checks(t)
+  for (const { server, protocol, http } of servers) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => void server.close())
+    const origin = at(`${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}`, { http })
+    const checked = { ...origin, tls: { ...origin.tls, verify: false } }
+    checks.checker.watch([{ origin: checked, check: often }])
+    const { lastStatus } = await checks.next(result => result.key === checkKey(checked, often))
+    assert.equal(lastStatus, 200)
+    assert.equal(asked.at(-1), `${servers[2].server === server ? '1.1' : '2.0'} /health?deep`)
+  }
+  const { url } = await deadOrigin()
+  const origin = at(url, { http: 'h2c' })
+  checks.checker.watch([{ origin, check: often }])
+  const { lastError } = await checks.next(result => result.key === checkKey(origin, often))
+  assert.equal(lastError, 'ECONNREFUSED')
 })
 
 test('an origin that requires a certificate is checked with that of its pool', async t => {

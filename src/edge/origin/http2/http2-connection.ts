@@ -114,9 +114,9 @@ export class Http2Connection {
     return this.isOutdated || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
-  /** Whether it serves nobody and will: all that it lacks is the word of the origin how many exchanges that takes. */
+  /** Whether it will take more exchanges: the origin has yet to say how many, or serves none now. */
   get isPromising(): boolean {
-    return this.size === 0 && !this.isLeaving && !this.#isResting
+    return (this.size === 0 || !this.session.isGreeted) && !this.isLeaving && !this.#isResting
   }
 
   /** Whether it takes none any more. */
