@@ -424,6 +424,7 @@ test('the state of each member is reported', async t => {
         outstanding: 0,
         slow_start: null,
         connections: 1,
+        http2_connections: 0,
         queued: 0,
       },
       {
@@ -438,6 +439,7 @@ test('the state of each member is reported', async t => {
         outstanding: 0,
         slow_start: null,
         connections: 0,
+        http2_connections: 0,
         queued: 0,
       },
     ],

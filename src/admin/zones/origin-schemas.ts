@@ -31,6 +31,7 @@ const origin = open({
   ejected_until: orNull(time),
   outstanding: about('Requests under way at it, or that wait for a connection.', whole(0)),
   connections: about('Open connections to it, also of other pools.', whole(0)),
+  http2_connections: about('Those among them that speak HTTP/2.', whole(0)),
   queued: about('Requests that wait because it may have no more connections.', whole(0)),
   check: about('The result of the last active check.', orNull(check)),
 })

@@ -58,6 +58,8 @@ export interface OriginState {
   readonly outstanding: number
   /** Open connections to it, also of other pools. */
   readonly connections: number
+  /** Those among them that speak HTTP/2. */
+  readonly http2_connections: number
   /** Requests that wait for a connection because it may have no more. */
   readonly queued: number
   readonly check: OriginCheck | null

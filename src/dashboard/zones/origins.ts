@@ -25,6 +25,7 @@ interface Origin {
   readonly ejected_until: string | null
   readonly outstanding: number
   readonly connections: number
+  readonly http2_connections: number
   readonly queued: number
   readonly check: {
     readonly last_check_at: string
@@ -80,8 +81,8 @@ const columns = [
   },
   {
     title: 'Load',
-    cell: ({ outstanding, connections, queued }: Origin) =>
-      html`<div>${count(outstanding, 'request')} under way<p class="hint">${count(connections, 'connection')}${queued > 0 && `, ${queued} queued`}</p></div>`,
+    cell: ({ outstanding, connections, http2_connections: http2, queued }: Origin) =>
+      html`<div>${count(outstanding, 'request')} under way<p class="hint">${count(connections, 'connection')}${http2 > 0 && ` (${http2} HTTP/2)`}${queued > 0 && `, ${queued} queued`}</p></div>`,
   },
   {
     title: 'Failures',

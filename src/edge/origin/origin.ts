@@ -90,9 +90,9 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     return this.#open.size + (this.#multiplexed?.open ?? 0)
   }
 
-  /** Counts the requests that share connections of HTTP/2; null where there are none such. */
-  get streams(): number | null {
-    return this.#multiplexed === null ? null : this.#multiplexed.streams
+  /** Counts those among them that speak HTTP/2. */
+  get http2Connections(): number {
+    return this.#multiplexed?.open ?? 0
   }
 
   /** Counts those who wait although no connection is dialled for them. */

@@ -24,6 +24,8 @@ export interface PoolState {
 export interface OriginInProcess extends MemberState {
   /** Open connections to it, whatever pools it is in. */
   readonly connections: number
+  /** Those among them that speak HTTP/2. */
+  readonly http2_connections: number
   /** Requests that wait for a connection because it may have no more. */
   readonly queued: number
 }
@@ -152,6 +154,6 @@ export function poolState({ name, members }: EdgePool): PoolState {
 }
 
 function originState(member: EdgeMember): OriginInProcess {
-  const { config, connections, queueLength: queued } = member.target
-  return { ...memberState(config.url, member), connections, queued }
+  const { config, connections, http2Connections: http2_connections, queueLength: queued } = member.target
+  return { ...memberState(config.url, member), connections, http2_connections, queued }
 }

@@ -35,6 +35,7 @@ function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
     consecutive_failures: Math.max(a.consecutive_failures, b.consecutive_failures),
     outstanding: a.outstanding + b.outstanding,
     connections: a.connections + b.connections,
+    http2_connections: a.http2_connections + b.http2_connections,
     queued: a.queued + b.queued,
   }
 }

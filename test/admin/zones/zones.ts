@@ -66,6 +66,7 @@ export const pool: PoolState = {
       ejected_until: null,
       outstanding: 1,
       connections: 1,
+      http2_connections: 0,
       queued: 0,
       check: {
         is_up: false,
@@ -88,6 +89,7 @@ export const pool: PoolState = {
       ejected_until: '2026-01-01T00:00:10Z',
       outstanding: 0,
       connections: 0,
+      http2_connections: 0,
       queued: 0,
       check: null,
     },

@@ -20,6 +20,7 @@ const healthy: OriginInProcess = {
   check: null,
   outstanding: 2,
   connections: 3,
+  http2_connections: 0,
   queued: 1,
   slow_start: null,
 }
