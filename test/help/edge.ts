@@ -37,6 +37,8 @@ import { forbidMisuse } from './misuse.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 
 export interface EdgeSettings {
+  /** Whether it takes HTTP/2 as well. */
+  readonly h2c?: boolean
   readonly route?: Partial<RouteConfig>
   readonly zone?: Partial<ZoneConfig>
   /** Further zones. */
@@ -79,7 +81,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
   return {
     name: settings.name ?? 'gatehouse',
     workers: 0,
-    listen: [{ host: '127.0.0.1', port: 0, tls: false }],
+    listen: [{ host: '127.0.0.1', port: 0, tls: false, ...(settings.h2c && { h2c: true }) }],
     tls: { certificates: [], minVersion: 'TLSv1.2' },
     acme: null,
     fips: false,

@@ -62,10 +62,7 @@ async function start(t: TestContext, settings: EdgeSettings = {}) {
 }
 
 async function before(t: TestContext, url: string, settings: EdgeSettings = {}) {
-  const config = {
-    ...edgeConfig([url], { transport: { http: 'h2c' }, ...settings }),
-    listen: [{ host: '127.0.0.1', port: 0, tls: false, h2c: true }],
-  }
+  const config = edgeConfig([url], { transport: { http: 'h2c' }, ...settings, h2c: true })
   const edge = await listenAt(t, new Edge(t, config))
   return { edge, client: grpcClient(t, edge.port) }
 }

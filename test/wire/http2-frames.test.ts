@@ -83,10 +83,7 @@ async function start(
 ) {
   const isScript = typeof answer === 'object'
   const origin = isScript ? await startOrigin(t, answer.script) : await startResponder(t, answer)
-  const config = {
-    ...edgeConfig([origin.url], settings),
-    listen: [{ host: '127.0.0.1', port: 0, tls: false, h2c: true }],
-  }
+  const config = edgeConfig([origin.url], { ...settings, h2c: true })
   const edge = await listenAt(t, new Edge(t, config, parts))
   return { origin, edge, client: new Frames(t, edge.port) }
 }

@@ -9,6 +9,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import fc from 'fast-check'
 import { Http2Connection } from '../../src/edge/client/http2-connection.ts'
 import { StreamClient } from '../../src/edge/client/http2-stream.ts'
+import { startAi } from '../help/ai.ts'
 import { Authority } from '../help/certificates.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt, zoneTo } from '../help/edge.ts'
@@ -21,10 +22,7 @@ const json = { accept: 'application/json' }
 const large = 'x'.repeat(1024 * 1024)
 
 async function startWith(t: TestContext, origin: Origin, settings: EdgeSettings = {}, parts: EdgeParts = {}) {
-  const config = {
-    ...edgeConfig([origin.url], settings),
-    listen: [{ host: '127.0.0.1', port: 0, tls: false, h2c: true as const }],
-  }
+  const config = edgeConfig([origin.url], { ...settings, h2c: true })
   const edge = await listenAt(t, new Edge(t, config, parts))
   return { origin, edge, session: await connectHttp2(t, `http://127.0.0.1:${edge.port}`) }
 }
@@ -354,6 +352,37 @@ test('each request is logged with its version', async t => {
   await until(() => edge.accesses.length === 1)
   assert.equal(edge.accesses[0]!.version, '2')
   assert.equal(edge.metrics.versions['2'].value, 1)
+})
+
+// ── AI ──
+
+const chat = '{"model":"openai/gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
+
+test('AI calls are gathered, refused and cut short as over HTTP/1.1', async t => {
+  const provider = await startOrigin(t, async wire => {
+    await wire.request()
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+    await wire.send(head + chunks('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n'))
+    await wire.ending
+  })
+  const ai = await startAi(t, { openai: { url: provider.url } }, { h2c: true })
+  const session = await connectHttp2(t, `http://127.0.0.1:${ai.edge.port}`)
+  const to = { ':method': 'POST', ':authority': 'ai.test', ':path': `${ai.rest}/v1/chat/completions` }
+  const known = { ...to, authorization: `Bearer ${ai.token}`, 'content-type': 'application/json' }
+  const refused = await ask(session, to, chat)
+  assert.deepEqual([refused.status, JSON.parse(String(refused.body)).success], [401, false])
+  const stream = open(session, known, false)
+  for (const half of [chat.slice(0, 20), chat.slice(20)]) stream.write(half)
+  stream.end()
+  const [first] = await once(stream, 'data')
+  assert.match(String(first), /"content":"Hel"/)
+  const rest = responseTo(stream)
+  provider.wires[0]!.socket.resetAndDestroy()
+  const { body, code } = await rest
+  assert.match(String(body), /^data: \{"error":\{.*"code":520/)
+  assert.equal(code, constants.NGHTTP2_INTERNAL_ERROR)
+  const entry = await ai.entry()
+  assert.deepEqual([entry.success, entry.error], [false, 'origin_unknown_error'])
 })
 
 // ── TLS ──

@@ -1,5 +1,6 @@
 // The client of one exchange over HTTP/2: one stream of its connection, which may have many.
 
+import { misuse } from '../../base/misuse.ts'
 import type { Framing } from '../../http1/body.ts'
 import { errorCode } from '../../http2/frames.ts'
 import type { ServerSession } from '../../http2/server-session.ts'
@@ -69,16 +70,17 @@ export class StreamClient implements Client, ResponseSink {
   // ── what the steps ask of the client ──
 
   invite(): void {
-    this.#session.interim(this.stream, 100, '')
+    if (this.#mayUse('invite')) this.#session.interim(this.stream, 100, '')
   }
 
   interim(_: Exchange, { status, lines }: ResponseTop): boolean {
-    this.#session.interim(this.stream, status, lines)
+    if (this.#mayUse('interim')) this.#session.interim(this.stream, status, lines)
     return true
   }
 
   respond(_: Exchange, { status, lines }: ResponseTop, body: string): void {
     const { stream } = this
+    if (!this.#mayUse('respond')) return
     if (this.#opensTunnel(status)) return this.#session.reset(stream, errorCode.connect)
     this.#session.respond(stream, status, lines, body === '')
     if (body === '') return
@@ -92,16 +94,17 @@ export class StreamClient implements Client, ResponseSink {
   }
 
   append(_: Exchange, text: string): void {
-    this.#session.write(this.stream, Buffer.from(text, 'latin1'))
+    if (this.#mayUse('append')) this.#session.write(this.stream, Buffer.from(text, 'latin1'))
   }
 
   /** Opens the tunnel, with 200 in place of 101 and without the key that only HTTP/1 has (RFC 8441 section 5). */
   switched(_: Exchange, { lines }: ResponseTop): void {
-    this.#session.respond(this.stream, 200, lines.replace(acceptLine, ''), false)
+    if (this.#mayUse('switched'))
+      this.#session.respond(this.stream, 200, lines.replace(acceptLine, ''), false)
   }
 
   write(bytes: Buffer): boolean {
-    return this.#session.write(this.stream, bytes)
+    return !this.#mayUse('write') || this.#session.write(this.stream, bytes)
   }
 
   /** Responds at once: nothing that comes behind a refused request is taken for another one. */
@@ -145,6 +148,7 @@ export class StreamClient implements Client, ResponseSink {
   }
 
   flush(): boolean {
+    if (!this.#mayUse('flush')) return true
     this.#begin(false)
     const held = this.#held
     if (held === null) return true
@@ -155,6 +159,7 @@ export class StreamClient implements Client, ResponseSink {
   }
 
   end(trailers: readonly string[] | null): void {
+    if (!this.#mayUse('end')) return
     if (this.#top !== null && this.#held === null && trailers === null) return this.#begin(true)
     this.flush()
     this.#session.end(this.stream, trailers)
@@ -192,6 +197,13 @@ export class StreamClient implements Client, ResponseSink {
     this.#top = null
     this.hasBegun = true
     this.#session.respond(this.stream, top.status, top.lines, isWhole)
+  }
+
+  /** Any use behind the end of the exchange is a bug of ours; in production it does nothing. */
+  #mayUse(use: string): boolean {
+    if (this.exchange !== null) return true
+    misuse.tell(`${use} on a stream whose exchange is over`)
+    return false
   }
 
   /** Whether a response would tell a client that its tunnel is open. */
