@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
+import type { BrowserContext } from 'playwright-core'
 import { freePort } from '../help/free-port.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
@@ -43,11 +44,26 @@ test('through the edge, a person denies, allows in part, is remembered, and disc
   for (const token of [access_token, second]) await until(async () => (await town.chat(token)) === 401)
 })
 
-test('who is sent by an app signs in on the way, and again where the app asks for it', async t => {
-  const town = await settle(t, { workers: 0 })
-  await town.invite('grace@example.com')
+test('a town where everybody may sign up', async t => {
+  const town = await settle(t, { workers: 0 }, 'people: { sign_up: open }\n')
+  const colleague = await town.invite('grace@example.com')
   const app = await town.register('Tea Ledger', 'client_secret_basic')
   const begin = () => libraries['openid-client']!(town, app, 'client_secret_basic')
+  await t.test('who is sent by an app signs in on the way, and again where the app asks for it', () =>
+    signsIn(town, begin),
+  )
+  await t.test('a private app is refused in words to who is no member, and the app is told', () =>
+    isRefused(town, begin),
+  )
+  await t.test('an account that requires two steps is opened to apps only by who has them', () =>
+    needsTwoSteps(town, colleague),
+  )
+})
+
+type Begin = () => ReturnType<(typeof libraries)[string]>
+type Town = Awaited<ReturnType<typeof settle>>
+
+async function signsIn(town: Town, begin: Begin): Promise<void> {
   const page = await (await town.context()).newPage()
   const signIn = async () => {
     await page.getByText('to continue to Tea Ledger').waitFor()
@@ -69,12 +85,10 @@ test('who is sent by an app signs in on the way, and again where the app asks fo
   await signIn()
   await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
   assert.equal(await town.chat((await fresh.exchange(new URL(page.url()))).access_token), 200)
-})
+}
 
-test('a private app is refused in words to who is no member, and the app is told', async t => {
-  const town = await settle(t, { workers: 0 }, 'people: { sign_up: open }\n')
-  const app = await town.register('Tea Ledger', 'client_secret_basic')
-  const { url } = await libraries['openid-client']!(town, app, 'client_secret_basic')
+async function isRefused(town: Town, begin: Begin): Promise<void> {
+  const { url } = await begin()
   const page = await (await town.context()).newPage()
   await page.goto(url.href)
   await page.getByRole('link', { name: 'Create an account' }).click()
@@ -87,12 +101,10 @@ test('a private app is refused in words to who is no member, and the app is told
   await page.getByRole('button', { name: 'Back to the app' }).click()
   await page.getByRole('heading', { name: 'Welcome to the app' }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('error'), 'access_denied')
-})
+}
 
-test('an account that requires two steps is opened to apps only by who has them', async t => {
-  const town = await settle(t, { workers: 0 })
-  const colleague = await town.invite('grace@example.com')
-  const app = await town.register('Tea Ledger', 'client_secret_basic')
+async function needsTwoSteps(town: Town, colleague: BrowserContext): Promise<void> {
+  const app = await town.register('Coffee Ledger', 'client_secret_basic')
   const { errors } = await town.ask('PUT', '', {
     id: town.account,
     name: 'Example',
@@ -106,7 +118,7 @@ test('an account that requires two steps is opened to apps only by who has them'
   await page.getByRole('heading', { name: 'Turn on two-step sign-in first' }).waitFor()
   await page.getByRole('link', { name: 'Your profile' }).click()
   await page.getByText('An account that you are a member of requires it.').waitFor()
-})
+}
 
 for (const [place, env] of Object.entries({
   SQLite: async () => ({}),

@@ -10,8 +10,8 @@ import { startGateway, type RunningGateway } from '../help/gateway.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
-const FIRST = 20
-const CLIENTS = 120
+const FIRST = 10
+const CLIENTS = 60
 const KiB = 1024
 const LARGE = 64 * 1024 * 1024
 
@@ -52,20 +52,22 @@ function start(t: TestContext, origin: Server): Promise<RunningGateway> {
   )
 }
 
-async function readMetric(gateway: RunningGateway, name: string): Promise<number> {
-  return Number(new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm').exec(await gateway.metrics())![1])
+function readMetric(metrics: string, name: string): number {
+  return Number(new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm').exec(metrics)![1])
 }
 
 /** Bytes that the gateway holds, in its heap and beside it. */
 async function heldBytes(gateway: RunningGateway): Promise<number> {
-  const heap = await readMetric(gateway, 'nodejs_heap_size_used_bytes')
-  return heap + (await readMetric(gateway, 'nodejs_external_memory_bytes'))
+  const metrics = await gateway.metrics()
+  return (
+    readMetric(metrics, 'nodejs_heap_size_used_bytes') + readMetric(metrics, 'nodejs_external_memory_bytes')
+  )
 }
 
 /** Waits until the gateway has all of so many clients, and nothing moves any more: only then does each hold all that it will. */
 async function stalled(gateway: RunningGateway, clients: number): Promise<void> {
   await until(
-    async () => (await readMetric(gateway, 'gatehouse_connections_open{side="client"}')) === clients,
+    async () => readMetric(await gateway.metrics(), 'gatehouse_connections_open{side="client"}') === clients,
   )
   for (let before = -1; before !== poured; ) {
     before = poured

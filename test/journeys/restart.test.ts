@@ -94,7 +94,7 @@ function watchReadiness(t: TestContext, { admin }: RunningGateway): readonly str
     const response = await fetch(`${admin}/readyz`).catch(() => null)
     if (response?.status === 503) unready.push(await response.text())
   }
-  const asking = setInterval(ask, 20)
+  const asking = setInterval(ask, 40)
   t.after(() => clearInterval(asking))
   return unready
 }
@@ -104,7 +104,7 @@ for (const workers of [0, 2]) {
     const { start, end } = await prepare(t, workers)
     let gateway = await start()
     const stream = await openStream(gateway)
-    const load = new Load(gateway.edge, 8)
+    const load = new Load(gateway.edge, 4)
     const unready = watchReadiness(t, gateway)
     const before: RunningGateway[] = []
     for (let restart = 0; restart < 2; restart++) {
