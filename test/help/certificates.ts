@@ -51,6 +51,11 @@ export class Authority {
     writeFileSync(join(this.folder, 'ca.cnf'), settings)
   }
 
+  /** Its own certificate and key. */
+  get identity(): TlsIdentity {
+    return { certificate: this.certificate, key: this.#read('ca.key') }
+  }
+
   /** Makes an authority below this one. */
   intermediate(name: string, constraints = 'CA:true'): Authority {
     const extensions = [`basicConstraints=critical,${constraints}`, 'keyUsage=keyCertSign,cRLSign']

@@ -1,122 +1,36 @@
 // Origins behind TLS: verified unless told otherwise; what is wrong with them is 525 or 526.
 
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { createServer, type TlsOptions } from 'node:tls'
+import { Authority } from '../help/certificates.ts'
 import { type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
 import { deadOrigin, ok, startOrigin } from '../help/origin.ts'
 import { post, request, Wire } from '../help/raw.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
-after(() => rmSync(folder, { recursive: true }))
-
-const openssl = (...args: string[]) =>
-  execFileSync(process.env.OPENSSL ?? 'openssl', args, { cwd: folder, stdio: 'pipe' })
-const read = (name: string) => readFileSync(join(folder, name), 'utf8')
-
-/** Makes an authority, and with it a certificate that is good, one that has expired and one for another name; beside them a self-signed one. */
-function makeCertificates(): void {
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  openssl(
-    'req',
-    '-x509',
-    ...curve,
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-subj',
-    '/CN=Test CA',
-    '-days',
-    '2',
-  )
-  openssl(
-    'req',
-    '-x509',
-    ...curve,
-    '-keyout',
-    'self.key',
-    '-out',
-    'self.pem',
-    '-subj',
-    '/CN=localhost',
-    '-days',
-    '2',
-  )
-  writeFileSync(join(folder, 'index.txt'), '')
-  writeFileSync(join(folder, 'serial'), '01\n')
-  writeFileSync(
-    join(folder, 'ca.cnf'),
-    `[ca]
-default_ca=x
-[x]
-dir=.
-database=index.txt
-serial=serial
-new_certs_dir=.
-certificate=ca.pem
-private_key=ca.key
-default_md=sha256
-policy=p
-copy_extensions=copy
-unique_subject=no
-[p]
-commonName=supplied
-`,
-  )
-  for (const [name, host, end] of [
-    ['good', 'localhost', '20990101000000Z'],
-    ['expired', 'localhost', '20200102000000Z'],
-    ['other', 'other.test', '20990101000000Z'],
-    ['client', 'gateway', '20990101000000Z'],
-    ['next', 'next gateway', '20990101000000Z'],
-  ] as const) {
-    openssl(
-      'req',
-      ...curve,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.csr`,
-      '-subj',
-      `/CN=${host}`,
-      '-addext',
-      `subjectAltName=DNS:${host}`,
-    )
-    openssl(
-      'ca',
-      '-batch',
-      '-config',
-      'ca.cnf',
-      '-in',
-      `${name}.csr`,
-      '-out',
-      `${name}.pem`,
-      '-startdate',
-      '20200101000000Z',
-      '-enddate',
-      end,
-    )
-  }
+const authority = new Authority()
+/** By what is to be shown of them: good ones, one that has expired, one for another name, and one that signed itself. */
+const identities = {
+  good: authority.issue(['localhost']),
+  expired: authority.issue(['localhost'], { days: -1 }),
+  other: authority.issue(['other.test']),
+  client: authority.issue([], { subject: '/CN=gateway' }),
+  next: authority.issue([], { subject: '/CN=next gateway' }),
+  self: new Authority().identity,
 }
-
-makeCertificates()
+type Name = keyof typeof identities
+const ca = authority.certificate
+const ownOf = (name: Name) => ({ key: identities[name].key, cert: identities[name].certificate })
 
 /** Starts an origin behind TLS that answers every request with the name that was asked for. */
-async function startTlsOrigin(
-  t: TestContext,
-  certificate: string,
-  options: TlsOptions = {},
-): Promise<string> {
+async function startTlsOrigin(t: TestContext, certificate: Name, options: TlsOptions = {}): Promise<string> {
   const server = createServer({
-    key: read(`${certificate}.key`),
-    cert: read(`${certificate}.pem`),
+    ...ownOf(certificate),
     ...options,
   })
   server.on('tlsClientError', () => {})
@@ -142,14 +56,13 @@ const ask = request('GET /path', 'Accept: application/json')
 
 test('an origin with a certificate of a known authority is trusted, and its connection kept', async t => {
   const url = await startTlsOrigin(t, 'good', { ALPNProtocols: ['http/1.1'] })
-  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+  const edge = await startEdge(t, [{ url, tls: { ca } }])
   for (let i = 0; i < 2; i++) assert.equal((await edge.ask(ask)).text, '/path localhost http/1.1')
   assert.equal(edge.metrics.originConnections.value, 1)
 })
 
 test('an origin reached by its address is verified by the name that the operator gives', async t => {
   const url = (await startTlsOrigin(t, 'good')).replace('localhost', '127.0.0.1')
-  const ca = read('ca.pem')
   const named = await startEdge(t, [{ url, tls: { ca, serverName: 'localhost' } }])
   assert.match((await named.ask(ask)).text, /^\/path localhost/)
   const unnamed = await startEdge(t, [{ url, tls: { ca } }])
@@ -164,8 +77,8 @@ for (const [certificate, what] of [
 ] as const) {
   test(`an origin with a certificate ${what} is 526, unless it need not be verified`, async t => {
     const url = await startTlsOrigin(t, certificate)
-    const ca = certificate === 'good' ? null : read('ca.pem')
-    const edge = await startEdge(t, [{ url, tls: { ca } }])
+    const known = certificate === 'good' ? null : ca
+    const edge = await startEdge(t, [{ url, tls: { ca: known } }])
     const answer = await edge.ask(ask)
     const record = recordOf(answer)
     assert.deepEqual(
@@ -186,7 +99,7 @@ for (const [certificate, what] of [
 
 /** Asserts that this origin fails the handshake. */
 async function assertNoHandshake(t: TestContext, url: string): Promise<void> {
-  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }], { timeouts: { handshake: 200 } })
+  const edge = await startEdge(t, [{ url, tls: { ca } }], { timeouts: { handshake: 200 } })
   const answer = await edge.ask(ask)
   const record = recordOf(answer)
   assert.deepEqual(
@@ -230,10 +143,12 @@ test('an origin without a common TLS version is 525', async t => {
 /** Starts a server that answers with a status page whoever shows a certificate that it trusts, and sends others an alert. */
 async function startOpenssl(t: TestContext, version: 'TLSv1.2' | 'TLSv1.3'): Promise<string> {
   const trust = ['-Verify', '1', '-verify_return_error', '-CAfile', 'ca.pem', '-www']
+  writeFileSync(join(authority.folder, 'good.pem'), identities.good.certificate)
+  writeFileSync(join(authority.folder, 'good.key'), identities.good.key)
   const own = ['-accept', '127.0.0.1:0', '-cert', 'good.pem', '-key', 'good.key']
   const only = version === 'TLSv1.2' ? '-tls1_2' : '-tls1_3'
   const server = spawn(process.env.OPENSSL ?? 'openssl', ['s_server', ...own, ...trust, only], {
-    cwd: folder,
+    cwd: authority.folder,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   t.after(() => server.kill())
@@ -258,33 +173,33 @@ async function assertRefused(edge: Edge): Promise<void> {
   }
 }
 
-const identity = (name: string) => ({ certificate: read(`${name}.pem`), key: read(`${name}.key`) })
+const identity = (name: Name) => identities[name]
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   const asking: TlsOptions = {
     requestCert: true,
-    ca: read('ca.pem'),
+    ca,
     minVersion: version,
     maxVersion: version,
   }
 
   test(`an origin of ${version} that requires a certificate is 525 without one`, async t => {
     const url = await startTlsOrigin(t, 'good', asking)
-    const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+    const edge = await startEdge(t, [{ url, tls: { ca } }])
     await assertRefused(edge)
   })
 
   test(`a server of OpenSSL with ${version} that does not trust our certificate is 525`, async t => {
     const url = await startOpenssl(t, version)
     for (const shown of [null, identity('self'), identity('expired')])
-      await assertRefused(await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: shown } }]))
-    const trusted = await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: identity('client') } }])
+      await assertRefused(await startEdge(t, [{ url, tls: { ca, identity: shown } }]))
+    const trusted = await startEdge(t, [{ url, tls: { ca, identity: identity('client') } }])
     assert.equal((await trusted.ask(ask)).status, 200)
   })
 
   test(`an origin of ${version} that requires a certificate gets that of its pool, on each connection`, async t => {
     const url = await startTlsOrigin(t, 'good', asking)
-    const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem'), identity: identity('client') } }])
+    const edge = await startEdge(t, [{ url, tls: { ca, identity: identity('client') } }])
     const clients = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
     for (const client of clients) await client.send(ask)
     for (const client of clients) assert.equal((await client.response()).text, 'gateway')
@@ -293,7 +208,6 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   test(`a call that an origin of ${version} refused for its certificate goes to another member`, async t => {
     const url = await startTlsOrigin(t, 'good', asking)
     const other = await startTlsOrigin(t, 'good')
-    const ca = read('ca.pem')
     const edge = await startEdge(t, [
       { url, tls: { ca } },
       { url: other, tls: { ca } },
@@ -305,7 +219,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
 }
 
 test('an origin that resets an upload after a complete handshake is 520', async t => {
-  const server = createServer({ key: read('good.key'), cert: read('good.pem'), minVersion: 'TLSv1.3' })
+  const server = createServer({ ...ownOf('good'), minVersion: 'TLSv1.3' })
   server.on('tlsClientError', () => {})
   server.on('secureConnection', socket => {
     t.after(() => socket.destroy())
@@ -318,7 +232,7 @@ test('an origin that resets an upload after a complete handshake is 520', async 
   t.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }])
+  const edge = await startEdge(t, [{ url, tls: { ca } }])
   assert.equal((await edge.ask(ask)).text, 'fine')
   for (let i = 0; i < 5; i++) {
     const answer = await edge.ask(post('/', 'x'.repeat(300_000), 'Accept: application/json'))
@@ -327,7 +241,7 @@ test('an origin that resets an upload after a complete handshake is 520', async 
 })
 
 test('a TLS connection that cannot be reused after a HEAD makes room for queued requests', async t => {
-  const server = createServer({ key: read('good.key'), cert: read('good.pem') })
+  const server = createServer(ownOf('good'))
   server.on('secureConnection', socket => {
     t.after(() => socket.destroy())
     socket.on('error', () => {})
@@ -337,15 +251,15 @@ test('a TLS connection that cannot be reused after a HEAD makes room for queued 
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
   const transport = { connections: 1, queue: { size: 9, timeout: 0 } }
-  const edge = await startEdge(t, [{ url, tls: { ca: read('ca.pem') } }], { transport })
+  const edge = await startEdge(t, [{ url, tls: { ca } }], { transport })
   const clients = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
   for (const client of clients) await client.send(request('HEAD /'))
   for (const client of clients) assert.equal((await client.response('HEAD')).status, 200)
 })
 
 test('connections with an old certificate end with a reload that has another one', async t => {
-  const url = await startTlsOrigin(t, 'good', { requestCert: true, ca: read('ca.pem') })
-  const member = (name: string) => ({ url, tls: { ca: read('ca.pem'), identity: identity(name) } })
+  const url = await startTlsOrigin(t, 'good', { requestCert: true, ca })
+  const member = (name: Name) => ({ url, tls: { ca, identity: identity(name) } })
   const edge = await startEdge(t, [member('client')])
   assert.equal((await edge.ask(ask)).text, 'gateway')
   edge.plane.reload(edgeConfig([member('next')]))
