@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { connect as openHttp2 } from 'node:http2'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import type { AccessRule } from '../../src/config/access-config.ts'
@@ -217,6 +218,29 @@ test('no other way leads to a zone that requires a certificate', async t => {
   assert.equal(elsewhere.field('connection'), 'close')
   assert.equal(origin.requests.length, 2)
   assert.equal(causes(edge).at(-1), 'GH_CERTIFICATE_OF_OTHER_RULES')
+})
+
+test('HTTP/2 leads to another zone only where that asks for the same certificates', async t => {
+  const { edge, origin } = await start(t)
+  const statusOver = async (options: ConnectionOptions, host: string) => {
+    const given = { ca: servers.certificate, checkServerIdentity: () => undefined, ...options }
+    const session = openHttp2(`https://127.0.0.1:${edge.plane.securePort}`, given)
+    t.after(() => session.destroy())
+    const stream = session.request({ ':path': '/', ':authority': host, accept: 'application/json' })
+    const [headers] = await once(stream, 'response')
+    stream.resume()
+    return headers[':status']
+  }
+  const byAlice = { servername: 'site.test', ...shown(alice) }
+  assert.equal(await statusOver(byAlice, 'site.test'), 200)
+  assert.equal(await statusOver(byAlice, 'soft.test'), 200)
+  assert.equal(origin.requests.at(-1)!.field('svc-client-subject'), 'CN=alice,O=Shop\\, Inc,C=DE')
+  for (const host of ['open.test', 'next.test']) assert.equal(await statusOver(byAlice, host), 421)
+  for (const servername of ['open.test', 'next.test'])
+    assert.equal(await statusOver({ servername, ...shown(alice) }, 'site.test'), 421)
+  // It was asked there, and showed none.
+  assert.equal(await statusOver({ servername: 'soft.test' }, 'site.test'), 403)
+  assert.equal(origin.requests.length, 2)
 })
 
 for (const version of versions)
