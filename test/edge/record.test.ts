@@ -62,6 +62,7 @@ test('the log line of a request says what happened, without secrets', async t =>
     origin: origin.url,
     retries: 0,
     aborted: false,
+    tls: null,
     msg: 'request',
   })
   assert.ok(Math.abs(Number(time) - Date.now()) < 5_000)

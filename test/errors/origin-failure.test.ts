@@ -82,6 +82,8 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     GH_RESPONSE_TIMEOUT: 'origin_response_timeout',
     ETIMEDOUT: 'origin_response_timeout',
     GH_CLOSED: 'origin_unknown_error',
+    GH_REFUSED_STREAM: 'origin_unknown_error',
+    GH_FLOOD: 'origin_unknown_error',
     GH_BAD_HEAD: 'origin_unknown_error',
     GH_HEAD_TOO_LARGE: 'origin_unknown_error',
     ECONNRESET: 'origin_unknown_error',
@@ -94,6 +96,7 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     GH_BAD_ANSWER: 'origin_bad_gateway',
     GH_BAD_FRAMING: 'origin_bad_gateway',
     GH_CLOSED: 'origin_unknown_error',
+    GH_RESET_STREAM: 'origin_unknown_error',
     ECONNRESET: 'origin_unknown_error',
   },
 }
@@ -173,7 +176,11 @@ test('what says more of a failure than its error', () => {
   }
   assert.deepEqual(
     such(({ row }) => row.isLoss),
-    ['ECONNRESET', 'EPIPE', 'GH_CLOSED'],
+    ['ECONNRESET', 'EPIPE', 'GH_CLOSED', 'GH_REFUSED_STREAM'],
+  )
+  assert.deepEqual(
+    such(({ row }) => row.isUnprocessed),
+    ['GH_REFUSED_STREAM'],
   )
   assert.deepEqual(
     such(({ row }) => row.isTimeout),

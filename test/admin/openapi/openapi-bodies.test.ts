@@ -37,6 +37,7 @@ const unspoken = [
   /^token_endpoint_auth_method must be none while/,
   /^email must be an e-mail address such as/,
   /^roles\[\d+\](\.id)? duplicates an earlier item$/,
+  /^client_certificate must be a certificate in PEM/,
   /^(email|status) must be as it is, or be left out$/,
   /^(rule\.)?expression must be a CEL expression/,
   /^(rule\.)?content must have 1 to 10240 bytes/,

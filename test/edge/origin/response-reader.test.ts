@@ -10,13 +10,21 @@ import type { Phase } from '../../../src/metrics/edge-metrics.ts'
 interface Circumstances {
   readonly method?: string
   readonly wantsUpgrade?: boolean
+  /** Whether the response shows that the handshake was understood. */
+  readonly completes?: boolean
   readonly phase?: Phase
   /** Bytes of the request that the system has not taken yet. */
   readonly unsent?: number
 }
 
 /** Reads the responses to one request after the other; what came of them in order, bodies joined. */
-function start({ method = 'GET', wantsUpgrade = false, phase = 'wait', unsent = 0 }: Circumstances = {}) {
+function start({
+  method = 'GET',
+  wantsUpgrade = false,
+  completes = true,
+  phase = 'wait',
+  unsent = 0,
+}: Circumstances = {}) {
   const events: string[] = []
   const note = (what: string) => void events.push(what)
   const user = {
@@ -29,6 +37,7 @@ function start({ method = 'GET', wantsUpgrade = false, phase = 'wait', unsent = 
         ? void (events[events.length - 1] += bytes.toString())
         : note(`:${bytes}`),
     end: () => note('end'),
+    completes: () => completes,
     switched: () => ({ tunnelData: (bytes: Buffer) => note(`tunnel ${bytes}`) }),
   } as unknown as ConnectionUser
   const taker = {
@@ -144,6 +153,7 @@ test('protocols are switched only as was asked, and what follows is of the other
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\nhello`
   assert.deepEqual(outcomeOf(to('WebSocket'), { wantsUpgrade: true }), ['tunnel hello', false])
   assert.equal(outcomeOf(to('h2c'), { wantsUpgrade: true })[0], 'GH_BAD_UPGRADE')
+  assert.equal(outcomeOf(to('websocket'), { wantsUpgrade: true, completes: false })[0], 'GH_BAD_UPGRADE')
   assert.equal(outcomeOf(to('websocket'))[0], 'GH_BAD_UPGRADE')
 })
 
