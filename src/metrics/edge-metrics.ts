@@ -108,6 +108,8 @@ export class EdgeMetrics {
   readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)
   readonly tlsFailures = tallies(tlsFailures)
+  /** Connections that were cut since their client broke TLS behind its handshake. */
+  readonly tlsViolations = new Tally()
   readonly clientCertificates = tallies(clientCertificates)
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()

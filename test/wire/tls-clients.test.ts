@@ -305,6 +305,7 @@ test('what breaks TLS behind the handshake costs the connection at once, between
     }
     await until(() => edge.metrics.clientConnections.value === 0)
     assert.equal(edge.metrics.clientAborts.value, nth + 1)
+    assert.equal(edge.metrics.tlsViolations.value, 2 * (nth + 1))
   }
   assert.equal(origin.requests.length, 0)
 })
@@ -329,6 +330,16 @@ test('a drain lets exchanges over TLS finish, and closes idle connections', asyn
   assert.equal((await wire.response()).field('connection'), 'close')
   assert.deepEqual([await wire.ending, await idle.ending], ['FIN', 'FIN'])
   await drained
+})
+
+test('a drain waits a moment for clients in the middle of their handshake, and no longer', async t => {
+  const { edge } = await start(t, { client: { handshakeTimeout: 60_000 } })
+  const half = await connectTo(t, edge.port)
+  await half.send((await helloOf('site.test')).subarray(0, 50))
+  await until(() => edge.metrics.clientConnections.value === 1)
+  await edge.plane.drain(60_000)
+  assert.equal(await half.ending, 'RST')
+  assert.equal(edge.metrics.tlsFailures.timeout.value, 1)
 })
 
 /** Records the hello that a client sends. */

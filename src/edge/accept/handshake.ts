@@ -23,6 +23,9 @@ type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 const bothVersions = ['h2', 'http/1.1']
 const http1Only = ['http/1.1']
 
+/** Ms that a client has for what comes before its first request, once the gateway stops. */
+export const drainPatience = 1_000
+
 interface HandshakeOwner {
   /** There is a connection, secured or, with null, one that spoke something else than TLS; `handshake` is over. */
   shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
@@ -38,7 +41,7 @@ export class Handshake {
   readonly #plane: Plane
   readonly #owner: HandshakeOwner
   /** Monotonic ms by which it must be over. */
-  readonly #deadline: number
+  #deadline: number
   #hello: Buffer | null = null
   #secured: TLSSocket | null = null
   #isOver = false
@@ -69,8 +72,10 @@ export class Handshake {
     if (now >= this.#deadline) this.#fail('timeout')
   }
 
-  /** Is let go on in a drain: its client may have sent a request behind it. */
-  drain(): void {}
+  /** Leaves it a moment to go on: its client may have sent a request behind it. */
+  drain(): void {
+    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
+  }
 
   goAway(): void {}
 
@@ -148,14 +153,17 @@ export class Handshake {
   }
 
   #shaken(secured: TLSSocket, aim: Aim): void {
-    const { tlsHandshakes, clientCertificates } = this.#plane.metrics
+    const { tlsHandshakes, clientCertificates, tlsViolations } = this.#plane.metrics
     const transport = this.#socket
     // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
     secured.disableRenegotiation()
     // Of a TLSSocket that no server of Node made, it reports what breaks the protocol from now on by this event alone, and leaves the connection open.
     secured.on(
       '_tlsError',
-      guarded(() => reset(secured, transport), this.#crashed),
+      guarded(() => {
+        tlsViolations.inc()
+        reset(secured, transport)
+      }, this.#crashed),
     )
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
     const certificate = aim.trust === '' ? null : certificateOf(secured)

@@ -5,6 +5,7 @@ import { canonicalAddress } from '../../base/address/address.ts'
 import { reset } from '../../base/reset.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
+import { drainPatience } from './handshake.ts'
 
 /** The first line of HTTP/2 (RFC 9113 section 3.4), which no request of HTTP/1 has. */
 const firstLine = Buffer.from('PRI * HTTP/2.0\r\n', 'latin1')
@@ -24,7 +25,7 @@ export class Overture {
   readonly #plane: Plane
   readonly #owner: OvertureOwner
   /** Monotonic ms by which the version must be known. */
-  readonly #deadline: number
+  #deadline: number
   readonly #cleanups: (() => void)[] = []
   #bytes: Buffer | null = null
 
@@ -51,8 +52,10 @@ export class Overture {
     if (now >= this.#deadline) this.#fail()
   }
 
-  /** Is let go on in a drain: its client may have sent a request. */
-  drain(): void {}
+  /** Leaves it a moment to go on: its client may have sent a request. */
+  drain(): void {
+    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
+  }
 
   goAway(): void {}
 

@@ -6,6 +6,7 @@ import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
 import type { Announced } from '../client/connection.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
+import { drainPatience } from './handshake.ts'
 import { readProxyHeader } from './proxy-header.ts'
 
 interface ProxiedOwner {
@@ -21,7 +22,7 @@ export class Proxied {
   /** It has not been served yet. */
   readonly isIdle = false
   /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
-  readonly deadline: number
+  deadline: number
   readonly socket: Socket
   readonly #plane: Plane
   readonly #owner: ProxiedOwner
@@ -48,8 +49,10 @@ export class Proxied {
     if (now >= this.deadline) this.#fail('timeout')
   }
 
-  /** Is let go on in a drain: its client may have sent a request behind it. */
-  drain(): void {}
+  /** Leaves it a moment to go on: its client may have sent a request behind it. */
+  drain(): void {
+    this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainPatience)
+  }
 
   goAway(): void {}
 

@@ -92,6 +92,12 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_tls_violations_total',
+    help: 'Client connections cut because what came behind the handshake was not TLS, or could not be read.',
+    read: ({ edge }) => [sample(edge.tlsViolations)],
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_tls_client_certificates_total',
     help: 'TLS handshakes that asked the client for a certificate, by what they found.',
     read: ({ edge }) => byName(edge.clientCertificates, result => ({ result })),
