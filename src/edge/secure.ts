@@ -19,6 +19,9 @@ export function secure(x: Exchange): Refusal | 'answered' | null {
   if (rules.redirect && x.scheme !== 'https') return redirect(x)
   if (rules.client !== null) {
     const refusal = refuseCertificate(x, x.zone)
+    // Clients of HTTP/2 know what to do about a connection that was opened under other rules.
+    if (refusal !== null && x.head.version === '2' && tls !== null && tls.trust !== x.zone.trust)
+      return refuse('misdirected_request')
     if (refusal !== null) return refusal
   }
   if (tls === null) return null

@@ -388,14 +388,23 @@ test('AI calls are gathered, refused and cut short as over HTTP/1.1', async t =>
 // ── TLS ──
 
 const authority = new Authority()
-const shared = authority.issue(['site.test', 'other.test', '127.0.0.1'])
+const shared = authority.issue(['site.test', 'other.test', 'strict.test', '127.0.0.1'])
 const alone = authority.issue(['alone.test'])
 
 async function startTls(t: TestContext, enabled = true) {
   const origin = await startResponder(t, ok('hello'))
   const another = (name: string) => ({ ...zoneTo([origin.url]), name, hosts: [`${name}.test`] })
+  const { tls } = zoneTo([origin.url])
+  const mode = 'required' as const
+  const client = {
+    mode,
+    authorities: authority.certificate,
+    revocationLists: null,
+    forward: 'subject' as const,
+  }
+  const strict = { ...another('strict'), tls: { ...tls, client } }
   const config = {
-    ...edgeConfig([origin.url], { zones: [another('other'), another('alone')] }),
+    ...edgeConfig([origin.url], { zones: [another('other'), another('alone'), strict] }),
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
     tls: { certificates: [shared, alone], minVersion: 'TLSv1.2' } as const,
     http2: { enabled, maxConcurrentStreams: 128 },
@@ -425,13 +434,18 @@ test('TLS offers HTTP/2 and HTTP/1.1, and HTTP/1.1 alone where that is set', asy
   }
 })
 
-test('a connection serves other zones of its certificate, and is the wrong one for those of another', async t => {
+test('a connection serves other zones of its certificate, and is the wrong one for those of another, or that ask for more', async t => {
   const edge = await startTls(t)
   const session = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, secured)
   assert.equal((await ask(session)).status, 200)
   assert.equal((await ask(session, { ':authority': 'other.test' })).status, 200)
-  const { status, body } = await ask(session, { ':authority': 'alone.test', ...json })
-  assert.deepEqual([status, JSON.parse(String(body)).error_name], [421, 'misdirected_request'])
+  for (const other of ['alone.test', 'strict.test']) {
+    const { status, body } = await ask(session, { ':authority': other, ...json })
+    assert.deepEqual([status, JSON.parse(String(body)).error_name], [421, 'misdirected_request'])
+  }
+  const nameless = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, { ...secured, servername: '' })
+  assert.equal((await ask(nameless)).status, 200)
+  assert.equal((await ask(nameless, { ':authority': 'strict.test' })).status, 421)
 })
 
 // ── WebSocket ──
