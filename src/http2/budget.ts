@@ -1,6 +1,23 @@
 // How much of what costs us, and means nothing, one connection may send: some at once, and some a second.
 
-export class Budget {
+/** Resets of requests that a client may cause, at once and a second. */
+const resets = { most: 200, perSecond: 33 }
+/** Frames that carry nothing, likewise. */
+const controlFrames = { most: 2_000, perSecond: 100 }
+
+/** The budgets of a connection, or of several of one client. */
+export class Budgets {
+  readonly resets: Budget
+  readonly controlFrames: Budget
+
+  /** Begins full, at monotonic ms `now`. */
+  constructor(now: number) {
+    this.resets = new Budget(resets.most, resets.perSecond, now)
+    this.controlFrames = new Budget(controlFrames.most, controlFrames.perSecond, now)
+  }
+}
+
+class Budget {
   readonly #most: number
   readonly #perMs: number
   #left: number
@@ -20,7 +37,9 @@ export class Budget {
       this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)
       this.#filledAt = now
     }
-    return --this.#left >= 0
+    if (this.#left < 1) return false
+    this.#left--
+    return true
   }
 
   /** Puts back what honest work is good for. */

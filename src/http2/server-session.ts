@@ -4,7 +4,7 @@
 
 import { field } from '../http1/fields.ts'
 import { TrailerSection } from '../http1/trailers.ts'
-import { Budget } from './budget.ts'
+import { Budgets } from './budget.ts'
 import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
 import { type FrameTaker, FrameReader, frameLimit, uint31 } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
@@ -23,10 +23,9 @@ const streamWindow = 65_535
 /** Bytes that it may send of all of them before it hears that they have come. */
 const connectionWindow = 1024 * 1024
 
-/** Resets of requests that a client may cause, at once and a second, and the share of one that a response is good for. */
-const resets = { most: 1_000, perSecond: 33, perResponse: 0.25 }
-/** Frames that carry nothing, likewise, and how many of them a request and a frame of data are good for. */
-const controlFrames = { most: 2_000, perSecond: 100, perFrame: 4 }
+/** The share of a reset that a response is good for, and the frames that carry nothing which a request is good for, or a frame of data. */
+const resetsPerResponse = 0.25
+const controlFramesPerFrame = 4
 /** Frames of one header block. */
 const mostContinuations = 64
 /** Ms that a client may take to acknowledge our settings. */
@@ -37,7 +36,7 @@ const shutdownPause = 1_000
 const linger = 2_000
 /** Work of a turn, in frames; and what a request counts as. */
 const workOfTurn = 1_024
-const workOfRequest = 32
+const workOfRequest = 64
 /** Bytes of output at which no more is read until it was taken. */
 const mostOutput = 256 * 1024
 /** Ms that any client may be behind by the rate at which it must read, and most ms between two looks that count. */
@@ -59,8 +58,8 @@ export class ServerSession<Owner> implements FrameTaker {
   readonly #fields = new RequestFields()
   readonly #streams = new Map<number, Stream<Owner>>()
   readonly #closed = new ClosedStreams()
-  readonly #resets: Budget
-  readonly #controlFrames: Budget
+  /** What the client may still make it do for nothing. */
+  readonly budgets: Budgets
   /** Received and not read. */
   #pending: Buffer | null = null
   #prefaceAt = 0
@@ -99,14 +98,19 @@ export class ServerSession<Owner> implements FrameTaker {
   #block: Buffer | null = null
   #blockLength = 0
 
-  constructor(user: SessionUser<Owner>, settings: SessionSettings, now: number) {
+  /** Begins at monotonic ms `now`, with the budgets that earlier connections of the client have left, where it has met their end. */
+  constructor(
+    user: SessionUser<Owner>,
+    settings: SessionSettings,
+    now: number,
+    budgets: Budgets = new Budgets(now),
+  ) {
     this.#user = user
     this.#mostStreams = settings.maxConcurrentStreams
     this.#now = this.#sweptAt = now
     this.#settingsDeadline = now + settingsTimeout
     this.#headDeadline = now + user.headTimeout
-    this.#resets = new Budget(resets.most, resets.perSecond, now)
-    this.#controlFrames = new Budget(controlFrames.most, controlFrames.perSecond, now)
+    this.budgets = budgets
     this.#outflow = new Outflow(this.#writer, this)
     this.#writer.settings([
       [setting.maxConcurrentStreams, this.#mostStreams],
@@ -389,7 +393,7 @@ export class ServerSession<Owner> implements FrameTaker {
     stream.isTunnel = fields.isTunnel
     stream.bodyLeft = isWhole ? -1 : head.contentLength
     this.#requestCount++
-    this.#controlFrames.earn(controlFrames.perFrame)
+    this.budgets.controlFrames.earn(controlFramesPerFrame)
     this.#user.begin(stream, head, fault)
   }
 
@@ -606,7 +610,7 @@ export class ServerSession<Owner> implements FrameTaker {
 
   /** Ends a stream whose response is sent; part of sending, as `drained` and `sentFrame` are. */
   sent(stream: Stream<Owner>): void {
-    this.#resets.earn(resets.perResponse)
+    this.budgets.resets.earn(resetsPerResponse)
     if (stream.isRequestWhole) return this.#drop(stream, 'ended')
     stream.close()
     stream.lingersUntil = this.#now + linger
@@ -614,7 +618,7 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   sentFrame(): void {
-    this.#controlFrames.earn(controlFrames.perFrame)
+    this.budgets.controlFrames.earn(controlFramesPerFrame)
   }
 
   // ── endings ──
@@ -683,12 +687,12 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   #spendReset(): boolean {
-    if (this.#resets.spend(this.#now)) return true
+    if (this.budgets.resets.spend(this.#now)) return true
     return this.#fail('resets', errorCode.enhanceYourCalm, 'too many requests were reset')
   }
 
   #spendControl(): boolean {
-    if (this.#controlFrames.spend(this.#now)) return true
+    if (this.budgets.controlFrames.spend(this.#now)) return true
     return this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many frames that carry nothing')
   }
 

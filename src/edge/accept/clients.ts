@@ -10,6 +10,7 @@ import { type Announced, type Arrival, ClientConnection } from '../client/connec
 import type { Listener } from '../../config/config.ts'
 import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
 import { Http2Connection } from '../client/http2-connection.ts'
+import { Offenders } from '../client/http2-offenders.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import type { Plane } from '../plane.ts'
@@ -34,6 +35,7 @@ export class Clients {
   readonly #plane: Plane
   readonly #warnings: LogThrottle
   readonly #connections = new Set<Connection>()
+  readonly #offenders = new Offenders()
   #drained: (() => void) | null = null
 
   constructor(plane: Plane, warnings: LogThrottle) {
@@ -195,7 +197,7 @@ export class Clients {
   #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const closed = (connection: Connection) => this.#closed(connection)
     const connection = isHttp2
-      ? new Http2Connection(socket, this.#plane, closed, arrival)
+      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#offenders)
       : new ClientConnection(socket, this.#plane, closed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()

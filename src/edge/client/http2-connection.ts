@@ -20,6 +20,7 @@ import { serve } from '../serve.ts'
 import type { Arrival } from './connection.ts'
 import { ClientPace } from './client-pace.ts'
 import { Exchanges } from './exchanges.ts'
+import type { Offenders } from './http2-offenders.ts'
 import { Lifetime } from './lifetime.ts'
 import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
 import { TlsPace } from './tls-pace.ts'
@@ -55,6 +56,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   /** Whether reading waits for that. */
   #isFull = false
   #isShutDown = false
+  /** Whether nothing is read any more, since the client broke its rules. */
+  #hasFailed = false
+  readonly #offenders: Offenders
   #lookedAt = 0
 
   /** `closed` hears once that the connection is closed. */
@@ -63,6 +67,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     plane: Plane,
     closed: (connection: Http2Connection) => void,
     { tls, transport, client }: Arrival,
+    offenders: Offenders,
   ) {
     this.#socket = socket
     this.#transport = transport
@@ -75,7 +80,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.node = nodeOf(this.peer)
     this.#exchanges = new Exchanges(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
-    this.session = new ServerSession(this, plane.snapshot.http2, plane.coarseNow)
+    this.#offenders = offenders
+    const { coarseNow: now, snapshot } = plane
+    this.session = new ServerSession(this, snapshot.http2, now, offenders.budgetsOf(this.peer, now))
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
     this.#on('end', () => this.#cut())
@@ -249,7 +256,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   failed(fault: SessionFault, detail: string): void {
-    this.#plane.metrics.http2Failures[fault].inc()
+    const { metrics, snapshot, coarseNow } = this.#plane
+    metrics.http2Failures[fault].inc()
+    this.#hasFailed = true
+    // Many clients may come by a trusted hop, which are not to pay for each other.
+    if (!snapshot.trusted.has(this.peer)) this.#offenders.add(this.peer, this.session.budgets, coarseNow)
     this.#plane.log.debug(
       { client: this.peer, fault, detail },
       'HTTP/2 connection closed: the client broke its rules',
@@ -271,6 +282,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#fed = []
       for (const { exchange } of fed) if (exchange !== null) this.#flushBody(exchange)
     }
+    if (this.#hasFailed) return void this.#socket.pause()
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
     if (state === 'more') setImmediate(this.#readOn)
