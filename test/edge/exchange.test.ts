@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shortExchanges } from '../../src/base/turns/short-exchanges.ts'
 import { call, json, startAi } from '../help/ai.ts'
-import { startEdge } from '../help/edge.ts'
+import { Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { ok, startOrigin } from '../help/origin.ts'
 import { turnsUntil } from '../help/until.ts'
 import { chunks, request, type Wire } from '../help/raw.ts'
@@ -47,6 +48,25 @@ for (const [what, { sent = request('GET /'), response }] of Object.entries(endin
     assert.equal(shortExchanges.count, 0)
     client.leave()
   })
+
+test('an exchange over HTTP/2 is waited for until the head of its response', async t => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<Wire>()
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    arrive(wire)
+    await wire.ending
+  })
+  const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url], { h2c: true })))
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const responses = ['GET', 'DELETE'].map(method =>
+    ask(session, { ':method': method, ':path': '/', ':authority': 'site.test' }),
+  )
+  await arrived
+  assert.ok(shortExchanges.count >= 1)
+  for (const nth of [0, 1]) await (await origin.wire(nth)).send(ok('hello'))
+  await Promise.all(responses)
+  assert.equal(shortExchanges.count, 0)
+})
 
 test('an exchange is waited for no longer once its client has left, or it is refused', async t => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<Wire>()

@@ -156,6 +156,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#lifetime.exchangeEnded(x)
       this.#lifetime.awaitRequest()
     }
+    x.endShortPhase()
     record(x)
   }
 
@@ -196,7 +197,12 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#lifetime.exchangeBegun()
     if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()
     if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
-    else serve(x)
+    else this.#serve(x)
+  }
+
+  #serve(x: Exchange): void {
+    x.startShortPhase()
+    serve(x)
   }
 
   body({ owner: client, isRequestWhole }: ClientStream, bytes: Buffer): void {
