@@ -29,7 +29,7 @@ export const field = {
   expect: 15,
   /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  /** Another path, host or scheme than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
+  /** Another path, host or scheme than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. Or the certificate of a client, as another proxy would tell of it. */
   otherTarget: 17,
   /** What this gateway tells origins of the certificate of a client: nobody else may (RFC 9440 section 2.4). */
   clientCertificate: 18,
@@ -235,6 +235,32 @@ export const targetNames: readonly string[] = [
   'cf-visitor',
 ]
 
+/** The names beside X-Forwarded-* and Client-Cert under which proxies tell of the certificate of a client. */
+export const certificateNames: readonly string[] = [
+  'x-ssl-client-cert',
+  'x-ssl-client-verify',
+  'x-ssl-client-s-dn',
+  'x-ssl-client-i-dn',
+  'x-ssl-client-dn',
+  'x-ssl-client-cn',
+  'x-ssl-client-serial',
+  'x-ssl-client-fingerprint',
+  'ssl-client-cert',
+  'ssl-client-verify',
+  'ssl-client-subject-dn',
+  'ssl-client-issuer-dn',
+  'x-client-cert',
+  'x-client-verify',
+  'x-client-dn',
+  'x-arr-clientcert',
+  'x-amzn-mtls-clientcert',
+  'x-amzn-mtls-clientcert-leaf',
+  'x-amzn-mtls-clientcert-subject',
+  'x-amzn-mtls-clientcert-issuer',
+  'x-amzn-mtls-clientcert-serial-number',
+  'x-amzn-mtls-clientcert-validity',
+]
+
 /** The fields in which origins learn of the certificate of a client: RFC 9440 section 2, and its subject and fingerprint. */
 export const certificateFields = {
   certificate: 'Client-Cert',
@@ -261,7 +287,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-for': field.xForwardedFor,
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
-  ...Object.fromEntries(targetNames.map(name => [name, field.otherTarget])),
+  ...Object.fromEntries([...targetNames, ...certificateNames].map(name => [name, field.otherTarget])),
   proxy: field.proxy,
   ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
   'cloudfront-viewer-address': field.xForwarded,

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   addressNames,
+  certificateNames,
   crosses,
   crossingLines,
   equalsIgnoreCase,
@@ -175,14 +176,14 @@ describe('crosses', () => {
   }
 })
 
-test('every name of an address or a target is one, and docs/proxying.md has them all', () => {
+test('every name of an address, a target or a certificate is one, and docs/proxying.md has them all', () => {
   for (const name of addressNames) equal(fieldId(name), field.clientAddress, name)
-  for (const name of targetNames) equal(fieldId(name), field.otherTarget, name)
+  for (const name of [...targetNames, ...certificateNames]) equal(fieldId(name), field.otherTarget, name)
   const { text } = readPage('docs/proxying.md')
   const told = [...text.matchAll(/^Names under which only .*?: (.*)\.$/gm)].map(([, list = '']) => list)
   deepEqual(
     told,
-    [addressNames, targetNames].map(names => names.map(name => `\`${name}\``).join(', ')),
+    [addressNames, targetNames, certificateNames].map(names => names.map(name => `\`${name}\``).join(', ')),
   )
 })
 
