@@ -16,7 +16,7 @@ function install(env: NodeJS.ProcessEnv) {
 
 test('what is there needs no word', () => {
   const here = process.execPath
-  const present = { CHROMIUM: here, CURL: here, OPENSSL: here, REDIS_SERVER: here }
+  const present = { CHROMIUM: here, CURL: here, OPENSSL: here, REDIS_SERVER: here, PEBBLE: here }
   assert.deepEqual(install({ PATH: '', ...present }), { status: 0, stdout: '', stderr: '' })
 })
 
@@ -28,7 +28,8 @@ test('what is missing and cannot be installed is named, with its package and the
       'The tests need chromium: install the package chromium, or name its path in CHROMIUM.\n' +
       'The tests need curl: install the package curl, or name its path in CURL.\n' +
       'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n' +
-      'The tests need redis-server: install the package redis-server, or name its path in REDIS_SERVER.\n',
+      'The tests need redis-server: install the package redis-server, or name its path in REDIS_SERVER.\n' +
+      'The tests need pebble: install the package pebble, or name its path in PEBBLE.\n',
   })
 })
 
@@ -55,7 +56,7 @@ for name in "$@"; do /bin/cp ${at('sudo')} ${folder}/$name; done`,
 
 const update = 'update -qq\n'
 const installing = (...packages: string[]) => `install -y -qq --no-install-recommends ${packages.join(' ')}\n`
-const others = ['curl', 'openssl', 'redis-server']
+const others = ['curl', 'openssl', 'redis-server', 'pebble']
 
 test('what is missing is installed, of Chromium what costs least', t => {
   const { folder, asked } = fakeApt(t, 0)

@@ -17,6 +17,8 @@ const needs: readonly Need[] = [
   { commands: ['curl'], variable: 'CURL' },
   { commands: ['openssl'], variable: 'OPENSSL' },
   { commands: ['redis-server'], variable: 'REDIS_SERVER' },
+  // An authority for tests, by Let's Encrypt.
+  { commands: ['pebble'], variable: 'PEBBLE' },
 ]
 
 /** Seconds before each further attempt: mirrors fail for a moment, and lists of packages are replaced while they are read. */

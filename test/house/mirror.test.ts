@@ -48,6 +48,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/address/address-table': ['base/address/address-rows'],
   'base/turns/turns': ['base/turns/short-exchanges'],
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
+  'journeys/acme': ['process/commands/certificates'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'edge/challenge': ['certificates/automatic'],

@@ -23,12 +23,13 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-/** These are done in order, by connect-by-curl.browser.test.ts and tls.test.ts. */
+/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts and acme.test.ts. */
 const inOrder = new Set(
   [
     section(readPage('docs/oauth.md'), 'Try it with curl'),
     section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
     section(readPage('docs/tls.md'), 'Certificates of clients'),
+    section(readPage('docs/tls.md'), 'Certificates that renew themselves'),
   ].flatMap(page => blocksOf(page).map(({ text }) => text)),
 )
 const blocks = readPages()

@@ -101,6 +101,7 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   listAccessRuleHits: none,
   listAccountErrors: none,
   getZone: none,
+  listCertificates: none,
   listOrigins: none,
   explainRequest: none,
   listOAuthScopes: none,

@@ -1,6 +1,7 @@
 // What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
 
 import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { Holding } from '../../certificates/holdings.ts'
 import { lacksSecondFactor } from '../../people/second-factor.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
@@ -14,6 +15,8 @@ export const severities = ['critical', 'warning', 'info'] as const
 export const findingKinds = [
   'store_unsafe',
   'origin_down',
+  'certificate_expiring',
+  'certificate_failing',
   'secret_unreadable',
   'verification_failed',
   'verification_ending',
@@ -48,6 +51,8 @@ export interface Scene {
   readonly secrets: SecretKeys
   readonly account: string
   readonly now: number
+  /** What the hosts of the zones of the account have for certificates, by zone. */
+  readonly certificates: () => Promise<readonly (readonly [zone: string, holdings: readonly Holding[]])[]>
   /** The pools of the zones of the account, by zone. */
   readonly pools: () => Promise<readonly (readonly [zone: string, pools: readonly PoolState[]])[]>
 }
@@ -61,6 +66,7 @@ const day = 24 * hour
 export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
   ['Metrics Read', inStore],
   ['Origins Read', inZones],
+  ['Zones Read', inCertificates],
   ['AI Gateway Read', inGateways],
   ['Members Read', inMembers],
   ['API Tokens Read', inTokens],
@@ -88,6 +94,29 @@ async function* inZones({ pools }: Scene): AsyncGenerator<Finding> {
         .slice(0, 300)}.`
       const resource = { type: 'zone', id: zone, name: zone } as const
       yield { kind: 'origin_down', severity: isAll ? 'critical' : 'warning', message, resource }
+    }
+}
+
+async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Finding> {
+  for (const [zone, holdings] of await certificates())
+    for (const { host, source, state, notAfter, lastError } of holdings) {
+      const resource = { type: 'zone', id: zone, name: zone } as const
+      const left = notAfter === null ? Infinity : notAfter - now
+      const why = lastError === null ? '' : `: ${lastError.message}`
+      const isFailing = state === 'failing' || state === 'unreadable'
+      if (isFailing && notAfter === null) {
+        const message = `No certificate could be got for ${host}${why}`
+        yield { kind: 'certificate_failing', severity: 'critical', message, resource }
+      } else if (left <= 0) {
+        const message = `The certificate for ${host} has expired${why}`
+        yield { kind: 'certificate_expiring', severity: 'critical', message, resource }
+      } else if (isFailing) {
+        const message = `The certificate for ${host} expires in ${span(left)}, and its renewal fails${why}`
+        yield { kind: 'certificate_failing', severity: 'warning', message, resource }
+      } else if (left < 14 * day && source === 'file') {
+        const message = `The certificate for ${host} expires in ${span(left)}.`
+        yield { kind: 'certificate_expiring', severity: 'warning', message, resource }
+      }
     }
 }
 

@@ -14,7 +14,11 @@ export async function listAttention({ account, caller, now }: Call, api: Api): P
     const [own, all] = await Promise.all([zonesOf(account, zones.all(), store.accounts), zones.allOrigins()])
     return own.map(({ name }) => [name, all.get(name) ?? []] as const)
   }
-  const report = await attention.read({ store, secrets, account, now, pools })
+  const certificates = async () => {
+    const own = await zonesOf(account, zones.all(), store.accounts)
+    return own.map(({ name }) => [name, zones.certificates(name)] as const)
+  }
+  const report = await attention.read({ store, secrets, account, now, pools, certificates })
   const seen = report?.found.filter(({ permission }) => permits(caller, permission, account)) ?? []
   const items = seen
     .flatMap(({ findings }) => findings)

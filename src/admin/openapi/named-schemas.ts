@@ -11,6 +11,7 @@ import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
 import { attention } from '../attention/schemas.ts'
 import { overview } from '../overview/schemas.ts'
+import { certificate } from '../zones/certificate-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
 import { happenedError } from '../zones/happened-error-schemas.ts'
 import { rateLimit } from '../zones/rate-limit-schemas.ts'
@@ -52,6 +53,7 @@ export const schemas = {
   AccessRuleHits: accessRuleHits,
   ErrorRuleHits: errorRuleHits,
   Pool: pool,
+  Certificate: certificate,
   Explanation: explanation,
   AuditEntry: auditEntry,
   Overview: overview,

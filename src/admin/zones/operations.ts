@@ -227,6 +227,14 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     query: errorQuery,
     response: json(page(named('HappenedError'))),
   },
+  [`GET ${zone}/certificates`]: {
+    id: 'listCertificates',
+    tag: 'Zones',
+    summary: 'Show which certificate each host of a zone has',
+    description:
+      'Those of files, and those that the gateway gets by itself, with the time of the next order and why the last one failed.',
+    response: json(success(listOf(named('Certificate')))),
+  },
   [`GET ${zone}/origins`]: {
     id: 'listOrigins',
     tag: 'Origins',

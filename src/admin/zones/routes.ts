@@ -9,6 +9,7 @@ import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from '../
 import { previewZoneError } from '../custom-errors/preview.ts'
 import { errorRuleWork, readErrorRule, viewErrorRule } from '../custom-errors/rule-body.ts'
 import { htmlBody, jsonBody, largeJsonBody } from '../request/input.ts'
+import { listCertificates } from './certificates.ts'
 import { explainRequest } from './explain.ts'
 import { errorParameters, listZoneErrors } from './happened-errors.ts'
 import { listOrigins } from './origins.ts'
@@ -104,6 +105,8 @@ export const zoneRows: readonly ZoneRow[] = [
   },
 
   { method: 'GET', path: `${zone}/rate_limits`, permission: 'Zones Read', handle: listRateLimits },
+
+  { method: 'GET', path: `${zone}/certificates`, permission: 'Zones Read', handle: listCertificates },
 
   { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
 ]

@@ -5,8 +5,8 @@ import type { HostCertificate } from '../../store/acme.ts'
 import type { Records, Versioned } from '../../store/store.ts'
 
 /** Ms between two signs of life, and without any until another process may take the record over. */
-const beatPeriod = 10_000
-export const leaseTimeout = 35_000
+const beatPeriod = 4_000
+export const leaseTimeout = 15_000
 
 /** Another process has the record. */
 export class LeaseLost extends Error {

@@ -30,6 +30,11 @@ export function isDue(record: HostCertificate, directory: string, now: number): 
   return renewal === null || renewal.at <= now
 }
 
+/** Whether the last attempt failed since the authority asks to be left alone. */
+export function isRateLimited(lastError: Standing['lastError']): boolean {
+  return lastError?.message.startsWith('rateLimited: ') ?? false
+}
+
 /** Returns how a host stands that has this record, or none. */
 export function standingOf(
   host: string,

@@ -136,6 +136,21 @@ const commands: Readonly<Record<string, Command>> = {
   },
   ...clientCommands,
   ...memberCommands,
+  'certificates list': {
+    usage: 'certificates list [--json] [--config PATH]',
+    summary: 'List which certificate each host has, when it expires, and why an order failed.',
+    options: { ...config, json: { type: 'boolean', help: 'print JSON' } },
+    args: 0,
+    load: async () => (await import('./certificates.ts')).list,
+  },
+  'certificates renew': {
+    usage: 'certificates renew HOST [--config PATH]',
+    summary: 'Have the running gateway order a new certificate for a host of tls.auto now.',
+    options: config,
+    args: 1,
+    least: 1,
+    load: async () => (await import('./certificates.ts')).renew,
+  },
   'store copy': {
     usage: 'store copy --from URL --to URL',
     summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,

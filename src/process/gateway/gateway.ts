@@ -272,7 +272,9 @@ export class Gateway {
     if (this.#services === null || this.#management === null || this.#plane === null) return null
     const { store, tokens: verifier, tags, zones: records } = this.#services
     const { secrets, writes, refusals, grants, logSeries, attention } = this.#management
-    const parts = { config: this.#config, documentation: this.#documentation, records, plane: this.#plane }
+    const standings = () => this.#automatic?.standings ?? []
+    const facts = { documentation: this.#documentation, records, plane: this.#plane, standings }
+    const parts = { config: this.#config, ...facts }
     const issuer = issuerOf(this.#config, this.#admin)
     const guards = { verifier, tags, secrets, writes, refusals, issuer }
     const pages = pagesUrl(this.#config, this.#admin)

@@ -1,6 +1,8 @@
 // What the management API knows about zones: the configuration in effect, and the state of the data plane.
 
 import type { Zones } from '../../admin/zones/zones.ts'
+import { holdingsOf } from '../../certificates/holdings.ts'
+import type { Standing } from '../../certificates/acme/standing.ts'
 import type { Config } from '../../config/config.ts'
 import { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { zoneErrors } from '../../edge/zone-settings.ts'
@@ -13,10 +15,12 @@ interface ZoneFactsParts {
   readonly documentation: string
   readonly records: ZoneRecords
   readonly plane: ManagedPlane
+  /** How the hosts of automatic certificates stand. */
+  readonly standings: () => readonly Standing[]
 }
 
 /** Looks up the current state; made for each request, since all of it may change. */
-export function zoneFacts({ config, documentation, records, plane }: ZoneFactsParts): Zones {
+export function zoneFacts({ config, documentation, records, plane, standings }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
     all: () => config.zones,
@@ -33,6 +37,7 @@ export function zoneFacts({ config, documentation, records, plane }: ZoneFactsPa
     documentation,
     nearLimits: names => plane.nearLimits(names),
     explain: asked => plane.explain(asked),
+    certificates: name => holdingsOf(find(name)?.hosts ?? [], config.tls, standings(), Date.now()),
     origins: async name => {
       const zone = find(name)
       return zone === null ? [] : poolStatesOf(zone, await plane.pools())

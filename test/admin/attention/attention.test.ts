@@ -15,6 +15,7 @@ import { account, tokenWith } from '../../tokens/token-with.ts'
 import { entryWith } from '../ai-logs/log-entries.ts'
 import { gatewayOf, startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
+import type { Holding } from '../../../src/certificates/holdings.ts'
 import { zoneWith } from '../zones/zones.ts'
 
 const hour = 3_600_000
@@ -192,6 +193,45 @@ test('origins that get no requests, and a store that may lose writes, need atten
   assert.equal(await seen('Metrics Read'), 'store_unsafe')
   assert.equal(await seen('OAuth Clients Write'), '')
   assert.equal((await ask('GET', '/attention', { token: null })).status, 401)
+})
+
+test('certificates whose renewal fails, or that end, need attention; those that renew themselves do not', async t => {
+  const { ask, given, keepToken, clock } = await startApi(t)
+  const now = clock.now()
+  const host = 'a.main.test'
+  const fine = {
+    host,
+    state: 'valid',
+    issuedAt: now,
+    nextAt: now + day,
+    failures: 0,
+    lastError: null,
+  } as const
+  const lastError = { at: now, message: 'unauthorized: no such page' }
+  const failing = { ...fine, source: 'acme', state: 'failing', failures: 3, lastError } as const
+  const found = async (holding: Holding) => {
+    given.certificates = [holding]
+    clock.advance(60_000)
+    const { value: token } = await keepToken(['Zones Read'])
+    const { items } = (await ask('GET', '/attention', { token })).json.result
+    return items.map(
+      ({ kind, severity, message }: Record<string, string>) => `${severity} ${kind}: ${message}`,
+    )
+  }
+  assert.deepEqual(await found({ ...fine, source: 'acme', notAfter: now + 2 * day }), [])
+  assert.deepEqual(await found({ ...fine, source: 'file', notAfter: now + 20 * day }), [])
+  assert.deepEqual(await found({ ...fine, source: 'file', notAfter: now + 9.5 * day }), [
+    'warning certificate_expiring: The certificate for a.main.test expires in 9 days.',
+  ])
+  assert.deepEqual(await found({ ...failing, notAfter: now + 9.5 * day }), [
+    'warning certificate_failing: The certificate for a.main.test expires in 9 days, and its renewal fails: unauthorized: no such page',
+  ])
+  assert.deepEqual(await found({ ...failing, notAfter: null }), [
+    'critical certificate_failing: No certificate could be got for a.main.test: unauthorized: no such page',
+  ])
+  assert.deepEqual(await found({ ...failing, notAfter: now - 1 }), [
+    'critical certificate_expiring: The certificate for a.main.test has expired: unauthorized: no such page',
+  ])
 })
 
 test('of many alike twenty are listed, and all are counted', async t => {

@@ -2,6 +2,7 @@
 
 import type { NearKey } from '../../../src/limits/near-keys.ts'
 import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
+import type { Holding } from '../../../src/certificates/holdings.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import type { Explained, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
@@ -26,6 +27,7 @@ export function testZones() {
     >,
     near: [] as readonly (readonly NearKey[])[],
     pools: [pool] as readonly PoolState[],
+    certificates: [] as readonly Holding[],
     explained: { explanation } as Explained | null,
     explain: async (_: RequestInQuestion): Promise<Explained | null> => given.explained,
     /** The last question. */
@@ -39,6 +41,7 @@ export function testZones() {
     hasGeo: () => given.hasGeo,
     customErrors: () => given.custom,
     documentation,
+    certificates: () => given.certificates,
     origins: async () => given.pools,
     nearLimits: async () => given.near,
     explain: asked => {

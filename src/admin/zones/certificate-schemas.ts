@@ -1,0 +1,27 @@
+// What the certificates of a zone look like in responses.
+
+import { holdingStates } from '../../certificates/holdings.ts'
+import { about, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+
+export const certificate = open({
+  host: text,
+  source: about(
+    'A file of the configuration, or an authority by ACME; null where no certificate is good for the host.',
+    orNull(oneOf(['file', 'acme'])),
+  ),
+  status: about(
+    '`due`: to be renewed; `ordering`: an order is under way; `missing`: there is none yet; `failing`: the last order failed, and the certificate before is kept while it lasts; `unreadable`: its key is sealed with an unknown key.',
+    oneOf(holdingStates),
+  ),
+  expires_on: orNull(time),
+  issued_on: about('Of an automatic one.', orNull(time)),
+  next_attempt_at: about(
+    'When the next one is ordered; null for as soon as possible, and for files.',
+    orNull(time),
+  ),
+  consecutive_failures: whole(0),
+  last_error: about(
+    'Why the last order failed, as the authority says it.',
+    orNull(open({ at: time, message: text })),
+  ),
+})

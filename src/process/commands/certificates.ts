@@ -1,0 +1,105 @@
+// `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
+
+import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
+import { type Holding, holdingsOf } from '../../certificates/holdings.ts'
+import type { AcmeConfig, Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/file/load.ts'
+import { acmeOwner } from '../../store/acme.ts'
+import type { Store } from '../../store/store.ts'
+import { storeDialling, storeLocation } from '../store/location.ts'
+import { withStore } from '../store/with-store.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+import { columns, json } from './table.ts'
+import { print, tell } from './terminal.ts'
+
+const minute = 60_000
+/** Ms for which a new certificate is not replaced: authorities issue few of them for the same host. */
+const leastAge = 60 * minute
+
+/** Returns 0, 1 when the store refuses, 2 for a configuration with mistakes. */
+export function list(input: Input): Promise<number> {
+  return withConfig(input, async (config, store) => {
+    const now = Date.now()
+    const { acme, tls } = config
+    const records = acme === null ? [] : await recordsOf(acme, store)
+    const standings = records.map(([host, record]) =>
+      // The key stays sealed here.
+      standingOf(host, record && { record, key: '' }, acme!.directory, now),
+    )
+    const hosts = [...new Set([...config.zones.flatMap(({ hosts }) => hosts), ...config.ai.hosts])]
+    const holdings = holdingsOf(hosts, tls, standings, now)
+    print(input.json ? json(holdings.map(shown)) : columns([head, ...holdings.map(cells)]))
+    return 0
+  })
+}
+
+/** Has a running gateway order a new certificate at once; returns 1 where that is not safe. */
+export function renew(input: Input): Promise<number> {
+  const host = input.args[0]!.toLowerCase()
+  return withConfig(input, async ({ acme }, store) => {
+    if (!acme?.hosts.includes(host))
+      return refuse(`${host} is not a host that tls.auto gets certificates for`)
+    const found = await store.certificates.get(acmeOwner, host)
+    if (found === null)
+      return refuse(`${host} has no certificate yet; a running gateway orders one by itself`)
+    const { record, version } = found
+    const { issued, lease, restUntil, lastError } = record
+    const now = Date.now()
+    if (lease !== null) return refuse(`a gateway is ordering a certificate for ${host} already`)
+    if (restUntil !== null && restUntil > now && isRateLimited(lastError))
+      return refuse(`the authority asks to be left alone until ${moment(restUntil)}: ${lastError!.message}`)
+    if (issued !== null && issued.issuedAt > now - leastAge && lastError === null)
+      return refuse(
+        `the certificate of ${host} is less than an hour old, and authorities limit how many they issue`,
+      )
+    if (!(await store.certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)))
+      return refuse(`a gateway has just changed the certificate of ${host}: try again`)
+    tell(`A running gateway now orders a certificate for ${host}; see gatehouse certificates list.`)
+    return 0
+  })
+}
+
+function withConfig(input: Input, use: (config: Config, store: Store) => Promise<number>): Promise<number> {
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return Promise.resolve(2)
+  const { config } = loaded
+  return withStore(storeLocation(config), store => use(config, store), storeDialling(config))
+}
+
+async function recordsOf({ hosts }: AcmeConfig, { certificates }: Store) {
+  const found = hosts.map(
+    async host => [host, (await certificates.get(acmeOwner, host))?.record ?? null] as const,
+  )
+  return Promise.all(found)
+}
+
+const head = ['HOST', 'SOURCE', 'STATUS', 'EXPIRES', 'NEXT ORDER', 'LAST ERROR']
+
+function cells({ host, source, state, notAfter, nextAt, lastError }: Holding): string[] {
+  return [host, source ?? '-', state, moment(notAfter), moment(nextAt), lastError?.message ?? '-']
+}
+
+function shown({ host, source, state, notAfter, issuedAt, nextAt, failures, lastError }: Holding) {
+  const at = (time: number | null) => (time === null ? null : moment(time))
+  return {
+    host,
+    source,
+    status: state,
+    expires_on: at(notAfter),
+    issued_on: at(issuedAt),
+    next_attempt_at: at(nextAt),
+    consecutive_failures: failures,
+    last_error: lastError && { at: moment(lastError.at), message: lastError.message },
+  }
+}
+
+function moment(time: number | null): string {
+  return time === null ? '-' : new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+function refuse(sentence: string): number {
+  tell(`gatehouse: ${sentence}`)
+  return 1
+}
