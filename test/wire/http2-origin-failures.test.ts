@@ -144,7 +144,7 @@ const failures: readonly Failure[] = [
   {
     name: 'switches protocols',
     code: 520,
-    http2: (wire, stream) => wire.send(headers(stream, [[':status', '101']])),
+    http2: (wire, stream) => wire.send(headers(stream, [[':status', '101']], flag.endHeaders)),
     http1: null,
   },
   {

@@ -311,6 +311,32 @@ test('over TLS the handshake decides, for a while', async t => {
   }
 })
 
+test('a handshake that fails is told as over HTTP/1.1', async t => {
+  const ask = request('GET /', 'Accept: application/json')
+  const certificate = selfSigned('localhost')
+  for (const [code, verify, options] of [
+    [526, true, {}],
+    [525, false, { requestCert: true, rejectUnauthorized: true }],
+  ] as const) {
+    const outcomes: unknown[] = []
+    for (const [http, server] of [
+      ['2', createSecureServer({ ...certificate, ...options })],
+      ['1', createHttps({ ...certificate, ...options })],
+    ] as const) {
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      t.after(() => server.close())
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const edge = await startEdge(t, [{ url, tls: { verify } }], { transport: { http } })
+      const { error_code, detail } = recordOf(await edge.ask(ask))
+      assert.equal(error_code, code)
+      const { error, cause } = edge.accesses.at(-1)!
+      outcomes.push({ detail, error, cause })
+    }
+    assert.deepEqual(outcomes[0], outcomes[1])
+  }
+})
+
 test('a WebSocket takes a connection of HTTP/1.1', async t => {
   const server = createSecureServer(
     { ...selfSigned('localhost'), allowHTTP1: true },

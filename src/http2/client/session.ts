@@ -35,7 +35,7 @@ const largestHead = 64 * 1024
 const largestBlock = 4 * largestHead
 /** Most frames that one head may come in. */
 const mostContinuations = 32
-/** Bytes of the connection's window. It is given back as bytes come, so that a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
+/** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
 const connectionWindow = 16 * 1024 * 1024
 /** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
 const largestWindow = 1024 * 1024
@@ -77,7 +77,6 @@ export class ClientSession implements FrameTaker {
   #nextId = 1
   #sendWindow = firstWindow
   #firstSendWindow = firstWindow
-  #receiveWindow = firstWindow
   #received = 0
   #growth = 0
   /** Bytes that may still come for streams that were cancelled. */
@@ -120,7 +119,6 @@ export class ClientSession implements FrameTaker {
       [setting.maxHeaderListSize, largestHead],
     ])
     this.#output.windowUpdate(0, connectionWindow - firstWindow)
-    this.#receiveWindow = connectionWindow
   }
 
   /** Counts the streams that are open. */
@@ -358,12 +356,9 @@ export class ClientSession implements FrameTaker {
   #takeWindow(id: number, length: number): ClientStream | null | false {
     const stream = this.#streamOf(id)
     if (stream === false) return false
-    this.#receiveWindow -= length
-    if (this.#receiveWindow < 0) return this.#fail('flow_control')
     this.#received += length
     if (this.#received >= connectionWindow >> 1) {
       this.#output.windowUpdate(0, this.#received)
-      this.#receiveWindow += this.#received
       this.#received = 0
       this.#wantFlush()
     }

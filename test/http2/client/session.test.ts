@@ -265,6 +265,41 @@ test('a request that the origin refuses, or had not seen when it left, is told f
   assert.deepEqual([asked[1]!.body, asked[1]!.isWhole], ['late', true])
 })
 
+test('a stream that the origin resets is not one that it refused', () => {
+  const origin = Origin.greeted()
+  const asked = [origin.ask(), origin.ask()]
+  origin.send(rstStream(1, errorCode.internal))
+  origin.send(headers(3, begun, flag.endHeaders), rstStream(3, errorCode.refusedStream))
+  assert.deepEqual(
+    asked.map(({ fault }) => fault),
+    ['reset', 'reset'],
+  )
+})
+
+test('a body that is shorter or longer than its length fails its stream alone', () => {
+  const origin = Origin.greeted()
+  const asked = [origin.ask(), origin.ask(), origin.ask()]
+  for (const [id, body] of [
+    [1, 'ab'],
+    [3, 'abcd'],
+    [5, 'abc'],
+  ] as const)
+    origin.send(
+      headers(id, [...begun, ['content-length', '3']], flag.endHeaders),
+      data(id, body, flag.endStream),
+    )
+  assert.deepEqual(
+    asked.map(({ fault, isWhole }) => [fault, isWhole]),
+    [
+      ['bad_framing', false],
+      ['bad_framing', false],
+      [null, true],
+    ],
+  )
+  assert.equal(origin.fault, null)
+  assert.equal(codeOf(origin.frames(), 1), errorCode.protocol)
+})
+
 test('a stream that was cancelled may go on for as long as that takes to arrive', () => {
   const origin = Origin.greeted()
   const asked = origin.ask()

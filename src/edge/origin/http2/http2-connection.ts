@@ -151,12 +151,12 @@ export class Http2Connection {
     }
   }
 
-  /** Closes at once; its exchanges hear of it. */
+  /** Closes at once; its exchanges get no more events. */
   close(): void {
     if (this.#isClosed) return
     this.session.leave()
     this.#write()
-    this.#fail(fault('GH_CLOSED'))
+    for (const { lease } of this.#end()) lease.lose()
   }
 
   // ── its exchanges ──
@@ -224,14 +224,20 @@ export class Http2Connection {
 
   #fail(failure: Failure): void {
     if (this.#isClosed) return
-    this.#isClosed = true
     const hasRefused = !this.#hasHeard && this.#owner.hasRefused(this, failure)
+    for (const exchange of this.#end())
+      exchange.fail(hasRefused ? 'handshake' : exchange.lease.phase, failure)
+  }
+
+  /** Closes the connection, and returns the exchanges that it had. */
+  #end(): readonly Http2Exchange[] {
+    this.#isClosed = true
     const exchanges = [...this.#exchanges]
     this.#exchanges.clear()
     this.#owner.counted(-exchanges.length)
     this.session.close()
     this.#socket.destroy()
     this.#owner.closed(this)
-    for (const exchange of exchanges) exchange.fail(hasRefused ? 'handshake' : exchange.lease.phase, failure)
+    return exchanges
   }
 }

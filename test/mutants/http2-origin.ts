@@ -1,0 +1,92 @@
+// Mutations of HTTP/2 to origins.
+
+import type { Mutated } from './mutation.ts'
+
+export const http2Origin: readonly Mutated[] = [
+  {
+    file: 'http2/client/session.ts',
+    tests: ['http2/client/session'],
+    changes: [
+      {
+        text: 'if (stream.receiveWindow < 0) return',
+        becomes: 'if (false) return',
+        breaks: 'an origin may send more than a stream allows',
+        tests: ['wire/http2-origin-failures'],
+      },
+      {
+        text: 'if (this.#strays < 0) return',
+        becomes: 'if (false) return',
+        breaks: 'an origin may send for ever on a stream that was cancelled',
+      },
+      {
+        text: 'if (--this.#idleFrames < 0) this.#break',
+        becomes: 'if (false) this.#break',
+        breaks: 'an origin may flood the gateway with frames that say nothing',
+        tests: ['wire/http2-origin-failures'],
+      },
+      {
+        text: "code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset'",
+        becomes: "'refused'",
+        breaks: 'a request that an origin worked on is sent again, whatever its method',
+      },
+      {
+        text: 'if (stream.id > last && stream.heldEnd === null)',
+        becomes: 'if (stream.heldEnd === null)',
+        breaks: 'what an origin completes behind a GOAWAY is lost',
+      },
+      {
+        text: 'const isWrong = stream.remaining < 0 || (isEnd && stream.remaining > 0)',
+        becomes: 'const isWrong = false',
+        breaks: 'a body that is cut passes for a whole one',
+      },
+      {
+        text: 'if (stream.isPaused || stream.held.length > 0) stream.hold(bytes)\n    else this.#deliver',
+        becomes: 'this.#deliver',
+        breaks: 'a client that does not read has all of a response in memory',
+      },
+      {
+        text: 'if (block.parts.push(part) > mostContinuations) return',
+        becomes: 'if (block.parts.push(part) < 0) return',
+        breaks: 'a head in frames without end holds the connection',
+        tests: ['wire/http2-origin-failures'],
+      },
+    ],
+  },
+  {
+    file: 'http2/client/response-fields.ts',
+    tests: ['wire/http2-origin-failures'],
+    changes: [
+      {
+        text: '!isSound || isOfConnection(id)) this.isMalformed = true\n    else if (!head',
+        becomes: 'isOfConnection(id)) this.isMalformed = true\n    else if (!head',
+        breaks: 'an origin can split the responses of clients of HTTP/1.1',
+      },
+      {
+        text: 'if (status === 101) this.isMalformed = true',
+        becomes: '',
+        breaks: 'a stream passes for a tunnel',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/http2/multiplexed.ts',
+    tests: ['wire/http2-origins'],
+    changes: [
+      {
+        text: 'return !needsHttp1 && this.#clock',
+        becomes: 'return this.#clock',
+        breaks: 'WebSockets fail where their origin speaks HTTP/2',
+      },
+      {
+        text: "if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)",
+        becomes: '',
+        breaks: 'the queue for streams has no end',
+      },
+      {
+        text: 'while (this.#dials.size < worth && this.#owner.room > 0)',
+        becomes: 'while (this.#dials.size < worth)',
+        breaks: 'more connections of HTTP/2 are opened than an origin may have',
+      },
+    ],
+  },
+]
