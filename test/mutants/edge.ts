@@ -360,6 +360,33 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'certificates/ticket-keeper.ts',
+    tests: ['certificates/ticket-keeper'],
+    changes: [
+      {
+        text: 'if (now >= startsAt + period + sessionLifetime) this.#known.delete(id)',
+        becomes: '',
+        breaks: 'a key of TLS sessions is accepted for ever',
+      },
+      {
+        text: 'if (now >= startsAt + period + sessionLifetime + skew)',
+        becomes: 'if (false)',
+        breaks: 'whoever reads the store finds the keys of all TLS sessions ever',
+      },
+    ],
+  },
+  {
+    file: 'tls/ticket-keys.ts',
+    tests: ['wire/tls-clients'],
+    changes: [
+      {
+        text: 'process.nextTick(setKey, context, this.#current)',
+        becomes: '',
+        breaks: 'new TLS sessions are sealed with an old key',
+      },
+    ],
+  },
+  {
     file: 'edge/accept/clients.ts',
     tests: ['edge/accept/clients'],
     changes: [

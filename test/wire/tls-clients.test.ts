@@ -9,7 +9,7 @@ import { X509Certificate } from 'node:crypto'
 import type { TlsConfig } from '../../src/config/config.ts'
 import { newTicketKey } from '../../src/tls/ticket-keys.ts'
 import { Authority } from '../help/certificates.ts'
-import { Edge, type EdgeSettings, edgeConfig, listenAt, recordOf } from '../help/edge.ts'
+import { Edge, type EdgeSettings, edgeConfig, listenAt, recordOf, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { connectTo, request, Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -373,4 +373,21 @@ test('a bug behind a handshake disconnects its client, and leaves nothing counte
   await next.send(request('GET /'))
   assert.equal((await next.response()).text, 'hello')
   assert.equal(edge.events.length, 1)
+})
+
+test('of a resumed session the name of its own handshake counts', async t => {
+  const zoneOf = (host: string) => ({ ...zoneTo([]), name: host, hosts: [host] })
+  const { edge } = await start(t, { zones: [zoneOf('a.shops.test'), zoneOf('b.shops.test')] })
+  const ask = async (servername: string, host: string, session?: Buffer) => {
+    const { wire, socket } = await secure(t, edge, { servername, ...(session && { session }) })
+    await wire.send(`GET / HTTP/1.1\r\nHost: ${host}\r\nAccept: application/json\r\n\r\n`)
+    const { error_code } = recordOf(await wire.response())
+    return { isResumed: socket.isSessionReused(), code: error_code, session: socket.getSession()! }
+  }
+  const { session } = await ask('a.shops.test', 'a.shops.test')
+  // OpenSSL offers a session for its own name only: it is given another one.
+  const renamed = Buffer.from(session.toString('latin1').replace('a.shops.test', 'b.shops.test'), 'latin1')
+  const { isResumed, code } = await ask('b.shops.test', 'a.shops.test', renamed)
+  assert.deepEqual([isResumed, code], [true, 1013])
+  assert.notEqual((await ask('b.shops.test', 'b.shops.test', renamed)).code, 1013)
 })
