@@ -39,7 +39,8 @@ export function readQuestion(body: unknown): Request | readonly Fault[] {
 }
 
 function lineFault(text: string): string | null {
-  return text.length <= longestLine && /^[^\r\n\0]*$/.test(text) && text.isWellFormed()
+  if (!text.isWellFormed()) return 'must not contain lone surrogates'
+  return text.length <= longestLine && /^[^\r\n\0]*$/.test(text)
     ? null
     : `must be one line of at most ${longestLine} characters`
 }
@@ -51,7 +52,6 @@ function certificateFault(text: string): string | null {
 }
 
 function bodyFault(text: string): string | null {
-  return text.length <= longestBody && text.isWellFormed()
-    ? null
-    : `must be text of at most ${longestBody} characters`
+  if (!text.isWellFormed()) return 'must not contain lone surrogates'
+  return text.length <= longestBody ? null : `must be text of at most ${longestBody} characters`
 }
