@@ -1,7 +1,9 @@
-// Drives a proxy with wrk, for measure.ts, soak.ts and scan.ts.
+// Drives a proxy with wrk, or over HTTP/2 with h2load, for measure.ts, soak.ts and scan.ts.
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Call, ROOT } from './call.ts'
-import { run } from './launch.ts'
+import { parseRequestLog } from './h2load-output.ts'
+import { folder, run } from './launch.ts'
 import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
@@ -20,6 +22,8 @@ export interface Drive {
 
 /** Sends a mix to a port of 127.0.0.1 for some seconds, as fast as answers come. */
 export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Drive): Promise<Load> {
+  const { http2Streams } = MIXES[mix] as Mix
+  if (http2Streams !== undefined) return driveHttp2(port, http2Streams, seconds)
   const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`]
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const path = call.revoked ?? (call.unknown && unknownTokens(call.unknown))
@@ -28,4 +32,14 @@ export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Driv
   const url = `${scheme}://127.0.0.1:${port}${call.path}`
   const args = [...load, ...fields, '-s', SCRIPT, url, '--', mix, call.body, ...tokens]
   return parseLoad(await run({ file: 'wrk', args }))
+}
+
+async function driveHttp2(port: number, streams: number, seconds: number): Promise<Load> {
+  const log = join(folder, `h2load-${port}.log`)
+  const clients = streams === 1 ? CONNECTIONS : CONNECTIONS / 16
+  const load = ['-t1', `-c${clients}`, `-m${streams}`, `-D${seconds}`, `--log-file=${log}`]
+  await run({ file: 'h2load', args: [...load, `https://127.0.0.1:${port}/`] })
+  const text = readFileSync(log, 'latin1')
+  rmSync(log)
+  return parseRequestLog(text, seconds)
 }

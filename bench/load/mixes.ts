@@ -17,6 +17,8 @@ export interface Mix {
   readonly streams: number
   /** Whether clients come over TLS. */
   readonly isTls?: true
+  /** Streams that each connection has at a time over HTTP/2, by h2load; missing for HTTP/1.1. */
+  readonly http2Streams?: number
 }
 
 /** Connections that wrk holds. */
@@ -92,6 +94,14 @@ export const MIXES = {
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
   body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
   tls: { ...LOAD, title: 'GET over TLS', peers: TLS_PEERS, isTls: true },
+  h2: { ...LOAD, title: 'GET over HTTP/2 and TLS', peers: TLS_PEERS, isTls: true, http2Streams: 1 },
+  streams: {
+    ...LOAD,
+    title: 'GET over HTTP/2 and TLS, 100 streams a connection',
+    peers: TLS_PEERS,
+    isTls: true,
+    http2Streams: 100,
+  },
   full: { ...HANDSHAKES, title: 'TLS 1.3 handshakes, full, ECDSA P-256' },
   resumed: { ...HANDSHAKES, title: 'TLS 1.3 handshakes, resumed' },
   sse: {

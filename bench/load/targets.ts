@@ -44,6 +44,20 @@ export const TARGETS: readonly Target[] = [
     measured: against('nginx', 'tls', 'cost'),
   },
   {
+    name: 'GET over HTTP/2 and TLS: CPU per request against nginx',
+    bound: 3,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'h2', 'cost'),
+  },
+  {
+    name: 'GET over HTTP/2 and TLS, 100 streams a connection: CPU per request against nginx',
+    bound: 3,
+    sense: 'at most',
+    unit: '×',
+    measured: against('nginx', 'streams', 'cost'),
+  },
+  {
     name: 'TLS handshakes, full: CPU against nginx',
     bound: 1.25,
     sense: 'at most',

@@ -33,7 +33,7 @@ http {
     keepalive_requests 1000000000;
   }
   server {
-    listen 127.0.0.1:${port}${isTls ? ` ssl;\n${tls()}` : ';'}
+    listen 127.0.0.1:${port}${isTls ? ` ssl http2;\n${tls()}` : ';'}
     keepalive_requests 1000000000;
     client_max_body_size 100m;
     location / {

@@ -348,7 +348,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.session.reset(stream, errorCode.internal)
     }
     const isDone = this.session.isDone && !this.session.hasOutput && !this.#isWriting
-    if (isDone && this.#lifetime.isOpen) this.#lifetime.close()
+    if (!isDone || !this.#lifetime.isOpen) return
+    // Whoever broke the rules is not waited for.
+    if (this.#hasFailed) this.#socket.destroySoon()
+    else this.#lifetime.close()
   }
 
   // ── endings ──

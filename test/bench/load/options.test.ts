@@ -14,7 +14,21 @@ function parse(...args: string[]): Options {
 test('without options everything but the soak is measured, in three rounds of two seconds', () => {
   assert.deepEqual(parse(), {
     parts: [
-      ...['get', 'post', 'mixed', 'body1m', 'tls', 'full', 'resumed', 'sse', 'down', 'rules', 'refused'],
+      ...[
+        'get',
+        'post',
+        'mixed',
+        'body1m',
+        'tls',
+        'h2',
+        'streams',
+        'full',
+        'resumed',
+        'sse',
+        'down',
+        'rules',
+        'refused',
+      ],
       ...['chat', 'unknown', 'revoked', 'missing', 'ttft', 'steady', 'client', 'start', 'scan'],
     ],
     peers: PEERS,
