@@ -64,8 +64,8 @@ const ways = {
   needsDocker: /^docker /,
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
-  // Not run: each takes minutes, for a million log entries. Types and imports of these files are checked with all others.
-  measuresPages: /^node bench\/micro\/dashboard\/\w+\.ts$/,
+  // Not run: each takes minutes, for a million log entries or thousands of connections. Types and imports of these files are checked with all others.
+  measuresParts: /^node bench\/micro\/(dashboard|tls)\/\w+\.ts$/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
 } satisfies Readonly<Record<string, RegExp>>
@@ -194,8 +194,8 @@ test('the bench takes the options shown', () => {
   }
 })
 
-test('the benches of pages are there', () => {
-  for (const command of commands(ways.measuresPages))
+test('the benches of parts are there', () => {
+  for (const command of commands(ways.measuresParts))
     assert.ok(existsSync(join(root, command.replace('node ', ''))), command)
 })
 
