@@ -52,7 +52,7 @@ const unspoken = [
   /^method must be an HTTP method$/,
   /^path must begin with \/ and contain /,
   /^ip must be an IP address$/,
-  /^country must be the two letters/,
+  /^country must be (the two letters|a two-letter country code of ISO 3166-1)/,
   /^(accept|headers\..*) must be a valid header field value/s,
   /^headers\..* is not a valid header field name$/s,
   /^page\.html must not/,
