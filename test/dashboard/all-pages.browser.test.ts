@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { routes } from '../../src/dashboard/routes.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { violationsOf } from '../help/axe.ts'
-import { launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { furnish, states } from './fixtures.ts'
 import { openDashboard, type RoleName } from './site.ts'
 
@@ -53,15 +53,6 @@ test('no page links to what its viewer may not see', async t => {
     }
   }
 })
-
-/** What a page has to say where nobody asked: the console, the policy, an exception, a dialog. */
-function complaintsOf(page: Page): readonly string[] {
-  const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('dialog', dialog => complaints.push(dialog.message()))
-  return complaints
-}
 
 /** Opens each page in turn, and asks of it what holds for all. */
 async function visitAll(

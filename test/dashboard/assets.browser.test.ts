@@ -7,7 +7,7 @@ import { Draft } from '../../src/dashboard/parts/draft.ts'
 import { filterBox } from '../../src/dashboard/parts/fields.ts'
 import { confirmation } from '../../src/dashboard/parts/forms.ts'
 import { copyable, time } from '../../src/dashboard/parts/values.ts'
-import { launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { openDashboard } from './site.ts'
 
 let browser: Browser
@@ -26,9 +26,7 @@ async function open(
   const { browse } = await openDashboard(t)
   const context = await browse(browser, options)
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
-  page.on('pageerror', error => complaints.push(String(error)))
+  const complaints = complaintsOf(page)
   let loads = 0
   await page.route('**/page*', route => {
     if (route.request().method() !== 'GET') return route.fulfill({ status: 204 })

@@ -51,12 +51,30 @@ export async function openPage(
   const context = await browser.newContext(options)
   t.after(() => context.close())
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
-  page.on('pageerror', error => complaints.push(String(error)))
+  const complaints = complaintsOf(page)
   await prepare(page)
   await page.goto(await serve(t, served))
   return { page, complaints }
+}
+
+/** Collects what the console, an exception or a dialog of a page has to say from now on, without what `isExpected` knows. */
+export function complaintsOf(
+  page: Page,
+  isExpected: (text: string) => boolean = () => false,
+): readonly string[] {
+  const complaints: string[] = []
+  page.on('console', message => {
+    const text = message.text()
+    // Chromium notes each visitor who is in a field before autofocus was.
+    if (text.startsWith('Autofocus processing was blocked') || isExpected(text)) return
+    complaints.push(text)
+  })
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('dialog', dialog => {
+    complaints.push(dialog.message())
+    void dialog.dismiss()
+  })
+  return complaints
 }
 
 async function serve(t: TestContext, { headers, body }: Served): Promise<string> {

@@ -9,7 +9,7 @@ import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
-import { launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 
@@ -189,7 +189,7 @@ export async function consent(
   decide = async (page: Page) => page.getByRole('button', { name: 'Allow' }).click(),
 ): Promise<URL> {
   const page = await context.newPage()
-  const complaints = watch(page)
+  const complaints = complaintsOf(page)
   await page.goto(url.href)
   await page.getByRole('heading', { name: `${name} asks to act for you` }).waitFor()
   assert.equal(await page.getByRole('checkbox', { name: 'AI Gateway Read' }).isChecked(), true)
@@ -199,13 +199,6 @@ export async function consent(
   const back = new URL(page.url())
   await page.close()
   return back
-}
-
-function watch(page: Page): readonly string[] {
-  const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
-  page.on('pageerror', error => complaints.push(String(error)))
-  return complaints
 }
 
 interface Tokens {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { contrastsIn } from '../help/contrast.ts'
 import { startGateway } from '../help/gateway.ts'
 import { root } from '../help/source.ts'
@@ -17,16 +17,15 @@ before(async () => {
 })
 after(() => browser?.close())
 
-async function openDemo(t: TestContext, options = {}): Promise<{ page: Page; complaints: string[] }> {
+async function openDemo(
+  t: TestContext,
+  options = {},
+): Promise<{ page: Page; complaints: readonly string[] }> {
   const { edge } = await startGateway(t, configuration, { command: 'demo', env })
   const context = await browser.newContext(options)
   t.after(() => context.close())
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', message => {
-    if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
-  })
-  page.on('pageerror', error => complaints.push(String(error)))
+  const complaints = complaintsOf(page, text => text.startsWith('Failed to load resource'))
   await page.goto(edge)
   return { page, complaints }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
-import { launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
 import { startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
@@ -85,16 +85,13 @@ class Person {
   readonly page: Page
   readonly hasScript: boolean
   /** What the console had to say. */
-  readonly complaints: string[] = []
+  readonly complaints: readonly string[]
 
   constructor(page: Page, hasScript: boolean) {
     this.page = page
     this.hasScript = hasScript
-    page.on('pageerror', error => this.complaints.push(String(error)))
-    page.on('console', message => {
-      // The browser notes a form that came back.
-      if (!message.text().includes('status of 422')) this.complaints.push(message.text())
-    })
+    // Chromium notes each form that is refused.
+    this.complaints = complaintsOf(page, text => text.includes('status of 422'))
   }
 
   async follow(name: string): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
-import { launchBrowser } from '../../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../../help/browser.ts'
 import { openDashboard } from '../site.ts'
 
 let browser: Browser
@@ -15,13 +15,8 @@ test('a person mends a rule at the character that is wrong, tries it, and upload
   const site = await openDashboard(t)
   const context = await site.browse(browser, { viewport: { width: 390, height: 800 } })
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('dialog', dialog => complaints.push(dialog.message()))
-  page.on('console', message => {
-    // Notes: a form came back, and where the address leads to a part of the page the focus goes there.
-    if (!/status of 422|Autofocus processing/.test(message.text())) complaints.push(message.text())
-  })
+  // Chromium notes each form that is refused.
+  const complaints = complaintsOf(page, text => text.includes('status of 422'))
   await page.goto(`${site.base}/errors`)
   await page.getByRole('link', { name: 'main' }).click()
   await page.getByRole('link', { name: 'Add a rule' }).click()

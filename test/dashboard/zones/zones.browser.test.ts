@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../../help/browser.ts'
+import { complaintsOf, launchBrowser } from '../../help/browser.ts'
 import { openDashboard } from '../site.ts'
 import { explainWith } from './zone.ts'
 
@@ -16,12 +16,8 @@ test('a person creates rules, moves them, and sees which request they refuse', a
   explainWith(t, site)
   const context = await site.browse(browser)
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('pageerror', error => complaints.push(String(error)))
-  page.on('console', message => {
-    // Chromium notes each form that is refused.
-    if (!/status of 422/.test(message.text())) complaints.push(message.text())
-  })
+  // Chromium notes each form that is refused.
+  const complaints = complaintsOf(page, text => text.includes('status of 422'))
   await page.goto(`${site.base}/zones`)
   await page.getByRole('link', { name: 'main', exact: true }).click()
   await page.getByRole('link', { name: 'Access rules', exact: true }).click()
