@@ -1,11 +1,11 @@
-// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream, or so much that no error can be sent. The only
-// file that knows these cases.
+// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or so much that no error can be sent. The
+// only file that knows these cases.
 
 import type { Operator } from '../config/custom-errors-config.ts'
 import { ruleIdOf } from '../config/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
 import { composeEventForAi, composeForAi, composeShared } from '../errors/compose-ai.ts'
-import { composeForGrpc } from '../errors/compose-grpc.ts'
+import { composeForGrpc, composeTrailersForGrpc } from '../errors/compose-grpc.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
@@ -22,6 +22,9 @@ export function answer(x: Exchange, refusal: Refusal): void {
   x.refusal = refusal
   if (x.stage === 'none') return respond(x, refusal)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
+  // Behind a length that was announced, fewer bytes are no response.
+  if (x.responseFraming === 'chunked' && isGrpc(x.head))
+    return x.client.cutOff(x, true, trailersOf(x, refusal))
   const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
   if (mayAddEvent) writeLastEvent(x, refusal)
   x.client.cutOff(x, mayAddEvent)
@@ -90,6 +93,10 @@ function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {
     (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??
     compose(refusal, occasionOf(x), options)
   )
+}
+
+function trailersOf(x: Exchange, refusal: Refusal): string[] {
+  return composeTrailersForGrpc(refusal, occasionOf(x), x.plane)
 }
 
 function operatorOf({ zone, snapshot }: Exchange): Operator | null {

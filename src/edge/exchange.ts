@@ -106,8 +106,8 @@ export interface Client {
   pauseBody(): void
   /** Ends the exchange: the response is complete. */
   finish(exchange: Exchange): void
-  /** Ends the exchange and the connection so that the client sees the truncation; with `gently`, what is written already is flushed first. */
-  cutOff(exchange: Exchange, gently: boolean): void
+  /** Ends the exchange, and the connection where that takes it, so that the client sees the truncation; with `gently`, what is written already is flushed first. Trailers that name the failure come over HTTP/2 in place of a reset. */
+  cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
   abandon(exchange: Exchange): void
 }

@@ -12,17 +12,19 @@ export function isGrpc({ version, fields, ids }: RequestHead): boolean {
 
 const callType = /^application\/grpc(?:$|[+;\t ])/i
 
-/** Returns the ms that the client gives a call; 0 where it sets no limit that can be read. */
+/** Returns the ms that the client gives a call, from its request to its trailers; Infinity where it sets no limit that can be read. */
 export function callTimeout({ fields }: RequestHead): number {
   for (let i = 0; i < fields.length; i += 2)
     if (equalsIgnoreCase(fields[i]!, 'grpc-timeout')) return timeoutOf(fields[i + 1]!)
-  return 0
+  return Number.POSITIVE_INFINITY
 }
 
 /** Reads at most 8 digits and a unit. A call that has no time left still has the shortest. */
 function timeoutOf(value: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? []
-  return digits === undefined ? 0 : Math.max(1, Number(digits) * units[unit as keyof typeof units])
+  return digits === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(1, Number(digits) * units[unit as keyof typeof units])
 }
 
 const units = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 } as const

@@ -1,4 +1,5 @@
-// Composes responses to refused gRPC calls: a status in the place of trailers and no body, as every gRPC client reads it ("Trailers-Only").
+// Composes responses to refused gRPC calls: a status in the place of trailers and no body, as every gRPC client reads it ("Trailers-Only"), or as the trailers of
+// a response that has begun.
 
 import { errorRows } from './catalogue.ts'
 import { type Occasion, problem } from './problem.ts'
@@ -24,19 +25,24 @@ export function composeForGrpc(
   { documentation }: { readonly documentation: string },
 ): ErrorResponse {
   const { detail, retry_after: retryAfter } = problem(refusal, occasion, documentation)
-  const headers = [
-    'Content-Type',
-    'application/grpc',
-    'grpc-status',
-    String(grpcStatusOf(errorRows[refusal.error].status)),
-    'grpc-message',
-    encoded(detail),
-    'svc-ray',
-    occasion.ray,
-  ]
+  const headers = ['Content-Type', 'application/grpc', ...statusOf(refusal, detail), 'svc-ray', occasion.ray]
   // A client that retries does so no sooner.
   if (retryAfter !== undefined) headers.push('grpc-retry-pushback-ms', String(retryAfter * 1000))
   return { status: 200, reason: 'OK', headers, body: '' }
+}
+
+/** Composes the trailers of a gRPC call that fails behind the head of its response: name, value, name, value … */
+export function composeTrailersForGrpc(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: { readonly documentation: string },
+): string[] {
+  return statusOf(refusal, problem(refusal, occasion, documentation).detail)
+}
+
+function statusOf(refusal: Refusal, detail: string): string[] {
+  const status = grpcStatusOf(errorRows[refusal.error].status)
+  return ['grpc-status', String(status), 'grpc-message', encoded(detail)]
 }
 
 /** Returns the gRPC status for that of HTTP: what the mapping of gRPC says of it, and what is closer where that is known of this gateway. */

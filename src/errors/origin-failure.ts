@@ -73,6 +73,8 @@ const faults = {
   GH_RESPONSE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
   GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...faultless, ...timeout }),
   GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
+  /** The time that a client gave its gRPC call. */
+  GH_CALL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
   /** A stream of HTTP/2 that the origin refused, or that it had not seen when it said that it takes no more: nothing was done with the request (RFC 9113 section 8.7). */
   GH_REFUSED_STREAM: row({}, { ...loss, isUnprocessed: true }),

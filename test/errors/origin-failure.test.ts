@@ -90,8 +90,10 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     GH_BAD_FRAMING: 'origin_bad_gateway',
     GH_BAD_UPGRADE: 'origin_bad_gateway',
     GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
+    GH_CALL_TIMEOUT: 'origin_gateway_timeout',
   },
   receive: {
+    GH_CALL_TIMEOUT: 'origin_gateway_timeout',
     GH_IDLE_TIMEOUT: 'origin_response_timeout',
     GH_BAD_ANSWER: 'origin_bad_gateway',
     GH_BAD_FRAMING: 'origin_bad_gateway',
@@ -164,8 +166,8 @@ test('the member is to blame, but not for queues, addresses, the time of all and
     ],
     handshake: ['GH_TOTAL_TIMEOUT'],
     send: ['GH_TOTAL_TIMEOUT'],
-    wait: ['GH_TOTAL_TIMEOUT'],
-    receive: ['GH_IDLE_TIMEOUT'],
+    wait: ['GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'],
+    receive: ['GH_CALL_TIMEOUT', 'GH_IDLE_TIMEOUT'],
   })
 })
 
@@ -185,6 +187,7 @@ test('what says more of a failure than its error', () => {
   assert.deepEqual(
     such(({ row }) => row.isTimeout),
     [
+      'GH_CALL_TIMEOUT',
       'GH_CONNECT_TIMEOUT',
       'GH_HANDSHAKE_TIMEOUT',
       'GH_IDLE_TIMEOUT',

@@ -46,7 +46,7 @@ type Done = (error: ServiceError | null, response?: Buffer) => void
 export interface EchoClient {
   unary(request: Buffer, metadata: Metadata, options: { deadline?: number }, done: Done): ClientUnaryCall
   collect(done: Done): ClientWritableStream<Buffer>
-  spread(request: Buffer): ClientReadableStream<Buffer>
+  spread(request: Buffer, metadata?: Metadata): ClientReadableStream<Buffer>
   both(): ClientDuplexStream<Buffer, Buffer>
   close(): void
 }

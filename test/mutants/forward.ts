@@ -37,10 +37,16 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/slow-readers', 'wire/timeouts'],
       },
       {
-        text: "if (isTotal) this.lost('wait', fault('GH_TOTAL_TIMEOUT'), false)\n    else",
+        text: "if (!attempt?.isRelaying && now >= this.#totalDeadline) return this.#overdue('GH_TOTAL_TIMEOUT')",
         becomes: '',
         breaks: 'no total timeout ends a request',
         tests: ['wire/ejection'],
+      },
+      {
+        text: 'return Math.min(this.#attempt.deadline, this.#callDeadline)',
+        becomes: 'return this.#attempt.deadline',
+        breaks: 'a gRPC call goes on behind the deadline of its client',
+        tests: ['wire/grpc'],
       },
       {
         text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)',

@@ -98,8 +98,9 @@ test('a server that dies in the middle of a stream fails that call visibly, and 
   spread.on('data', () => messages++)
   await turnsUntil(() => messages === 100)
   between.sockets[0]!.resetAndDestroy()
-  const { code } = await failed.promise
-  assert.notEqual(code, status.OK)
+  const { code, details } = await failed.promise
+  assert.equal(code, status.UNAVAILABLE)
+  assert.match(details, /origin|server|site/i)
   assert.equal(await unary(client, 'on'), 'on')
   assert.equal(edge.metrics.originConnections.value, 1)
 })

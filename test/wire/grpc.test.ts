@@ -14,6 +14,9 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { data, headers, startHttp2Origin } from '../help/http2-origin.ts'
+import { rstStream } from '../help/http2.ts'
 import { deadOrigin } from '../help/origin.ts'
 import { type EchoClient, grpcClient, startGrpc } from '../help/grpc.ts'
 import { until } from '../help/until.ts'
@@ -47,7 +50,9 @@ async function start(t: TestContext, settings: EdgeSettings = {}) {
     },
     async spread(call: ServerWritableStream<Buffer, Buffer>) {
       call.on('cancelled', () => seen.cancelled++)
-      const count = Number(call.request.toString())
+      const text = call.request.toString()
+      if (text === 'hang') return void call.write(Buffer.from('one'))
+      const count = Number(text)
       for (let i = 0; i < count && !call.cancelled; i++)
         if (!call.write(Buffer.alloc(10_000, i)))
           await Promise.race([once(call, 'drain'), once(call, 'cancelled')])
@@ -150,6 +155,75 @@ test('a server hears that a call was cancelled, or is past its deadline', async 
   await until(() => seen.cancelled === 2)
   await until(() => edge.accesses.length === 2)
 })
+
+/** Makes a call that hangs behind its first message; the client keeps no deadline by itself. */
+async function hang(client: EchoClient): Promise<ServiceError> {
+  const metadata = new Metadata()
+  metadata.set('grpc-timeout', '400m')
+  const stream = client.spread(Buffer.from('hang'), metadata)
+  const failed = Promise.withResolvers<ServiceError>()
+  stream.on('error', failed.resolve)
+  assert.equal(String((await once(stream, 'data'))[0]), 'one')
+  return failed.promise
+}
+
+test('a call that is past its deadline in mid stream ends with a status, and its server hears of it', async t => {
+  // Told of the deadline, the server would keep it by itself.
+  const requestHeaders = [{ name: 'grpc-timeout', value: null }]
+  const { client, seen, edge } = await start(t, {
+    route: { rewrite: { path: null, requestHeaders, responseHeaders: [] } },
+  })
+  const { code, details } = await hang(client)
+  assert.equal(code, status.DEADLINE_EXCEEDED)
+  assert.match(details, /origin|server|site/i)
+  await until(() => seen.cancelled === 1)
+  await until(() => edge.accesses.length === 1)
+  assert.equal(edge.accesses[0]!.status, 200)
+  assert.equal(edge.metrics.originStreams.value, 0)
+})
+
+test('the stream of a call that is past its deadline is reset as cancelled', async t => {
+  const reset = Promise.withResolvers<number>()
+  const origin = await startHttp2Origin(t, async wire => {
+    const stream = await wire.request()
+    wire.send(responseHead(stream), data(stream, Buffer.from('\0\0\0\0\x03one')))
+    reset.resolve((await wire.next(frameType.rstStream))!.payload.readUInt32BE(0))
+  })
+  const { client } = await before(t, origin.url)
+  assert.equal((await hang(client)).code, status.DEADLINE_EXCEEDED)
+  assert.equal(await reset.promise, errorCode.cancel)
+})
+
+test('a call that is cut in the middle of a message ends with a status, but not behind a length', async t => {
+  for (const [length, code] of [
+    [null, status.UNAVAILABLE],
+    ['100', status.INTERNAL],
+  ] as const) {
+    const hasBegun = Promise.withResolvers<void>()
+    const origin = await startHttp2Origin(t, async wire => {
+      const stream = await wire.request()
+      wire.send(responseHead(stream, length), data(stream, Buffer.from('\0\0\0\0\x03on')))
+      await hasBegun.promise
+      wire.send(rstStream(stream, errorCode.internal))
+    })
+    const { client } = await before(t, origin.url)
+    const stream = client.spread(Buffer.from(''))
+    const failed = Promise.withResolvers<ServiceError>()
+    stream.on('error', failed.resolve)
+    stream.on('metadata', hasBegun.resolve)
+    stream.resume()
+    assert.equal((await failed.promise).code, code)
+  }
+})
+
+function responseHead(stream: number, length: string | null = null): Buffer {
+  const fields: [string, string][] = [
+    [':status', '200'],
+    ['content-type', 'application/grpc'],
+  ]
+  if (length !== null) fields.push(['content-length', length])
+  return headers(stream, fields, flag.endHeaders)
+}
 
 test('a call that the gateway refuses has a status that says why', async t => {
   const { client } = await before(t, deadOrigin().url)

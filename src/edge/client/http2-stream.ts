@@ -128,9 +128,10 @@ export class StreamClient implements Client, ResponseSink {
     if (isTunnel) this.#session.end(this.stream, null)
   }
 
-  cutOff(x: Exchange, gently: boolean): void {
+  cutOff(x: Exchange, gently: boolean, trailers?: readonly string[]): void {
     this.#conclude(x)
-    if (gently) this.#connection.resetBehind(this.stream)
+    if (trailers !== undefined) this.#session.end(this.stream, trailers)
+    else if (gently) this.#connection.resetBehind(this.stream)
     else this.#session.reset(this.stream, errorCode.internal)
   }
 

@@ -1,6 +1,6 @@
 // Step 12: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
-import { type Failure, fault } from '../../errors/origin-failure.ts'
+import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
@@ -41,6 +41,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   #redirectBody: RedirectBody | null = null
   /** Monotonic ms by which the head of a response must have come, over all attempts; counted from the first. */
   #totalDeadline = Number.POSITIVE_INFINITY
+  /** Monotonic ms by which the client wants its gRPC call to be over. */
+  #callDeadline = Number.POSITIVE_INFINITY
   #hasAskedAgain = false
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
@@ -66,9 +68,10 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   // Events on the client's side, and deadlines.
 
   get deadline(): number {
-    if (this.#attempt?.isRelaying) return this.#attempt.deadline
+    if (this.#attempt?.isRelaying) return Math.min(this.#attempt.deadline, this.#callDeadline)
     const stage = this.#attempt ?? this.#redirectBody
-    return Math.min(stage === null ? this.waitDeadline : stage.deadline, this.#totalDeadline)
+    const deadline = stage === null ? this.waitDeadline : stage.deadline
+    return Math.min(deadline, this.#totalDeadline, this.#callDeadline)
   }
 
   body(bytes: Buffer): void {
@@ -102,13 +105,20 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   expire(): void {
     const attempt = this.#attempt
+    const now = this.#x.plane.clock.monotonic()
+    if (now >= this.#callDeadline) return this.#overdue('GH_CALL_TIMEOUT')
     if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
-    const isTotal = !attempt?.isRelaying && this.#x.plane.clock.monotonic() >= this.#totalDeadline
+    if (!attempt?.isRelaying && now >= this.#totalDeadline) return this.#overdue('GH_TOTAL_TIMEOUT')
     const stage = attempt ?? this.#redirectBody
-    if (stage !== null && !isTotal) return stage.expire()
+    if (stage !== null) return stage.expire()
     this.#letGo()
-    if (isTotal) this.lost('wait', fault('GH_TOTAL_TIMEOUT'), false)
-    else this.lost('connect', fault('GH_CONNECT_TIMEOUT'), true)
+    this.lost('connect', fault('GH_CONNECT_TIMEOUT'), true)
+  }
+
+  #overdue(way: OriginFault): void {
+    const phase = this.#attempt?.isRelaying ? 'receive' : 'wait'
+    this.#letGo()
+    this.lost(phase, fault(way), false)
   }
 
   // What becomes of an attempt, and of the wait for a connection.
@@ -122,7 +132,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   connect(fresh: boolean): void {
     this.#attempt = null
     this.#redirectBody = null
-    if (this.#totalDeadline === Number.POSITIVE_INFINITY) this.#totalDeadline = this.#deadlineOfAll()
+    if (this.#totalDeadline === Number.POSITIVE_INFINITY) this.#setDeadlines()
     this.ask(fresh, this.#body)
   }
 
@@ -256,10 +266,10 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     return true
   }
 
-  #deadlineOfAll(): number {
+  #setDeadlines(): void {
     const x = this.#x
-    const total = deadlineIn(x, this.timeouts.total)
-    return isGrpc(x.head) ? Math.min(total, deadlineIn(x, callTimeout(x.head))) : total
+    this.#totalDeadline = deadlineIn(x, this.timeouts.total)
+    if (isGrpc(x.head)) this.#callDeadline = x.startedAt + callTimeout(x.head)
   }
 
   #letGo(): void {

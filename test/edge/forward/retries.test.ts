@@ -97,6 +97,7 @@ const failures: Readonly<Record<string, (phase: Phase, hasAnother: boolean) => b
   GH_PROHIBITED_ADDRESS: () => false,
   GH_OWN_ADDRESS: () => false,
   GH_TOTAL_TIMEOUT: () => false,
+  GH_CALL_TIMEOUT: () => false,
   GH_IDLE_TIMEOUT: () => false,
   GH_CLOSED: ownOnceNamed,
 }
