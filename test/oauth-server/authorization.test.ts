@@ -215,6 +215,20 @@ test('consent is remembered until scopes grow, and asked for again where the app
     await pageOf(browser, ask(app.client, { scope: 'openid', prompt }))
 })
 
+test('a remembered consent does not lead on while the account requires a second factor that the person lacks', async t => {
+  const site = await startSite(t)
+  const { account, app, browser } = await visit(site)
+  await authorize(site, browser, ask(app.client))
+  await site.store.accounts.update(account, { enforceTwoFactor: true })
+  const asking = await askedOf(site, browser, ask(app.client))
+  assert.ok(asking.kind === 'refused')
+  assert.equal(asking.reason, 'no second factor')
+  const silent = await answerOf(browser, ask(app.client, { prompt: 'none' }))
+  assert.deepEqual([silent.error, silent.code], ['consent_required', undefined])
+  await site.store.accounts.update(account, { enforceTwoFactor: false })
+  assert.ok((await answerOf(browser, ask(app.client))).code)
+})
+
 test('a public client that any program on the device can pose as is confirmed each time, however much was allowed before', async t => {
   const site = await startSite(t)
   const shared = [

@@ -2,8 +2,10 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { newId } from '../../base/id.ts'
+import { lacksSecondFactor } from '../../people/second-factor.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { everybody } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
 import { faultOfStanding } from '../standing.ts'
 
@@ -41,9 +43,11 @@ export class Consents {
   async covering(client: OAuthClient, user: string, asked: Asked): Promise<OAuthGrant | null> {
     const found: OAuthGrant[] = []
     for await (const grant of this.#of(client, user)) {
+      const { account } = grant
       if (!covers(grant, client, asked)) continue
-      if ((await faultOfStanding(this.#store, { client, user, account: grant.account })) === null)
-        found.push(grant)
+      if ((await faultOfStanding(this.#store, { client, user, account })) !== null) continue
+      // Whom an account has come to require a second factor of is told so before the app gets tokens that open nothing.
+      if (!(await this.#isShut(user, account))) found.push(grant)
     }
     return found.length === 1 ? found[0]! : null
   }
@@ -61,6 +65,16 @@ export class Consents {
       if (isKept) return grant
     }
     throw new Error('the consent could not be kept: others keep writing it')
+  }
+
+  /** Whether a user lacks the second factor that an account requires. */
+  async #isShut(user: string, account: string): Promise<boolean> {
+    if (account === everybody) return false
+    const [kept, found] = await Promise.all([
+      this.#store.users.get(everybody, user),
+      this.#store.accounts.get(account),
+    ])
+    return kept !== null && found !== null && lacksSecondFactor(kept.record, found)
   }
 
   async *#of(client: OAuthClient, user: string): AsyncIterable<OAuthGrant> {
