@@ -210,7 +210,7 @@ async function callOf(
 ): Promise<Call | ApiResponse> {
   const strays = row.query === null ? [] : strayParameters(query, row.query ?? [])
   if (strays.length > 0) return failures(strays)
-  const { contentType, readBody, ray, ifMatch, idempotencyKey } = requester
+  const { contentType, readBody, ray, ifMatch, ifNoneMatch, idempotencyKey } = requester
   const { body: kind = null } = row
   const isRead = kind !== null || takesNoBody(row)
   const input = isRead ? await readInput(kind, contentType, readBody) : noInput
@@ -228,6 +228,7 @@ async function callOf(
     address: addressOf(requester),
     ray,
     ifMatch,
+    ifNoneMatch,
     idempotencyKey,
     params,
     query,

@@ -13,6 +13,8 @@ export interface Requester extends Sender {
   readonly contentType: string | null
   /** All If-Match fields as one list. */
   readonly ifMatch: string | null
+  /** All If-None-Match fields as one list. */
+  readonly ifNoneMatch: string | null
   /** Null when absent; empty when there are several. */
   readonly idempotencyKey: string | null
   /** The token that its connection showed last. */

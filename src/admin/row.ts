@@ -37,7 +37,7 @@ export interface Row {
   /** What must come as the body; none when left out. */
   readonly body?: BodyKind
   /** The request header fields that it obeys beside those of every row, for the document. */
-  readonly headers?: readonly ('if-match' | 'idempotency-key')[]
+  readonly headers?: readonly ('if-match' | 'if-none-match' | 'idempotency-key')[]
 }
 
 /** A row of an account, which its path names. */
@@ -109,6 +109,8 @@ export interface Call {
   readonly address: string
   readonly ray: string
   readonly ifMatch: string | null
+  /** All If-None-Match fields as one list. */
+  readonly ifNoneMatch: string | null
   readonly idempotencyKey: string | null
 }
 

@@ -59,6 +59,7 @@ export interface Question {
   readonly body?: unknown
   readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
+  readonly ifNoneMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
 }
 
@@ -131,10 +132,8 @@ export class AdminServer {
   }
 
   /** Responds to code of this process, which has seen to who the caller is, as to a request with their token: by the same rows, rules and limits, with the same audit. */
-  askAs(
-    caller: Token,
-    { method, target, sender, body, contentType = 'application/json', ifMatch, idempotencyKey }: Question,
-  ): Promise<ApiResponse> {
+  askAs(caller: Token, question: Question): Promise<ApiResponse> {
+    const { method, target, sender, body, contentType = 'application/json' } = question
     const isText = contentType !== 'application/json' && typeof body === 'string'
     const bytes = Buffer.from(body === undefined ? '' : isText ? body : JSON.stringify(body))
     return this.#router.respond(
@@ -145,8 +144,9 @@ export class AdminServer {
         accept: null,
         authorization: null,
         contentType: body === undefined ? null : contentType,
-        ifMatch: ifMatch ?? null,
-        idempotencyKey: idempotencyKey ?? null,
+        ifMatch: question.ifMatch ?? null,
+        ifNoneMatch: question.ifNoneMatch ?? null,
+        idempotencyKey: question.idempotencyKey ?? null,
         caller,
         readBody: async most => (bytes.length > most ? null : bytes),
       },
@@ -325,6 +325,7 @@ function requesterOf(request: IncomingMessage, sender: Sender, shown: Shown): Re
     authorization: onlyOne(request, 'authorization'),
     contentType: headers['content-type'] ?? null,
     ifMatch: headers['if-match'] ?? null,
+    ifNoneMatch: headers['if-none-match'] ?? null,
     idempotencyKey: onlyOne(request, 'idempotency-key'),
     ...sender,
     shown,

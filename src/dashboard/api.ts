@@ -19,6 +19,7 @@ export type AskApi = (question: {
   /** That of a body which is text; JSON by default. */
   readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
+  readonly ifNoneMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
 }) => Promise<ApiResponse>
 
@@ -64,6 +65,8 @@ type Result<T> = Success<T> | Failure
 interface Conditions {
   /** It is made only if that is still the tag of what is changed; else the status is 412. */
   readonly ifMatch?: string | undefined
+  /** It is made only if nothing is there with such a tag, or nothing at all with `*`; else the status is 412. */
+  readonly ifNoneMatch?: string | undefined
   /** It is made once under this key, and its result is the same whenever it is sent again. */
   readonly idempotencyKey?: string | undefined
 }

@@ -323,7 +323,7 @@ export const apiFaults = {
     code: 10420,
     status: 412,
     sentence: 'Precondition failed: this has changed since you read it; read it again before you change it',
-    when: 'The resource has changed: its etag no longer matches If-Match.',
+    when: 'The resource has changed: its etag no longer matches If-Match, or matches If-None-Match.',
   },
   response_unreadable: {
     code: 10421,

@@ -19,6 +19,7 @@ const requester: Requester = {
   authorization: null,
   contentType: null,
   ifMatch: null,
+  ifNoneMatch: null,
   idempotencyKey: null,
   peer: '',
   isDirect: true,

@@ -63,7 +63,7 @@ export const admin: readonly Mutated[] = [
         breaks: 'a change overwrites what its sender has not seen',
       },
       {
-        text: 'if (tag !== undefined && isWeak === undefined) tags.push(tag)',
+        text: 'if (tag !== undefined && (countsWeak || isWeak === undefined)) tags.push(tag)',
         becomes: 'if (tag !== undefined) tags.push(tag)',
         breaks: 'a weak tag matches',
       },

@@ -13,7 +13,7 @@ import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'
-import { etagOf, unmet } from '../request/precondition.ts'
+import { etagOf, unmet, unmetByNone } from '../request/precondition.ts'
 
 /** Responds with those that are set, without their HTML. */
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
@@ -44,10 +44,11 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
   const html = call.body as string
   if (html.trim() === '') return blank
   if (hasTooManyTokens(html)) return tooManyTokens
-  const { now, zone, ifMatch } = call
+  const { now, zone, ifMatch, ifNoneMatch } = call
   const name = { account: zoneOwner, id: `${zone.name}/${type}` }
   const make = (kept: ErrorPage | null) => {
-    const refusal = unmet(ifMatch, kept && revisionOf(kept))
+    const revision = kept && revisionOf(kept)
+    const refusal = unmet(ifMatch, revision) ?? unmetByNone(ifNoneMatch, revision)
     if (refusal !== null) return refusal
     const createdAt = kept?.createdAt ?? now
     // Later than before, whatever the clocks say, since states are told apart by it.

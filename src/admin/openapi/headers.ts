@@ -59,6 +59,11 @@ export const parameters = {
     'Etags, or `*`. Nothing is changed unless the resource has one of them.',
     text,
   ),
+  'if-none-match': field(
+    'If-None-Match',
+    '`*` sets it only if there is none yet; etags, only if it has none of them.',
+    text,
+  ),
   'idempotency-key': field(
     'Idempotency-Key',
     'The same key within 24 hours gets the same response; nothing is done twice.',

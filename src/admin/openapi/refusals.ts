@@ -94,11 +94,19 @@ const noJson = noneOf(jsonBody.type)
 
 /** What a header field of the request can bring about. */
 function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): readonly Refusal[] {
-  return name === 'if-match' ? ofIfMatch : [...ofIdempotencyKey, ...(hasBody ? [otherBody] : [])]
+  switch (name) {
+    case 'if-match':
+      return ofIfMatch
+    case 'if-none-match':
+      return ofIfNoneMatch
+    case 'idempotency-key':
+      return [...ofIdempotencyKey, ...(hasBody ? [otherBody] : [])]
+  }
 }
 
 const stale = refusal('stale', ['etag'])
 const ofIfMatch = [refusals(['invalid'], 'If-Match is not a list of etags.'), stale]
+const ofIfNoneMatch = [refusals(['invalid'], 'If-None-Match is not a list of etags.'), stale]
 const ofIdempotencyKey = [
   refusals(['invalid'], 'Idempotency-Key is invalid.'),
   refusal('response_unreadable'),

@@ -1,4 +1,4 @@
-// If-Match (RFC 9110 section 13.1.1): a change only of what the caller has seen.
+// If-Match and If-None-Match (RFC 9110 section 13.1): a change only of what the caller has seen, or only where there is nothing yet.
 
 import { type ApiResponse, failure, withHeaders } from '../envelope.ts'
 
@@ -22,8 +22,18 @@ export function unmet(ifMatch: string | null, current: Revision | null): ApiResp
   return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
 }
 
-/** Reads the strong tags of a list, since a weak one matches nothing here; null where it is no list of tags. */
-export function parseIfMatch(field: string): readonly string[] | '*' | null {
+/** Refuses what is to be set where If-None-Match is there and names the tag of what there is now, or anything with `*` (412), or is none (400); null lets it pass. */
+export function unmetByNone(ifNoneMatch: string | null, current: Revision | null): ApiResponse | null {
+  if (ifNoneMatch === null) return null
+  const tags = parseIfMatch(ifNoneMatch, true)
+  if (tags === null) return malformedNone
+  if (current === null) return null
+  const headers = etagOf(current)
+  return tags === '*' || tags.includes(headers.etag!) ? withHeaders(failure('stale'), headers) : null
+}
+
+/** Reads the strong tags of a list, and the weak ones only where they count, which If-Match has match nothing; null where it is no list of tags. */
+export function parseIfMatch(field: string, countsWeak = false): readonly string[] | '*' | null {
   if (field.trim() === '*') return '*'
   const tags: string[] = []
   member.lastIndex = 0
@@ -33,7 +43,7 @@ export function parseIfMatch(field: string): readonly string[] | '*' | null {
     if (found === null) return null
     const [, isWeak, tag] = found
     hasAny ||= tag !== undefined
-    if (tag !== undefined && isWeak === undefined) tags.push(tag)
+    if (tag !== undefined && (countsWeak || isWeak === undefined)) tags.push(tag)
   }
   return hasAny ? tags : null
 }
@@ -43,3 +53,4 @@ const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 const gone = failure('stale')
 const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags such as "7"')
+const malformedNone = failure('invalid', 'If-None-Match', 'must be * or a list of entity tags such as "7"')

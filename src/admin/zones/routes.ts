@@ -60,7 +60,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: page,
     permission: 'Custom Errors Write',
     body: htmlBody,
-    headers: ['if-match'],
+    headers: ['if-match', 'if-none-match'],
     handle: setErrorPage,
   },
   {

@@ -43,9 +43,8 @@ export const setPage: Handler = async ask => {
   const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
   const overtaken = (tag: string | null) => formView(ask, type, new Draft(kept).overtaken({}, tag ?? ''))
   // Where there was none, the form has no tag: one that is there now is somebody else's.
-  const there = draft.etag === '' ? await ask.api.get<ErrorPage>(pageOf(ask)) : null
-  if (there?.ok) return overtaken(there.etag)
-  const set = await ask.api.putText(pageOf(ask), text, 'text/html', { ifMatch: draft.etag || undefined })
+  const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }
+  const set = await ask.api.putText(pageOf(ask), text, 'text/html', seen)
   if (set.ok)
     return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type.type), 'error-page-set'))
   if (set.status === 412) {

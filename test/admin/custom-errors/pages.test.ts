@@ -58,6 +58,17 @@ test('a page is replaced and deleted only as it was seen, where If-Match says so
   assert.equal((await remove(first)).status, 404)
 })
 
+test('a page is made only where there is none, where If-None-Match says so', async t => {
+  const { ask, put } = await start(t)
+  const make = (text: string) => put('waf_block', text, { ...asHtml, 'if-none-match': '*' })
+  const made = await Promise.all([make('<p>x'), make('<p>y')])
+  assert.deepEqual(made.map(({ status }) => status).sort(), [200, 412])
+  const { json, headers } = await ask('GET', `${path}/waf_block`)
+  assert.equal(json.result.html, made[0]!.status === 200 ? '<p>x' : '<p>y')
+  assert.equal((await make('<p>z')).headers.get('etag'), headers.get('etag'))
+  assert.equal((await put('waf_block', '<p>z', { ...asHtml, 'if-none-match': 'none' })).status, 400)
+})
+
 test('every type of page can be set, and no other', async t => {
   const { ask, put } = await start(t)
   for (const type of errorPageTypes) assert.equal((await put(type, html)).status, 200, type)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { etagOf, parseIfMatch, unmet } from '../../../src/admin/request/precondition.ts'
+import { etagOf, parseIfMatch, unmet, unmetByNone } from '../../../src/admin/request/precondition.ts'
 
 const client = { revision: 7 }
 const statusFor = (field: string) => unmet(field, client)?.status ?? null
@@ -17,6 +17,18 @@ test('another tag or a weak one is 412 with the current tag', () => {
   const refusal = unmet('"6"', client)
   assert.equal(refusal?.headers.etag, '"7"')
   assert.equal(JSON.parse(refusal!.body).errors[0].code, 10420)
+})
+
+test('what is to be new passes If-None-Match unless there is something with such a tag', () => {
+  for (const field of [null, '*', '"7"']) assert.equal(unmetByNone(field, null), null, String(field))
+  for (const field of [null, '"6"', 'W/"6","8"', '"aW/","6"'])
+    assert.equal(unmetByNone(field, client), null, String(field))
+  for (const field of ['*', '"7"', 'W/"7"', '"6", W/"7"']) {
+    const refusal = unmetByNone(field, client)
+    assert.deepEqual([refusal?.status, refusal?.headers.etag], [412, '"7"'], field)
+  }
+  for (const field of ['', '7', '*,"7"'])
+    for (const current of [client, null]) assert.equal(unmetByNone(field, current)?.status, 400, field)
 })
 
 test('an invalid list of tags is 400', () => {
