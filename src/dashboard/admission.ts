@@ -201,7 +201,8 @@ export class Admission {
       sections: this.#sectionsOf(id, person),
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
       visit: visitOf(known),
-      isAlone: known.request.headers['sec-fetch-dest'] === 'document',
+      isAlone: isAlone(known),
+      framePathOf: path => `${path}?${frameField}=${formToken(session, frameOf(path))}`,
       now: this.#parts.clock.now(),
       origin,
       issuer: this.#parts.issuer(),
@@ -273,6 +274,21 @@ function onwardFrom({ show }: Route, { path, account }: Ask) {
 /** Returns the path of the form that a route takes, to which its token is bound. */
 function formPathOf({ isBesideForm = false }: Route, path: string): string {
   return isBesideForm ? path.slice(0, path.lastIndexOf('/')) : path
+}
+
+const frameField = 'frame'
+
+/** Returns what the proof of a frame is bound to: no form has such a path. */
+function frameOf(path: string): string {
+  return `${path}?${frameField}`
+}
+
+/** Whether a page is opened by itself. Browsers say so but for plain HTTP beyond this machine (Fetch Metadata): there a frame of ours proves itself, and a form leads into one. */
+function isAlone({ request, url, session }: Request): boolean {
+  const dest = request.headers['sec-fetch-dest']
+  if (dest !== undefined) return dest === 'document'
+  if (request.method === 'POST') return false
+  return !isFormToken(url.searchParams.get(frameField) ?? undefined, session, frameOf(url.pathname))
 }
 
 function isSecure({ origin }: Request): boolean {

@@ -27,7 +27,7 @@ export interface Ask {
   /** The management API, as this person may ask it. */
   readonly api: Api
   readonly visit: Visit
-  /** Whether a browser says that it shows the response by itself, and not in a frame (Fetch Metadata, Sec-Fetch-Dest). */
+  /** Whether the response is shown by itself, and not in a frame of one of our pages. */
   readonly isAlone: boolean
   /** Ms since the epoch. */
   readonly now: number
@@ -39,6 +39,8 @@ export interface Ask {
   readonly entrance: Entrance | null
   /** Whether the person may do this in the account: what they may not is not drawn. */
   may(permission: Permission): boolean
+  /** Returns where a frame gets a path from, with a proof for browsers that do not say that it is one. */
+  framePathOf(path: string): string
   /** Returns what a form that leads to a path begins with. */
   frameFor(path: string): FormFrame
 }

@@ -104,7 +104,7 @@ export const showCode: Handler = async ask => {
             zones.map(({ id }) => id),
           )}<section class="card" aria-labelledby="person"><h2 id="person">A person sees</h2>${decided(page)}${frame(
             'The page of the error',
-            paths.errorPreview(ask.account.id, zone.result.id, String(entry.code)),
+            ask.framePathOf(paths.errorPreview(ask.account.id, zone.result.id, String(entry.code))),
           )}</section>${readers.map(
             ({ who }, i) =>
               html`<section class="card wrap" aria-labelledby="reader-${i}"><h2 id="reader-${i}">${who} gets</h2>${decided(others[i]!)}${headOf(others[i]!)}${codeBlock('Body', others[i]!.body)}</section>`,

@@ -45,7 +45,7 @@ export const showPage: Handler = async ask => {
       ],
     )}<h2>What people get now</h2><p class="hint">For error ${type.sample}, from ${sourcesInWords[source]}. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame(
       'The error page as it is served',
-      paths.errorPagePreview(id, zone.result.id, type.type),
+      ask.framePathOf(paths.errorPagePreview(id, zone.result.id, type.type)),
     )}</div>${dangerZone(
       mayWrite && page !== null
         ? [

@@ -66,7 +66,7 @@ export function isPage({ headers }: Preview): boolean {
 
 /** Makes the page that a preview is opened in by itself. */
 export function alone(ask: Ask, title: string, crumbs: View['crumbs'] = []): View {
-  return { title, crumbs, isWide: true, hasFrames: true, content: frame(title, ask.path) }
+  return { title, crumbs, isWide: true, hasFrames: true, content: frame(title, ask.framePathOf(ask.path)) }
 }
 
 /** Makes a frame; forms can lead into it by its name. */

@@ -104,7 +104,12 @@ test('a preview has a path of its own, where nothing in it can act', async t => 
     { rules: [], pages: { waf_block: html } },
     { rules: [], pages: {} },
   ])
-  const page = await get(`${base}/errors/zones/main/codes/1020/preview`)
+  /** Gets what the frame of a page shows, as a browser that does not say that it is one. */
+  const framed = async (path: string) => {
+    const source = /<iframe [^>]* sandbox src="([^"]*)"/.exec((await get(path)).body)![1]!
+    return get(source)
+  }
+  const page = await framed(`${base}/errors/codes/1020?zone=main`)
   assert.equal(page.status, 200)
   assert.equal(page.body, `<base target="_blank">${html}`)
   assert.match(page.headers.get('content-security-policy')!, /^sandbox; default-src 'none'; /)
@@ -112,18 +117,28 @@ test('a preview has a path of its own, where nothing in it can act', async t => 
   assert.equal(page.headers.get('x-frame-options'), 'SAMEORIGIN')
   assert.equal(page.headers.get('x-content-type-options'), 'nosniff')
   assert.equal(page.headers.get('cache-control'), 'no-store')
-  const own = await get(`${base}/errors/zones/main/codes/500/preview`)
+  assert.equal((await framed(`${base}/errors/zones/main/pages/waf_block`)).body, page.body)
+  const own = await framed(`${base}/errors/codes/500?zone=main`)
   assert.doesNotMatch(own.body, /<script/)
   assert.match(own.body, /^<!doctype html><base target="_blank">/i)
   assert.match(own.text, /Internal server error/)
-  const headers = { 'sec-fetch-dest': 'document' }
-  for (const path of ['codes/1020/preview', 'pages/waf_block/preview'].map(
+  const [first, second] = ['codes/1020/preview', 'pages/waf_block/preview'].map(
     path => `${base}/errors/zones/main/${path}`,
-  )) {
-    const alone = await visitor.send(path, { headers })
-    assert.ok(!alone.body.includes(hostile))
-    assert.match(alone.body, new RegExp(`<iframe [^>]*sandbox src="${path}"`))
-  }
+  )
+  const proof = new URL(/src="([^"]*)"/.exec((await get(first!)).body)![1]!, 'http://x').search
+  for (const path of [first!, second!])
+    for (const [query, headers] of [
+      ['', {}],
+      ['?frame=', {}],
+      [path === first ? '?frame=x' : proof, {}],
+      [path === first ? proof : '', { 'sec-fetch-dest': 'document' }],
+    ] as const) {
+      const alone = await visitor.send(path + query, { headers })
+      assert.ok(!alone.body.includes(hostile), path + query)
+      assert.ok(alone.body.includes(` sandbox src="${path}?frame=`), path + query)
+      const inFrame = await visitor.send(path, { headers: { 'sec-fetch-dest': 'iframe' } })
+      assert.ok(inFrame.body.includes(hostile))
+    }
 })
 
 const asHtml = { 'content-type': 'text/html' }
