@@ -1,10 +1,11 @@
 // The admin listener: a small strict server beside the data plane.
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createServer } from '../base/node-http.ts'
 import { freeDescriptors } from '../base/descriptors.ts'
 import { sendStream } from '../base/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'

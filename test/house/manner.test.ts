@@ -80,6 +80,10 @@ test('no test asks again and again without an end: test/help/until.ts does so wi
   )
 })
 
+test('node:http is imported for its types alone: otherwise Node loads undici with it', () => {
+  none(({ text }) => /^import (?!type\b)[^']*? from 'node:http'/m.test(text))
+})
+
 /** Finds what is run for an event of a connection, or in a later turn, without being confined: a bug there would end the process. Names of what is guarded count. */
 function unguarded(text: string): readonly string[] {
   const begun =

@@ -1,11 +1,6 @@
 // One active check of one origin: a GET on a connection of its own.
 
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  type RequestOptions,
-  request as requestPlain,
-} from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { request as requestTls } from 'node:https'
 import {
   connect as connectTcp,
@@ -15,6 +10,7 @@ import {
   type TcpNetConnectOpts,
 } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, TLSSocket } from 'node:tls'
+import { request as requestPlain } from '../../base/node-http.ts'
 import type { OriginConfig } from '../../config/config.ts'
 import type { CheckConfig } from '../../config/pool-config.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'

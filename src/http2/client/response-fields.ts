@@ -1,6 +1,6 @@
 // The head of a response, or its trailers, as they come out of a header block (RFC 9113 sections 8.1 to 8.3).
 
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from '../../base/node-http.ts'
 import { field } from '../../http1/fields.ts'
 import { ResponseHead } from '../../http1/response-head.ts'
 import { TrailerSection } from '../../http1/trailers.ts'

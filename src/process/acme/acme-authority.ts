@@ -1,8 +1,9 @@
 // An authority over the network, by acme-client, whose requests are sent here: by itself it would retry them for minutes, keep no bound, and forget why it was refused.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Agent as HttpAgent, type IncomingMessage, request as requestPlainly } from 'node:http'
+import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
+import { Agent as HttpAgent, request as requestPlainly } from '../../base/node-http.ts'
 import { retryAfterIn } from '../../http1/retry-after.ts'
 import {
   AcmeProblem,
@@ -188,7 +189,7 @@ class AcmeAuthority implements Authority {
 class Sender {
   /** Ms that the last response asks to wait; null where it does not. */
   pause: number | null = null
-  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent }
+  readonly #agents: { readonly http: Agent; readonly https: HttpsAgent }
   readonly #end = new AbortController()
   #directory: Promise<AcmeResponse> | null = null
 

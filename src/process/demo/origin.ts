@@ -1,9 +1,10 @@
 // The small origin behind `gatehouse demo`: a front page that links to every misdeed, and a WebSocket that echoes.
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { createServer } from '../../base/node-http.ts'
 import { misdeeds } from './misdeeds.ts'
 import { demoPolicy, demoPage } from './page.ts'
 import { acceptEcho } from './websocket.ts'

@@ -1,9 +1,10 @@
 // Where clients reach AI gateways, and how the pages send a call there as any client would: over a socket, to a listener of the edge.
 
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { isIP, isIPv6 } from 'node:net'
+import { request } from '../../base/node-http.ts'
 import type { AiConfig, Config, Listener, ProviderName } from '../../config/config.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { customRow, type ProviderRow, providerRows } from '../../ai/provider-rows.ts'

@@ -2,8 +2,8 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
 import { join } from 'node:path'
+import { request } from '../../base/node-http.ts'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../url.ts'
