@@ -11,6 +11,7 @@ import type {
   TransportConfig,
 } from './pool-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
+import type { TelemetryConfig } from './telemetry-config.ts'
 
 export interface Config {
   readonly name: string // the pseudonym in Via and CDN-Loop
@@ -54,6 +55,7 @@ export interface Config {
     readonly access: boolean
     readonly sample: Readonly<Record<StatusClass, number>> // the share that is written, 0 to 1
   }
+  readonly telemetry: TelemetryConfig
   readonly shutdown: {
     readonly grace: number // ms
     readonly webSocketClose: number // ms before the end of the grace, at most half of it; 0: WebSockets are not closed gracefully

@@ -21,6 +21,7 @@ import type { Origin } from './origin/origin.ts'
 import type { Plane } from './plane.ts'
 import type { EdgeMember } from './origin/pools.ts'
 import type { HeaderChanges } from './rewrite/headers.ts'
+import type { Trace } from './trace/trace.ts'
 import { schemeOf, type Way, wayOf } from './client/way.ts'
 
 /** What the TLS handshake of a client has shown. */
@@ -205,6 +206,8 @@ export class Exchange {
   answeredAt = 0
   /** Ms that it took to open the connection to the origin, where this exchange opened it. */
   openingTimes: Dial['times'] | null = null
+  /** Its place in a trace, once that is asked for. */
+  trace: Trace | null = null
 
   #way: Way | null | undefined = undefined
   #paths: readonly string[] | null | undefined = undefined

@@ -78,6 +78,8 @@ export interface Snapshot {
   /** For requests outside of all zones. */
   readonly errors: CustomErrors
   readonly operator: Config['errors']['operator']
+  /** How requests take part in traces; null where they do not. */
+  readonly trace: Config['telemetry']['trace']
   readonly trusted: AddressSet
   /** The field of a trusted hop that is used. */
   readonly clientAddress: Config['clientAddress']
@@ -123,6 +125,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     operator: config.errors.operator,
+    trace: config.telemetry.trace,
     trusted: new AddressSet(config.trustedProxies),
     clientAddress: config.clientAddress,
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,

@@ -47,6 +47,8 @@ export const field = {
   contentType: 28,
   date: 29,
   contentEncoding: 30,
+  traceparent: 31,
+  tracestate: 32,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -302,6 +304,8 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'content-type': field.contentType,
   date: field.date,
   'content-encoding': field.contentEncoding,
+  traceparent: field.traceparent,
+  tracestate: field.tracestate,
 })
 
 function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {

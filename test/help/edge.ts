@@ -58,6 +58,7 @@ export interface EdgeSettings {
   readonly access?: Partial<AccessConfig>
   readonly rateLimits?: readonly RateLimitConfig[]
   readonly lists?: readonly ListConfig[]
+  readonly telemetry?: Partial<Config['telemetry']>
 }
 
 export type Member = string | { readonly url: string; readonly tls?: Partial<OriginConfig['tls']> }
@@ -103,6 +104,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     client: { ...usualClient, ...settings.client },
     http2: { enabled: true, maxConcurrentStreams: 128 },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
+    telemetry: { trace: null, ...settings.telemetry },
     shutdown: { grace: 30_000, webSocketClose: 5_000 },
     store: {
       url: 'sqlite::memory:',

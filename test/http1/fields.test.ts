@@ -150,7 +150,7 @@ describe('fieldId', () => {
 })
 
 describe('crosses', () => {
-  const always = ['other', 'accept', 'contentType', 'date', 'contentEncoding']
+  const always = ['other', 'accept', 'contentType', 'date', 'contentEncoding', 'traceparent', 'tracestate']
   const inAnswers = [
     'twin',
     'host',

@@ -18,6 +18,7 @@ import { resolveZones } from './resolve-zones.ts'
 import { dataFor, resolveLists } from '../settings/rule-data.ts'
 import { WorkSum } from './rule-work.ts'
 import type { Settings } from '../settings/schema.ts'
+import { resolveTelemetry } from '../settings/telemetry-settings.ts'
 import { warn } from './warn.ts'
 
 /** Returns the configuration from its settings; valid only if no mistake was noted, here or before. */
@@ -74,6 +75,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       maxConcurrentStreams: settings.http2.max_concurrent_streams,
     },
     log: { level: log.level, access: log.access, sample: log.sample },
+    telemetry: resolveTelemetry(settings.telemetry),
     shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
     store: resolveStore(settings, findings),
     secrets: resolveSecrets(settings.secrets),

@@ -46,6 +46,7 @@ import {
   type Value,
 } from './shape.ts'
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
+import { telemetry } from './telemetry-settings.ts'
 import { tls } from './tls-settings.ts'
 
 const KiB = 2 ** 10
@@ -191,6 +192,7 @@ export const schema = mapping({
       '5xx': optional(share, 1),
     }),
   }),
+  telemetry,
   shutdown: group({
     grace: optional(scalar(durationOrOff(1, hour)), 30 * second),
     websocket_close: optional(scalar(durationOrOff(1, hour)), 5 * second),

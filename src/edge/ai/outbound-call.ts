@@ -8,11 +8,21 @@ import type { Dialect } from '../../ai/provider-rows.ts'
 import type { Provider } from '../../ai/providers.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
+import { isOfTrace } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
-/** Writes the fields that are forwarded, and those that the gateway adds: a configured credential only where the caller brought none that may be forwarded. */
-export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing, now: number): string {
+/**
+ * Writes the fields that are forwarded, and those that the gateway adds: a configured credential only where the caller brought none that may be forwarded. The place in
+ * a trace is left out where the gateway writes its own.
+ */
+export function providerFields(
+  head: RequestHead,
+  ai: AiExchange,
+  keys: KeyRing,
+  now: number,
+  isTraced = false,
+): string {
   const provider = ai.provider!
   const { fields, ids, hopByHop } = head
   let lines = ''
@@ -21,6 +31,7 @@ export function providerFields(head: RequestHead, ai: AiExchange, keys: KeyRing,
     const name = fields[2 * i]!
     if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.asks !== null && isOfOtherApi(name, ai.asks)) continue
+    if (isTraced && isOfTrace(ids[i]!)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (isOneOf(name, credentials)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line

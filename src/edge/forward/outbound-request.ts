@@ -9,6 +9,7 @@ import { certificateLines } from '../client-certificate.ts'
 import { providerFields } from '../ai/outbound-call.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { isOwn } from '../resolver/own-addresses.ts'
+import { tracedLines, traceLines } from '../trace/trace-lines.ts'
 import { appended, strangersLines, trustedLines } from '../client/way.ts'
 
 /** Returns the head of the request to an origin at an address. */
@@ -19,7 +20,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${crossingLines(head)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.trace === null ? crossingLines(head) : tracedLines(x, x.snapshot.trace)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),
@@ -28,11 +29,12 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
 
 /** Returns the head for a provider, which learns nothing of the client behind the gateway. */
 function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
+  const { trace } = x.snapshot
   return {
     method: x.head.method,
     target: ai.path,
     authority: x.origin!.authority,
-    lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
+    lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt, trace !== null)}${trace === null ? '' : traceLines(x, trace)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
     isChunked: ai.body === null && x.outgoing.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: false,

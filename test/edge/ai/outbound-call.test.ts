@@ -31,16 +31,19 @@ test('a provider gets what is for it, one credential, and nothing of ours', t =>
         'svc_aig_metadata: {}',
         'X-Forwarded-For: 203.0.113.7',
         'OpenAI-Beta: x',
+        'traceparent: 00-x',
         ...brought,
       ),
     )
     const ai = new AiExchange(parseAiTarget(path)!, new AiFields(x.head))
     ai.provider = route.provider
     ai.path = route.path
-    const lines = providerFields(x.head, ai, new KeyRing(['ours']), 0)
-      .split('\r\n')
-      .slice(0, -1)
-    assert.deepEqual(lines, ['Accept: */*', 'OpenAI-Beta: x', credential])
+    const linesWhere = (isTraced: boolean) =>
+      providerFields(x.head, ai, new KeyRing(['ours']), 0, isTraced)
+        .split('\r\n')
+        .slice(0, -1)
+    assert.deepEqual(linesWhere(false), ['Accept: */*', 'OpenAI-Beta: x', 'traceparent: 00-x', credential])
+    assert.deepEqual(linesWhere(true), ['Accept: */*', 'OpenAI-Beta: x', credential])
     assert.equal(bringsCredential(x.head, ai), credential !== 'authorization: Bearer ours')
   }
 })

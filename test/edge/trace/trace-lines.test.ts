@@ -1,0 +1,107 @@
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { TraceConfig } from '../../../src/config/telemetry-config.ts'
+import { outboundHead } from '../../../src/edge/forward/outbound-request.ts'
+import { headText } from '../../../src/edge/origin/outbound-head.ts'
+import { type EdgeSettings, startEdge } from '../../help/edge.ts'
+import { stepsOver } from '../../help/exchange.ts'
+import { ok, startResponder } from '../../help/origin.ts'
+import { request } from '../../help/raw.ts'
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+const span = '00f067aa0ba902b7'
+const traceparent = `00-${traceId}-${span}-01`
+const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0([0-3])$/
+
+/** Lists what an origin gets of the trace of a request. */
+function sentFor(
+  t: TestContext,
+  lines: readonly string[],
+  trace: Partial<TraceConfig> | null = {},
+  settings: EdgeSettings = {},
+): string[] {
+  const telemetry = { trace: trace && { continues: 'all' as const, sample: 0, ...trace } }
+  const x = stepsOver(t, ['http://127.0.0.1:8080'], { telemetry, ...settings }).located(
+    request('GET /', ...lines),
+  )
+  return headText(outboundHead(x, '127.0.0.1'))
+    .split('\r\n')
+    .filter(line => /^trace(parent|state):/i.test(line))
+}
+
+function parts(line: string | undefined) {
+  const found = form.exec(line!.replace('traceparent: ', ''))!
+  return { traceId: found[1]!, spanId: found[2]!, flags: Number(found[3]) }
+}
+
+test('without a setting what came of a trace goes on as it came, good or not', t => {
+  for (const lines of [
+    [],
+    [`TraceParent: ${traceparent}`, 'tracestate: a=1', 'tracestate: b=2'],
+    ['traceparent: what?'],
+  ])
+    deepEqual(sentFor(t, lines, null), lines)
+})
+
+test('a trace goes on with a span of this gateway', t => {
+  const sent = sentFor(t, [`TraceParent: ${traceparent}`, 'tracestate: a=1', 'X-Other: x', 'tracestate: b=2'])
+  equal(sent.length, 2)
+  const { traceId: same, spanId, flags } = parts(sent[0])
+  deepEqual([same, flags], [traceId, 1])
+  notEqual(spanId, span)
+  equal(sent[1], 'tracestate: a=1,b=2')
+})
+
+test('a trace that is not sampled stays so, whatever the share of new ones', t => {
+  equal(parts(sentFor(t, [`traceparent: ${traceparent.slice(0, -1)}0`], { sample: 1 })[0]).flags, 0)
+})
+
+test('a trace begins where none came, or none that can be read, and nothing of what came is in it', t => {
+  for (const lines of [
+    [],
+    ['tracestate: a=1'],
+    ['traceparent: 00-x', 'tracestate: a=1'],
+    [`traceparent: ff${traceparent.slice(2)}`, 'tracestate: a=1'],
+    [`traceparent: ${traceparent}`, `traceparent: ${traceparent}`, 'tracestate: a=1'],
+  ]) {
+    const sent = sentFor(t, lines)
+    equal(sent.length, 1, lines.join())
+    notEqual(parts(sent[0]).traceId, traceId)
+  }
+})
+
+test('a state that cannot be read is dropped alone', t => {
+  const sent = sentFor(t, [`traceparent: ${traceparent}`, 'tracestate: a=1,A=2'])
+  deepEqual([sent.length, parts(sent[0]).traceId], [1, traceId])
+})
+
+test('the share of new traces that are sampled is that of the setting, as told from their ids', t => {
+  equal(parts(sentFor(t, [], { sample: 1 })[0]).flags, 3)
+  equal(parts(sentFor(t, [], { sample: 0 })[0]).flags, 2)
+  const drawn = Array.from({ length: 400 }, () => parts(sentFor(t, [], { sample: 0.5 })[0]))
+  for (const one of drawn) equal(one.flags, /^[0-7]/.test(one.traceId.slice(-13)) ? 3 : 2)
+})
+
+test('with trusted proxies alone, the trace of a stranger ends here', t => {
+  const lines = [`traceparent: ${traceparent}`]
+  notEqual(parts(sentFor(t, lines, { continues: 'trusted_proxies' })[0]).traceId, traceId)
+  const trusted = { trustedProxies: ['192.0.2.1'] }
+  equal(parts(sentFor(t, lines, { continues: 'trusted_proxies' }, trusted)[0]).traceId, traceId)
+})
+
+test('a trace that Connection names is replaced all the same', t => {
+  const sent = sentFor(t, ['Connection: traceparent', `traceparent: ${traceparent}`])
+  equal(sent.length, 1)
+  match(sent[0]!, /^traceparent: 00-/)
+})
+
+test('what a route sets is what its origin gets', async t => {
+  const origin = await startResponder(t, () => ok())
+  const requestHeaders = [{ name: 'traceparent', value: 'request.path' }]
+  const route = { rewrite: { path: null, requestHeaders, responseHeaders: [] } }
+  const telemetry = { trace: { continues: 'all', sample: 1 } } as const
+  const edge = await startEdge(t, [origin.url], { route, telemetry })
+  await edge.ask(request('GET /mine', `traceparent: ${traceparent}`, 'tracestate: a=1'))
+  const got = origin.requests[0]!
+  deepEqual([got.all('traceparent'), got.all('tracestate')], [['/mine'], ['a=1']])
+})
