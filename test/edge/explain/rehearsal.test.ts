@@ -188,15 +188,23 @@ const settings: fc.Arbitrary<Given> = fc.record({
   quota: fc.constantFrom(null, null, 4),
 })
 
-const limited: Given = {
+const open: Given = {
   all: [],
   zone: [],
   otherwise: 'allow',
   ban: null,
-  limits: [{ limit: 1, period: 3_600_000, key: [], when: null, action: 'block' }],
+  limits: [],
   paused: false,
   isDefault: false,
   quota: null,
+}
+const limited: Given = {
+  ...open,
+  limits: [{ limit: 1, period: 3_600_000, key: [], when: null, action: 'block' }],
+}
+const guarded: Given = {
+  ...open,
+  zone: [{ action: 'deny', condition: { kind: 'path', prefixes: ['/admin'] }, description: null }],
 }
 
 /** Starts an edge that trusts 127.0.0.9, with a list and a database. */
@@ -292,7 +300,15 @@ test('a request gets what its explanation has foretold', { timeout: 180_000 }, a
         seen.add(await foretold(edge, one, explanation, origin.requests))
       }
     }),
-    { numRuns: 60, examples: [[limited, [question, question]]] },
+    {
+      numRuns: 60,
+      // What must be seen is left to no chance.
+      examples: [
+        [limited, [question, question]],
+        [guarded, [{ ...question, target: '/admin' }]],
+        [open, [{ ...question, method: 'POST', body: 'x'.repeat(60) }]],
+      ],
+    },
   )
   for (const must of ['forwarded', 'firewall_rule_blocked', 'rate_limited', 'content_too_large'])
     assert.ok(seen.has(must), `${must} among ${[...seen]}`)

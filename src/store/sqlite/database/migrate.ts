@@ -20,8 +20,8 @@ export async function migrate(db: Database, steps: readonly string[] = migration
 function schemaOf(db: Database, steps: readonly string[]): number {
   const read = (sql: string) => Number(Object.values(db.prepare(sql).get() as Row)[0])
   const schema = read('PRAGMA user_version')
-  const isOurs = read('PRAGMA application_id') === applicationId
-  if (!isOurs && read('SELECT count(*) FROM sqlite_schema') > 0)
+  // In this order: another process that makes the file commits its tables and the mark together, maybe between the two.
+  if (read('SELECT count(*) FROM sqlite_schema') > 0 && read('PRAGMA application_id') !== applicationId)
     throw new Error('it holds the data of another program')
   if (schema > steps.length)
     throw new Error(

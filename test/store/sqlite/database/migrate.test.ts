@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
-import { migrations } from '../../../../src/store/sqlite/database/schema.ts'
+import { applicationId, migrations } from '../../../../src/store/sqlite/database/schema.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import {
   auditEntry,
@@ -163,6 +163,35 @@ test('processes that open a new file together all find it ready', async t => {
     assert.deepEqual({ stdout, stderr }, { stdout: 'true\n', stderr: '' })
   }
   assert.equal((await (await open(t, file)).accounts.list()).length, 4)
+})
+
+test('a new file that another process makes between two looks at it is taken as it is', async t => {
+  const marks = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`
+  const made = `BEGIN IMMEDIATE; ${migrations.join(';')}; ${marks}; COMMIT`
+  for (const looks of [1, 2]) {
+    const file = temporaryFile(t)
+    makeFile(file, '')
+    const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+    const other = new DatabaseSync(file)
+    t.after(() => {
+      db.close()
+      other.close()
+    })
+    const prepare = db.prepare.bind(db)
+    let left = looks
+    t.mock.method(db, 'prepare', (sql: string) => {
+      if (left-- === 0)
+        try {
+          other.exec(made)
+        } catch (error) {
+          // The first has the lock to make the file itself.
+          assert.match(String(error), /database is locked/)
+        }
+      return prepare(sql)
+    })
+    await migrate(db)
+    assert.equal(db.prepare('SELECT count(*) AS n FROM accounts').get()!.n, 0)
+  }
 })
 
 test('a new file that another process reads is made once that has read', async t => {
