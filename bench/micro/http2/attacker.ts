@@ -1,6 +1,6 @@
-// One client that attacks as fast as it can over HTTP/2, and connects again whenever it is cut off: a worker thread, with the port and the case as its data.
+// One client that attacks as fast as it can over HTTP/2, and connects again whenever it is cut off; or, to compare with, a flood of
+// ordinary requests. A process that is told by a message what to do, and by the next one to stop.
 import { connect, type Socket } from 'node:net'
-import { parentPort, workerData } from 'node:worker_threads'
 import { flag, frameType, setting } from '../../../src/http2/frames.ts'
 import {
   block,
@@ -15,11 +15,6 @@ import {
   settings,
   windowUpdate,
 } from '../../../test/help/http2.ts'
-
-export interface Attack {
-  readonly port: number
-  readonly name: AttackName
-}
 
 export type AttackName = keyof typeof attacks
 
@@ -76,35 +71,78 @@ export const attacks = {
   garbage: [Buffer.alloc(65_536, 'x'), null],
 } as const satisfies Record<string, readonly [Buffer, Buffer | null]>
 
-const counts = { connections: 0, bytes: 0 }
-if (parentPort !== null) {
-  const { port, name } = workerData as Attack
-  const [first, again] = attacks[name]
-  let isOver = false
-  let socket: Socket | null = null
-  const attack = () => {
-    if (isOver) return
-    counts.connections++
-    socket = connect(port, '127.0.0.1')
-    const begin = Buffer.concat([preface, settings(), first])
-    const send = () => {
-      if (again === null || isOver) return
-      counts.bytes += again.length
-      if (socket!.write(again)) setImmediate(send)
-    }
-    counts.bytes += begin.length
-    socket.write(begin)
-    socket
-      .on('drain', send)
-      .on('error', () => {})
-      .on('close', attack)
-      .resume()
-    if (again !== null) setImmediate(send)
-  }
-  attack()
-  parentPort.once('message', () => {
+/** How an attacker goes about it. */
+export type Orders =
+  | { readonly kind: 'client'; readonly port: number; readonly name: AttackName }
+  | { readonly kind: 'origin'; readonly port: number; readonly host: string }
+  /** So many connections a second with so many bytes of ordinary requests each. */
+  | { readonly kind: 'plain'; readonly port: number; readonly rate: number; readonly bytes: number }
+
+export interface Counts {
+  connections: number
+  /** Bytes that the system has taken. */
+  bytes: number
+}
+
+const counts: Counts = { connections: 0, bytes: 0 }
+let isOver = false
+const open = new Set<Socket>()
+
+process.once('message', (orders: Orders) => {
+  if (orders.kind === 'client') attackAsClient(orders.port, attacks[orders.name])
+  else if (orders.kind === 'plain') askPlainly(orders.port, orders.rate, orders.bytes)
+  else provoke(orders.port, orders.host)
+  process.once('message', () => {
     isOver = true
-    socket?.destroy()
-    parentPort!.postMessage(counts)
+    for (const socket of open) socket.destroy()
+    for (const socket of open) count(socket)
+    process.send!(counts)
   })
+})
+
+function attackAsClient(port: number, attack: readonly [Buffer, Buffer | null]): void {
+  const [first, again] = attack
+  const begin = Buffer.concat([preface, settings(), first])
+  const socket = connectTo(port, () => attackAsClient(port, attack))
+  const send = () => {
+    if (!isOver && socket.writable && socket.write(again!)) setImmediate(send)
+  }
+  socket.write(begin)
+  if (again === null) return
+  socket.on('drain', send)
+  setImmediate(send)
+}
+
+function askPlainly(port: number, rate: number, bytes: number): void {
+  const request = 'GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n'
+  const text = Buffer.from(request.repeat(Math.max(1, Math.round(bytes / request.length))))
+  const began = performance.now()
+  let due = 0
+  const timer = setInterval(() => {
+    if (isOver) return clearInterval(timer)
+    for (; due < ((performance.now() - began) * rate) / 1000; due++) connectTo(port, () => {}).end(text)
+  }, 1)
+}
+
+/** Asks for what an origin that attacks has, one request after the other. */
+function provoke(port: number, host: string): void {
+  const socket = connectTo(port, () => provoke(port, host))
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+}
+
+function connectTo(port: number, closed: () => void): Socket {
+  const socket = connect(port, '127.0.0.1')
+  counts.connections++
+  open.add(socket)
+  return socket
+    .on('error', () => {})
+    .on('close', () => {
+      count(socket)
+      if (!isOver) closed()
+    })
+    .resume()
+}
+
+function count(socket: Socket): void {
+  if (open.delete(socket)) counts.bytes += socket.bytesWritten - socket.writableLength
 }
