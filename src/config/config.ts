@@ -49,6 +49,7 @@ export interface Config {
   readonly http2: {
     readonly enabled: boolean // whether listeners with TLS offer it
     readonly maxConcurrentStreams: number // of each connection
+    readonly penalty: number // ms for which few connections are taken of a client that met a limit; 0: all are
   }
   readonly log: {
     readonly level: LogLevel

@@ -17,7 +17,8 @@ export class Budgets {
   }
 }
 
-class Budget {
+/** So much at once, and so much a second. */
+export class Budget {
   readonly #most: number
   readonly #perMs: number
   #left: number

@@ -22,7 +22,7 @@ export type CustomErrorSource = (typeof customErrorSources)[number]
 const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'] as const
 
 /** What limits connections of clients. */
-const connectionLimits = ['connections', 'connections_per_address', 'descriptors'] as const
+const connectionLimits = ['connections', 'connections_per_address', 'penalty', 'descriptors'] as const
 
 /** How the TLS handshakes of clients end. */
 const handshakeKinds = ['full', 'resumed', 'validation'] as const

@@ -102,7 +102,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       ...settings.limits,
     },
     client: { ...usualClient, ...settings.client },
-    http2: { enabled: true, maxConcurrentStreams: 128 },
+    http2: { enabled: true, maxConcurrentStreams: 128, penalty: 1_000 },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
     telemetry: { trace: null, ...settings.telemetry },
     shutdown: { grace: 30_000, webSocketClose: 5_000 },

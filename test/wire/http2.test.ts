@@ -407,7 +407,7 @@ async function startTls(t: TestContext, enabled = true) {
     ...edgeConfig([origin.url], { zones: [another('other'), another('alone'), strict] }),
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
     tls: { certificates: [shared, alone], minVersion: 'TLSv1.2' } as const,
-    http2: { enabled, maxConcurrentStreams: 128 },
+    http2: { enabled, maxConcurrentStreams: 128, penalty: 1_000 },
   }
   return listenAt(t, new Edge(t, config))
 }

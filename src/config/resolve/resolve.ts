@@ -73,6 +73,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     http2: {
       enabled: settings.http2.enabled,
       maxConcurrentStreams: settings.http2.max_concurrent_streams,
+      penalty: settings.http2.penalty,
     },
     log: { level: log.level, access: log.access, sample: log.sample },
     telemetry: resolveTelemetry(settings.telemetry),

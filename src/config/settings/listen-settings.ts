@@ -67,6 +67,7 @@ export type ClientCertificateSettings = Value<typeof clientCertificates>
 export const http2 = group({
   enabled: optional(scalar(truth), true),
   max_concurrent_streams: optional(scalar(whole(1, 10_000)), 128),
+  penalty: optional(scalar(durationOrOff(second / 10, 60 * second)), second),
 })
 
 /** What one zone asks of connections. */

@@ -14,7 +14,7 @@ import { Offenders } from '../client/http2-offenders.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import type { Plane } from '../plane.ts'
-import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
+import { type ConnectionFault, ConnectionLimits, type RefusedConnection } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
 import { Overture } from './overture.ts'
 import { Proxied } from './proxied.ts'
@@ -48,6 +48,7 @@ export class Clients {
     try {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
       if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer)) return this.#refuse(socket, peer)
+      if ((way.tls || way.h2c) && this.#isPenalized(peer)) return this.#turnAway(socket, 'penalty')
       let limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer, -1)
       if (limit !== null) return this.#turnAway(socket, limit)
@@ -169,7 +170,8 @@ export class Clients {
   /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
   #announce(proxied: Proxied, client: Announced, { tls, h2c }: Way): void {
     const { socket } = proxied
-    const limit = this.#move(proxied, client.peer)
+    const isPenalized = (tls || h2c) && !client.isAnonymous && this.#isPenalized(client.peer)
+    const limit = isPenalized ? 'penalty' : this.#move(proxied, client.peer)
     if (limit !== null) {
       this.#closed(proxied)
       return this.#turnAway(socket, limit)
@@ -181,6 +183,12 @@ export class Clients {
       tls ? this.#shakeHands(socket, proxied, client) : this.#listen(socket, proxied, client),
     )
     socket.resume()
+  }
+
+  /** Whether a client has to wait, since its connections have met limits of HTTP/2; a trusted hop has many clients. */
+  #isPenalized(peer: string): boolean {
+    const { coarseNow, snapshot } = this.#plane
+    return this.#offenders.refuses(peer, coarseNow) && !snapshot.trusted.has(peer)
   }
 
   /** Has a connection count as one of `peer`, or names the limit that it meets there. */
@@ -228,7 +236,7 @@ export class Clients {
   }
 
   /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
-  #turnAway(socket: Socket, limit: ConnectionFault): void {
+  #turnAway(socket: Socket, limit: RefusedConnection): void {
     socket.on('error', () => {})
     reset(socket)
     this.#plane.metrics.refusedConnections[limit].inc()

@@ -12,6 +12,9 @@ const reserve = 12
 /** The limit that a connection met; the first two are named as their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
 
+/** Why a connection is refused. */
+export type RefusedConnection = ConnectionFault | 'penalty'
+
 export class ConnectionLimits {
   /** Of IPv6, the first 64 bits count as one address. */
   readonly #byAddress = new Map<string, number>()

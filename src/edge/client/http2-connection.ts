@@ -265,8 +265,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     const { metrics, snapshot, coarseNow } = this.#plane
     metrics.http2Failures[fault].inc()
     this.#hasFailed = true
-    // Many clients may come by a trusted hop, which are not to pay for each other.
-    if (!snapshot.trusted.has(this.peer)) this.#offenders.add(this.peer, this.session.budgets, coarseNow)
+    // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
+    const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
+    if (!snapshot.trusted.has(this.peer))
+      this.#offenders.add(this.peer, this.session.budgets, coarseNow, penalty)
     this.#plane.log.debug(
       { client: this.peer, fault, detail },
       'HTTP/2 connection closed: the client broke its rules',

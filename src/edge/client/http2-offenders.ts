@@ -1,16 +1,25 @@
-// Clients whose connections of HTTP/2 met a limit on what means nothing: the next ones go on with what those have left, so that nothing is gained by connecting again.
+// Clients whose connections of HTTP/2 met a limit on what means nothing. The next ones go on with what those have left, so that nothing is gained by connecting again; and
+// for a while only a few are taken, so that a flood of them costs next to nothing. Never none: behind one address there may be many clients.
 
 import { clientKey } from '../../base/address/client-key.ts'
-import type { Budgets } from '../../http2/budget.ts'
+import { Budget, type Budgets } from '../../http2/budget.ts'
 
-/** Ms for which a client is remembered, and how many are. */
+/** Ms for which a client is remembered once its last connection has offended and its penalty is over, and how many are. */
 const kept = 60_000
 const most = 4_096
 
+/** Connections of a client that are taken in spite of its penalty, at once and a second. */
+const admissions = 10
+/** How often a penalty can have doubled, as a factor. */
+const longest = 32
+
 interface Offence {
-  readonly budgets: Budgets
-  /** Monotonic ms. */
-  readonly until: number
+  budgets: Budgets
+  readonly admissions: Budget
+  /** The last penalty and its end, and until when it is remembered; ms, monotonic. */
+  penalty: number
+  penaltyEnd: number
+  until: number
 }
 
 export class Offenders {
@@ -24,11 +33,35 @@ export class Offenders {
     return offence !== undefined && now < offence.until ? offence.budgets : undefined
   }
 
-  /** Remembers a client with what it has left. */
-  add(peer: string, budgets: Budgets, now: number): void {
+  /** Whether a new connection of a client is to be refused at monotonic ms `now`; where it is not, it counts as one of the few that are taken. */
+  refuses(peer: string, now: number): boolean {
+    if (this.#byAddress.size === 0) return false
+    const offence = this.#byAddress.get(clientKey(peer))
+    return offence !== undefined && now < offence.penaltyEnd && !offence.admissions.spend(now)
+  }
+
+  /** Remembers a client with what it has left, and imposes a penalty of so many ms on it, 0 for none: twice the last one where that is over but not forgotten. */
+  add(peer: string, budgets: Budgets, now: number, penalty: number): void {
     const key = clientKey(peer)
+    const before = this.#byAddress.get(key)
+    const offence = before !== undefined && now < before.until ? before : unpenalized(budgets, now)
+    offence.budgets = budgets
+    if (penalty > 0) penalize(offence, now, penalty)
+    offence.until = Math.max(now, offence.penaltyEnd) + kept
     this.#byAddress.delete(key)
-    this.#byAddress.set(key, { budgets, until: now + kept })
+    this.#byAddress.set(key, offence)
     if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)
   }
+}
+
+function unpenalized(budgets: Budgets, now: number): Offence {
+  const taken = new Budget(admissions, admissions, now)
+  return { budgets, admissions: taken, penalty: 0, penaltyEnd: 0, until: 0 }
+}
+
+/** Begins a penalty, or has the one of now last as long again: what a client does with connections that it has already counts once. */
+function penalize(offence: Offence, now: number, least: number): void {
+  if (now >= offence.penaltyEnd)
+    offence.penalty = Math.min(Math.max(least, 2 * offence.penalty), longest * least)
+  offence.penaltyEnd = now + offence.penalty
 }

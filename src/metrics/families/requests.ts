@@ -69,7 +69,7 @@ export const requestFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_connections_refused_total',
-    help: 'Client connections refused, by limit: a setting under client, or descriptors.',
+    help: 'Client connections refused, by limit: a setting under client, http2.penalty, or descriptors.',
     read: ({ edge }) => byName(edge.refusedConnections, reason => ({ reason })),
   },
   {

@@ -1,0 +1,126 @@
+// Clients that attack over HTTP/2, with and without TLS: each connection ends and is counted, others go on, and whoever comes again is refused before there is anything to attack.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { flag, frameType, setting } from '../../src/http2/frames.ts'
+import type { SessionFault } from '../../src/http2/session-user.ts'
+import { Authority } from '../help/certificates.ts'
+import { ManualClock, patient } from '../help/clock.ts'
+import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
+import { frame, get, headers, ping, preface, rstStream, settings } from '../help/http2.ts'
+import { many } from '../help/http2-origin.ts'
+import { ok, startResponder } from '../help/origin.ts'
+import { proxyHeader } from '../help/proxy-header.ts'
+import { turnsUntil } from '../help/until.ts'
+
+const authority = new Authority()
+const identity = authority.issue(['site.test', '127.0.0.1'])
+const tlsOptions = { ca: authority.certificate, servername: 'site.test' }
+
+async function start(t: TestContext, listener: object, more: EdgeSettings = {}) {
+  const origin = await startResponder(t, ok('hello'))
+  const clock = new ManualClock()
+  const config = {
+    ...edgeConfig([origin.url], { ...patient, ...more }),
+    listen: [{ host: '127.0.0.1', port: 0, tls: false, ...listener }],
+    tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
+  }
+  const edge = await listenAt(t, new Edge(t, config, { clock }))
+  return { edge, clock, origin }
+}
+
+/** Connects from an address of loopback. */
+function join(t: TestContext, edge: Edge, localAddress: string, isTls = false): Socket {
+  const to = { host: '127.0.0.1', port: edge.port, localAddress }
+  const socket = isTls ? connectTls({ ...to, ...tlsOptions, ALPNProtocols: ['h2'] }) : connect(to)
+  socket.on('error', () => {})
+  t.after(() => socket.destroy())
+  return socket
+}
+
+/** Attacks, and waits for the end of the connection. */
+async function attack(t: TestContext, edge: Edge, from: string, bytes: Buffer, isTls = false): Promise<void> {
+  const socket = join(t, edge, from, isTls)
+  socket.write(bytes)
+  // Those that are refused may fail before they are connected, which is no news.
+  await new Promise(resolve => socket.resume().on('close', resolve))
+}
+
+const greeting = Buffer.concat([preface, settings()])
+const flood = Buffer.concat([greeting, many(4_000, ping)])
+
+const attacks: Readonly<Record<string, readonly [SessionFault, Buffer]>> = {
+  'resets of requests': [
+    'resets',
+    Buffer.concat(
+      Array.from({ length: 1_000 }, (_, i) => Buffer.concat([headers(2 * i + 1), rstStream(2 * i + 1)])),
+    ),
+  ],
+  'heads that are malformed': [
+    'resets',
+    Buffer.concat(Array.from({ length: 1_000 }, (_, i) => headers(2 * i + 1, [...get, ['connection', 'x']]))),
+  ],
+  SETTINGS: ['control_frames', many(4_000, settings([setting.initialWindowSize, 1]))],
+  PING: ['control_frames', many(4_000, ping)],
+  'CONTINUATION without end': [
+    'header_block',
+    Buffer.concat([headers(1, get, flag.endStream), many(200, frame(frameType.continuation, 0, 1))]),
+  ],
+  'a header block that is none': [
+    'protocol',
+    frame(frameType.headers, flag.endHeaders, 1, '\xff\xff\xff\xff\xff'),
+  ],
+}
+
+test('over TLS each kind of attack ends its connection and is counted, and others go on', async t => {
+  const { edge } = await start(t, { tls: true })
+  const other = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, tlsOptions)
+  let nth = 2
+  for (const [name, [fault, bytes]] of Object.entries(attacks)) {
+    const before = edge.metrics.http2Failures[fault].value
+    await attack(t, edge, `127.0.0.${nth++}`, Buffer.concat([greeting, bytes]), true)
+    assert.equal(edge.metrics.http2Failures[fault].value, before + 1, name)
+    assert.equal((await ask(other)).status, 200, name)
+  }
+  await turnsUntil(() => edge.metrics.clientConnections.value === 1)
+})
+
+test('a client that attacks again and again is refused before its handshake, for as long as the penalty lasts', async t => {
+  const { edge, clock } = await start(t, { tls: true })
+  const { refusedConnections, tlsHandshakes, http2Failures } = edge.metrics
+  const handshakes = () => tlsHandshakes.full.value + tlsHandshakes.resumed.value
+  for (let i = 0; i < 14; i++) await attack(t, edge, '127.0.0.2', flood, true)
+  // The first one, and those that are taken for whoever shares the address.
+  assert.equal(handshakes(), 11)
+  assert.equal(http2Failures.control_frames.value, 11)
+  assert.equal(refusedConnections.penalty.value, 3)
+  const other = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, tlsOptions)
+  assert.equal((await ask(other)).status, 200)
+  const sweeps = edge.plane.coarseNow
+  clock.advance(1_000)
+  await turnsUntil(() => edge.plane.coarseNow > sweeps)
+  for (let i = 0; i < 20; i++) await once(join(t, edge, '127.0.0.2', true), 'secureConnect')
+  assert.equal(refusedConnections.penalty.value, 3)
+})
+
+test('a trusted hop, which may have many clients, has no penalty', async t => {
+  const { edge } = await start(t, { h2c: true }, { trustedProxies: ['127.0.0.2'] })
+  for (let i = 0; i < 20; i++) await attack(t, edge, '127.0.0.2', flood)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 0)
+  assert.equal(edge.metrics.http2Failures.control_frames.value, 20)
+})
+
+test('behind a load balancer a client pays for itself, and no other one', async t => {
+  const { edge } = await start(t, { h2c: true, proxyProtocol: true }, { trustedProxies: ['127.0.0.1'] })
+  const from = (client: string, bytes: Buffer) =>
+    attack(t, edge, '127.0.0.1', Buffer.concat([proxyHeader({ client }), bytes]))
+  for (let i = 0; i < 13; i++) await from('192.0.2.7', flood)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  await from('192.0.2.8', flood)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  assert.equal(edge.metrics.http2Failures.control_frames.value, 12)
+})
