@@ -106,9 +106,18 @@ export function moment(at: number): Html {
   return html`<time datetime="${iso}">${writtenOut().format(at)} UTC</time>`
 }
 
-const writtenOut = rememberOnce(
-  () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
-)
+/** As `moment`, to the second. */
+export function second(at: number): Html {
+  const iso = new Date(at).toISOString()
+  return html`<time datetime="${iso}">${toSeconds().format(at)} UTC</time>`
+}
+
+const writtenOut = rememberOnce(() => inEnglish('short'))
+const toSeconds = rememberOnce(() => inEnglish('medium'))
+
+function inEnglish(timeStyle: 'short' | 'medium'): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle, timeZone: 'UTC' })
+}
 
 const drawings = {
   check: 'M5 13l4 4L19 7',

@@ -1,6 +1,7 @@
 // Writes each time in the zone of the viewer, with the exact one to be seen by hovering.
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const toSeconds = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** @param {ParentNode} root */
 function enhance(root) {
@@ -8,7 +9,8 @@ function enhance(root) {
     const at = new Date(time.dateTime)
     if (Number.isNaN(at.getTime())) continue
     time.title = at.toISOString()
-    time.textContent = format.format(at)
+    const isToSeconds = /:\d\d:\d\d/.test(time.textContent ?? '')
+    time.textContent = (isToSeconds ? toSeconds : format).format(at)
   }
 }
 

@@ -5,7 +5,7 @@ import { notice, told } from '../../pages/components.ts'
 import type { ListInfo } from '../api.ts'
 import type { View } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { exactTime, time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { type AuditEntry, type AuditInfo, deedInWords } from './entry.ts'
 import { auditActions, auditKinds } from './kinds.ts'
@@ -66,7 +66,7 @@ ${field('actor', 'Who (email or id)', 'search')}${choice('action', 'Did what', a
 }
 
 const columns = [
-  { title: 'When', cell: ({ when }: AuditEntry) => time(when) },
+  { title: 'When', cell: ({ when }: AuditEntry) => exactTime(when) },
   { title: 'Who', cell: whoOf },
   { title: 'What', isName: true, cell: whatOf },
   {

@@ -6,7 +6,7 @@ import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { brief, time } from '../parts/values.ts'
+import { brief, exactTime, time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { type Zone, zoneNamed, zonesOf } from './asked.ts'
 
@@ -154,6 +154,6 @@ function requestsOf(
   const all = withQuery(paths.errors(account.id), { code: String(code), zone })
   return html`<details class="requests"${query.has('ray') && html` open`}><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
     ({ at, ray, method, host, path, status, format }) =>
-      html`<li><code>${ray}</code> ${time(at)}<br><span class="hint long">${told(method)} ${told(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
+      html`<li><code>${ray}</code> ${exactTime(at)}<br><span class="hint long">${told(method)} ${told(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
   )}</ul>${shown.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`
 }

@@ -5,7 +5,7 @@ import { facts, told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
-import { time } from '../parts/values.ts'
+import { exactTime } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
@@ -61,7 +61,7 @@ function factsOf(ask: Ask, log: WholeLog): Html {
   const like = (name: string, value: string) =>
     withQuery(paths.logs(ask.account.id, ask.params.gateway!), { [name]: value })
   return facts([
-    ['When', time(log.created_at)],
+    ['When', exactTime(log.created_at)],
     ['Status', statusOf(log)],
     [
       'Model',

@@ -5,7 +5,7 @@ import { told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
 import { badge, longTable } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
-import { brief, time } from '../parts/values.ts'
+import { brief, exactTime } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
@@ -16,7 +16,7 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Promis
       title: 'When',
       isName: true,
       cell: ({ id, created_at }: Log) =>
-        html`<a href="${paths.log(account.id, params.gateway!, id)}">${time(created_at)}</a>`,
+        html`<a href="${paths.log(account.id, params.gateway!, id)}">${exactTime(created_at)}</a>`,
     },
     { title: 'Status', cell: statusOf },
     {

@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Handler } from '../ask.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { exactTime } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { clientOf, crumbsOf, findClient } from './asked.ts'
 
@@ -61,7 +61,7 @@ export function eventTable(events: readonly AuthorizationEvent[]): Html {
 }
 
 const columns = [
-  { title: 'When', cell: ({ when }: AuthorizationEvent) => time(when) },
+  { title: 'When', cell: ({ when }: AuthorizationEvent) => exactTime(when) },
   {
     title: 'Step',
     cell: ({ step, result }: AuthorizationEvent) =>

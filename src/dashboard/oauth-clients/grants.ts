@@ -88,6 +88,8 @@ export const confirmEndAll: Handler = async ask => {
   if (!found.ok) return found
   if (!grants.ok) return grants
   const { total_count: total } = grants.info!
+  // Nothing is asked where there is nothing to end.
+  if (total === 0) return redirectTo(grantsPage(ask))
   return {
     title: 'End all consents?',
     crumbs: crumbsOf(ask, found.result),

@@ -196,8 +196,8 @@ function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> 
           ({ requests, clientErrors, serverErrors }) => requests - clientErrors - serverErrors,
         ),
       },
-      { name: '4xx', values: sums.map(({ clientErrors }) => clientErrors) },
-      { name: '5xx', values: sums.map(({ serverErrors }) => serverErrors) },
+      { name: '4xx', colour: 4, values: sums.map(({ clientErrors }) => clientErrors) },
+      { name: '5xx', colour: 1, values: sums.map(({ serverErrors }) => serverErrors) },
     ],
     write: grouped,
   })

@@ -10,6 +10,8 @@ interface Series {
   readonly name: string
   /** One for each window. */
   readonly values: readonly number[]
+  /** Which of the colours it has, from 0; that of its place by default. */
+  readonly colour?: number
 }
 
 interface Chart {
@@ -47,7 +49,7 @@ interface Row extends Series {
 
 /** Returns the series that have anything. */
 function rowsOf(series: readonly Series[], others: Series | undefined): readonly Row[] {
-  const rows = series.map((one, i) => ({ ...one, look: `s${i}` }))
+  const rows = series.map((one, i) => ({ ...one, look: `s${one.colour ?? i}` }))
   if (others !== undefined) rows.push({ ...others, look: 'rest' })
   return rows.filter(({ values }) => values.some(value => value > 0))
 }

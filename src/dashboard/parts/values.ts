@@ -1,11 +1,16 @@
 // Values as pages show them: times, and what is there to be copied.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { moment } from '../../pages/components.ts'
+import { moment, second } from '../../pages/components.ts'
 
 /** Writes a moment as the API has it; `none` where there is none. Scripts put it into the zone of the viewer. */
 export function time(iso: string | null | undefined, none = 'never'): Html {
   return iso == null ? html`${none}` : moment(Date.parse(iso))
+}
+
+/** Writes a moment to the second: of what comes many a minute. */
+export function exactTime(iso: string): Html {
+  return second(Date.parse(iso))
 }
 
 /** Characters of a text in a list. */

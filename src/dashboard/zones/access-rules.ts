@@ -137,7 +137,7 @@ function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[], shown: 
   const own = deciders.filter(({ source }) => source === 'api')
   const controls = (rule: Decider) => {
     const at = own.indexOf(rule)
-    if (at < 0) return html`<span class="hint">${rule.decides === 'rule' ? 'in the file' : ''}</span>`
+    if (at < 0) return rule.decides === 'rule' ? html`<span class="hint">in the file</span>` : ''
     const says = `rule ${at + 1} of the API`
     return html`<span class="tags controls" data-rule="${rule.id!}" data-place="${at + 1}">${[
       own.length > 1 && mover('up', rule, at === 0, `Move ${says} up`),
