@@ -101,6 +101,8 @@ export interface Accounts {
   get(id: string): Promise<Account | null>
   /** By creation. */
   list(): Promise<readonly Account[]>
+  /** Returns the id of the one that `list` has first; null where there is none. It stays the same, since accounts are not removed, and costs the same however many there are. */
+  oldest(): Promise<string | null>
   /** False, and nothing written, when the id is taken. */
   insert(account: Account): Promise<boolean>
   /** Sets the given members in one step, keeping all others as they are; false, and nothing written, when there is no such account, or the key of the stored response is taken. */

@@ -29,6 +29,18 @@ export function accountsContract(name: string, place: Place): void {
     assert.deepEqual(await store.accounts.list(), [kept])
   })
 
+  test(`${name}: the oldest account is the first of all, whichever came first`, async t => {
+    const open = await place(t)
+    const [store, other] = await Promise.all([open(), open()])
+    assert.equal(await store.accounts.oldest(), null)
+    const [first, second, third] = [5, 9, 5].map((createdAt, i) => account({ id: hex(9 - i), createdAt }))
+    for (const one of [second!, first!, third!]) {
+      await other.accounts.insert(one)
+      assert.equal(await store.accounts.oldest(), (await store.accounts.list())[0]!.id)
+    }
+    assert.equal(await store.accounts.oldest(), third!.id)
+  })
+
   test(`${name}: what is set of an account stays, and nothing else changes`, async t => {
     const open = await place(t)
     const [store, other] = await Promise.all([open(), open()])

@@ -1,4 +1,4 @@
-// The handler of the overview of an account: what its zones have served, how their origins are, and how the gateway and its store are. Of all that only what the
+// The handler of the overview of an account: what its zones and AI gateways have served, how their origins are, and how the gateway and its store are. Of all that only what the
 // token may see elsewhere.
 
 import type { ZoneConfig } from '../../config/config.ts'
@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { type ApiResponse, success } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
+import { viewAiTraffic } from './ai-traffic.ts'
 import { zonesOf } from '../zones/owner.ts'
 import { type OriginState, originStates } from '../zones/zones.ts'
 
@@ -18,11 +19,13 @@ export async function getOverview({ account, caller, now }: Call, api: Api): Pro
   await instance.requests.look()
   const requests = may('Zones Read') && viewRequests(api, own)
   const origins = may('Origins Read') && countStates(own, await zones.allOrigins())
+  const ai = may('AI Gateway Read') && (await viewAiTraffic(account, api, now))
   const isAdministrator = may('Metrics Read')
   return success({
     at: isoTime(now),
     ...(requests && { requests }),
     ...(origins && { origins }),
+    ...(ai && { ai }),
     ...(isAdministrator && { store: await viewStore(store, api), process: viewProcess(api) }),
   })
 }

@@ -1,7 +1,7 @@
 // What the overview of an account looks like, and what needs attention in it.
 
 import { originStates } from '../zones/zones.ts'
-import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
 
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other']
 
@@ -21,6 +21,15 @@ const window = open({
   ),
 })
 
+const calls = {
+  count: about('Calls that are in the logs.', whole(0)),
+  errors: about('Those that failed.', whole(0)),
+  tokens_in: whole(0),
+  tokens_out: whole(0),
+  cost: about('In US dollars, of the calls whose cost is known.', { ...number, minimum: 0 }),
+  count_without_cost: about('Calls whose cost is unknown.', whole(0)),
+}
+
 export const overview = open(
   { at: time },
   {
@@ -35,6 +44,18 @@ export const overview = open(
     origins: about(
       'How many origins of each zone are in which state. Needs Origins Read.',
       listOf(open({ zone: text, ...Object.fromEntries(originStates.map(state => [state, whole(0)])) })),
+    ),
+    ai: about(
+      'Calls of the AI gateways of the account in the last 24 hours, from their logs. Needs AI Gateway Read.',
+      open({
+        since: time,
+        is_complete: about('Whether nothing is missing: what is, is summed up for a later request.', flag),
+        hours: about('The last 24, the current one last.', listOf(open({ at: time, ...calls }))),
+        gateways: about(
+          'The 100 with most calls; those without any are left out.',
+          listOf(open({ gateway_id: text, ...calls })),
+        ),
+      }),
     ),
     store: about(
       'Needs Metrics Read.',

@@ -12,8 +12,8 @@ export async function ownerOf(
 }
 
 /** Returns the oldest account, to which all belongs that the configuration gives to nobody; null where there is none. */
-export async function oldestOf(accounts: Accounts): Promise<string | null> {
-  return (await accounts.list())[0]?.id ?? null
+export function oldestOf(accounts: Accounts): Promise<string | null> {
+  return accounts.oldest()
 }
 
 /** Returns the zones that belong to an account. */

@@ -8,6 +8,15 @@ interface RequestWindow {
   readonly zones: readonly { readonly zone: string; readonly classes: Classes }[]
 }
 
+export interface CallSums {
+  readonly count: number
+  readonly errors: number
+  readonly tokens_in: number
+  readonly tokens_out: number
+  readonly cost: number
+  readonly count_without_cost: number
+}
+
 export interface Overview {
   readonly at: string
   readonly requests?: {
@@ -23,6 +32,12 @@ export interface Overview {
     readonly trial: number
     readonly down: number
   }[]
+  /** Of the last 24 hours. */
+  readonly ai?: {
+    readonly is_complete: boolean
+    readonly hours: readonly ({ readonly at: string } & CallSums)[]
+    readonly gateways: readonly ({ readonly gateway_id: string } & CallSums)[]
+  }
   readonly store?: {
     readonly backend: 'sqlite' | 'redis'
     readonly location: string

@@ -5,11 +5,12 @@ import { facts, told } from '../../pages/components.ts'
 import type { Ask, View } from '../ask.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
-import { grouped } from '../parts/numbers.ts'
+import { dollars, grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import {
   type Attention,
+  type CallSums,
   type Finding,
   type FrequentError,
   type Overview,
@@ -28,7 +29,7 @@ interface Shown {
 }
 
 export async function overviewView({ ask, overview, attention, errors, isNew }: Shown): Promise<View> {
-  const { requests, origins, store, process } = overview
+  const { requests, origins, ai, store, process } = overview
   return {
     title: 'Overview',
     isWide: true,
@@ -37,6 +38,8 @@ ${isNew && beginnings(ask)}
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
 ${requests?.hours.some(({ zones }) => zones.length > 0) === true && (await hourChart(requests))}
+${ai !== undefined && ai.gateways.length > 0 && aiPart(ai, ask.account.id)}
+${ai !== undefined && ai.gateways.length > 0 && (await callChart(ai))}
 ${errors !== null && errorPart(ask.account.id, errors)}
 ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
@@ -198,6 +201,51 @@ function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> 
       },
       { name: '4xx', colour: 4, values: sums.map(({ clientErrors }) => clientErrors) },
       { name: '5xx', colour: 1, values: sums.map(({ serverErrors }) => serverErrors) },
+    ],
+    write: grouped,
+  })
+}
+
+function aiPart({ is_complete: isComplete, gateways }: NonNullable<Overview['ai']>, account: string): Html {
+  type Row = (typeof gateways)[number]
+  const columns = [
+    {
+      title: 'AI gateway',
+      isName: true,
+      cell: ({ gateway_id: id }: Row) => html`<a href="${paths.charts(account, id)}">${told(id)}</a>`,
+    },
+    { title: 'Calls', isNumber: true, cell: ({ count }: Row) => grouped(count) },
+    { title: 'Errors', isNumber: true, cell: ({ errors, count }: Row) => share(errors, count) },
+    {
+      title: 'Tokens',
+      isNumber: true,
+      cell: ({ tokens_in, tokens_out }: Row) => grouped(tokens_in + tokens_out),
+    },
+    { title: 'Cost', isNumber: true, cell: costOf },
+  ]
+  const more = gateways.length - mostZones
+  return section(
+    'calls',
+    'AI calls',
+    html`<p class="hint">Of the last 24 hours, as far as they are in the logs.${!isComplete && ' The rest is being summed up.'}</p>${table('AI calls by gateway', columns, gateways.slice(0, mostZones))}${more > 0 && html`<p class="hint">And more <a href="${paths.gateways(account)}">AI gateways</a>.</p>`}`,
+  )
+}
+
+/** Writes the cost as far as it is known. */
+function costOf({ cost, count, count_without_cost: unknown }: CallSums): string {
+  if (unknown === count) return 'unknown'
+  return unknown === 0 ? dollars(cost) : `${dollars(cost)} and ${grouped(unknown)} unknown`
+}
+
+/** Draws the calls of all gateways, hour by hour. */
+function callChart({ hours }: NonNullable<Overview['ai']>): Promise<Html> {
+  return chart({
+    id: 'call-hours',
+    title: 'AI calls by hour',
+    windows: hours.map(({ at }) => at),
+    series: [
+      { name: 'Successful', values: hours.map(({ count, errors }) => count - errors) },
+      { name: 'Errors', values: hours.map(({ errors }) => errors) },
     ],
     write: grouped,
   })

@@ -26,6 +26,8 @@ export class RedisAccounts implements Accounts {
   readonly #connection: Connection
   readonly #writes: DurableWrites
   readonly #clock: Clock
+  /** The oldest, among how many. */
+  #oldest: { readonly id: string; readonly of: number } | null = null
 
   constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
@@ -41,6 +43,15 @@ export class RedisAccounts implements Accounts {
   async list(): Promise<readonly Account[]> {
     const found = (await this.#connection.run(['HVALS', keys.accounts])) as string[]
     return found.map(text => JSON.parse(text) as Account).sort(byCreation)
+  }
+
+  async oldest(): Promise<string | null> {
+    const count = (await this.#connection.run(['HLEN', keys.accounts])) as number
+    if (this.#oldest?.of === count) return this.#oldest.id
+    // Accounts are not removed, and keep their time: as many as before are the same.
+    const all = await this.list()
+    this.#oldest = all.length === 0 ? null : { id: all[0]!.id, of: all.length }
+    return this.#oldest?.id ?? null
   }
 
   async insert(account: Account): Promise<boolean> {

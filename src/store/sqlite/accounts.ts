@@ -10,6 +10,7 @@ export class SqliteAccounts implements Accounts {
   readonly #ledgers: Ledgers
   readonly #get: Statement
   readonly #list: Statement
+  readonly #oldest: Statement
   readonly #insert: Command
   readonly #update: Command
 
@@ -18,6 +19,7 @@ export class SqliteAccounts implements Accounts {
     this.#ledgers = ledgers
     this.#get = db.prepare('SELECT * FROM accounts WHERE id = ?')
     this.#list = db.prepare('SELECT * FROM accounts ORDER BY created_at, id')
+    this.#oldest = db.prepare('SELECT id FROM accounts ORDER BY created_at, id LIMIT 1')
     this.#insert = db.command(
       'INSERT INTO accounts (id, name, created_at, enforce_two_factor) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     )
@@ -35,6 +37,13 @@ export class SqliteAccounts implements Accounts {
 
   list(): Promise<readonly Account[]> {
     return this.#db.read(() => this.listWithin())
+  }
+
+  oldest(): Promise<string | null> {
+    return this.#db.read(() => {
+      const row = this.#oldest.get()
+      return row ? String(row.id) : null
+    })
   }
 
   insert(account: Account): Promise<boolean> {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import type { LogEntry } from '../../../src/store/records.ts'
 import { startRedis } from '../../help/redis.ts'
-import { startApi } from '../api.ts'
+import { account } from '../../tokens/token-with.ts'
+import { entryWith } from '../ai-logs/log-entries.ts'
+import { gatewayOf, startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
 import { zoneWith } from '../zones/zones.ts'
 
@@ -44,6 +48,37 @@ test('an overview shows requests, origins, store and process', async t => {
   assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, json), '')
 })
 
+test('an overview sums up the calls of AI gateways in the last day, the busiest first', async t => {
+  const { ask, kept, clock } = await startApi(t)
+  const now = clock.now()
+  const add = (gateway: string, entries: readonly LogEntry[]) =>
+    kept.logs.append(account, gateway, batchOf(entries), { most: 1_000, strategy: 'DELETE_OLDEST' })
+  const hour = 3_600_000
+  for (const id of ['busy', 'idle', ...Array.from({ length: 20 }, (_, i) => `more-${i}`)])
+    await kept.gateways.insert(gatewayOf(id))
+  await add('default', [entryWith(1, { createdAt: now - hour, cost: 0.1, success: false })])
+  await add(
+    'busy',
+    [now, now - 23 * hour, now - 25 * hour].map((createdAt, i) =>
+      entryWith(i + 2, { createdAt, gateway: 'busy', cost: i === 0 ? 0.2 : null }),
+    ),
+  )
+  const read = async () => (await ask('GET', '/overview')).json.result.ai
+  let ai = await read()
+  while (!ai.is_complete) ai = await read()
+  const tokens = (calls: number) => ({ tokens_in: 10 * calls, tokens_out: 20 * calls })
+  const inAll = [
+    { gateway_id: 'busy', count: 2, errors: 0, ...tokens(2), cost: 0.2, count_without_cost: 1 },
+    { gateway_id: 'default', count: 1, errors: 1, ...tokens(1), cost: 0.1, count_without_cost: 0 },
+  ]
+  assert.deepEqual(ai.gateways, inAll)
+  assert.deepEqual(
+    ai.hours.map(({ count }: { count: number }) => count),
+    [1, ...Array(21).fill(0), 1, 1],
+  )
+  assert.equal(ai.hours[0].at, ai.since)
+})
+
 test('an overview shows no more than the token may see', async t => {
   const { ask, keepToken } = await startApi(t)
   const seen = async (...permissions: Parameters<typeof keepToken>[0]) => {
@@ -54,6 +89,7 @@ test('an overview shows no more than the token may see', async t => {
   assert.equal(await seen(), 'at')
   assert.equal(await seen('Zones Read'), 'at requests')
   assert.equal(await seen('Origins Read'), 'at origins')
+  assert.equal(await seen('AI Gateway Read'), 'at ai')
   assert.equal(await seen('Metrics Read'), 'at store process')
   assert.equal((await ask('GET', '/overview', { token: null })).status, 401)
 })

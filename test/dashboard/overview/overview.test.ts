@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slotOf } from '../../../src/store/tally.ts'
+import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import { hostile } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
 
@@ -24,6 +25,21 @@ test('the overview shows what the zones served, their errors and origins, and ho
   assert.match(page.text, /may lose writes Everything is kept in memory/)
   assert.match(page.body, new RegExp(`href="${base}/errors\\?zone=main&#38;code=1020"`))
   assert.match(page.body, new RegExp(`href="${base}" aria-current="page"`))
+})
+
+test('the overview shows what the AI gateways were called, and leads to their charts', async t => {
+  const { get, base, kept, clock } = await openDashboard(t)
+  assert.doesNotMatch((await get(base)).text, /AI calls/)
+  const createdAt = clock.now()
+  await keepEntries(kept, [
+    entryWith(1, { createdAt, cost: 0.25 }),
+    entryWith(2, { createdAt, success: false }),
+  ])
+  let page = await get(base)
+  while (!page.text.includes('AI calls') || page.text.includes('being summed up')) page = await get(base)
+  assert.match(page.text, /AI calls Of the last .* default 2 1 \(50\.0 %\) 60 \$0\.25 and 1 unknown/)
+  assert.match(page.text, /AI calls by hour 2 Successful 1 Errors 1/)
+  assert.match(page.body, new RegExp(`href="${base}/gateways/default/logs/charts"`))
 })
 
 test('what needs attention comes first, with the page where it is mended', async t => {

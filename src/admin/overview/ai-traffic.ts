@@ -1,0 +1,91 @@
+// What AI gateways of an account were called lately, summed up from their logs.
+
+import { pause } from '../../base/turns/turns.ts'
+import { isoTime } from '../records/kept.ts'
+import type { Api } from '../row.ts'
+
+const hour = 3_600_000
+const hours = 24
+/** Gateways that are looked at together, and ms after which no more are: the rest is found at another time. */
+const atOnce = 8
+const patience = 40
+/** Gateways that are listed. */
+const mostListed = 100
+
+/** Sums up the calls of the last 24 hours by hour and by gateway, the busiest first. */
+export async function viewAiTraffic(account: string, { store, logSeries }: Api, now: number) {
+  const windows = { since: Math.floor(now / hour) * hour - (hours - 1) * hour, width: hour, count: hours }
+  const byHour = Array.from({ length: hours }, () => new Calls())
+  const byGateway: (readonly [id: string, calls: Calls])[] = []
+  const look = async (id: string) => {
+    const series = await logSeries.read([account, id], windows, [])
+    const calls = new Calls()
+    for (const [at, cells] of series.windows.entries()) {
+      await pause()
+      for (const { sum } of [...cells.matching([]), { sum: cells.rest }]) {
+        calls.add(sum)
+        byHour[at]!.add(sum)
+      }
+    }
+    if (calls.count > 0) byGateway.push([id, calls])
+    return series.completeSince <= windows.since
+  }
+  const until = performance.now() + patience
+  const lookAll = async () => {
+    let isWhole = true
+    for await (const gateways of store.gateways.walk(account))
+      for (let from = 0; from < gateways.length; from += atOnce) {
+        if (performance.now() > until) return false
+        const looks = await Promise.all(gateways.slice(from, from + atOnce).map(({ id }) => look(id)))
+        isWhole &&= looks.every(Boolean)
+      }
+    return isWhole
+  }
+  const isComplete = await lookAll()
+  const busiest = byGateway.toSorted(([, one], [, other]) => other.count - one.count).slice(0, mostListed)
+  return {
+    since: isoTime(windows.since),
+    is_complete: isComplete,
+    hours: byHour.map((calls, at) => ({ at: isoTime(windows.since + at * hour), ...calls.view() })),
+    gateways: busiest.map(([gateway_id, calls]) => ({ gateway_id, ...calls.view() })),
+  }
+}
+
+interface Sum {
+  readonly count: number
+  readonly errors: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly cost: number
+  readonly withoutCost: number
+}
+
+class Calls {
+  count = 0
+  #errors = 0
+  #tokensIn = 0
+  #tokensOut = 0
+  #cost = 0
+  #withoutCost = 0
+
+  add({ count, errors, tokensIn, tokensOut, cost, withoutCost }: Sum): void {
+    this.count += count
+    this.#errors += errors
+    this.#tokensIn += tokensIn
+    this.#tokensOut += tokensOut
+    this.#cost += cost
+    this.#withoutCost += withoutCost
+  }
+
+  /** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+  view() {
+    return {
+      count: this.count,
+      errors: this.#errors,
+      tokens_in: this.#tokensIn,
+      tokens_out: this.#tokensOut,
+      cost: Math.round(this.#cost * 1e12) / 1e12,
+      count_without_cost: this.#withoutCost,
+    }
+  }
+}
