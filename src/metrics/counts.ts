@@ -61,6 +61,13 @@ export interface TrustExpiry {
   readonly notAfter: number
 }
 
+/** When an automatic certificate is to be replaced. */
+export interface CertificateRenewal {
+  readonly host: string
+  /** Wall-clock ms. */
+  readonly renewAt: number
+}
+
 /** The key that seals the TLS sessions of clients. */
 interface TicketKeySign {
   /** Wall-clock ms since when it seals. */
@@ -90,6 +97,8 @@ export class Counts {
   readonly acmeOrders = tallies(orderResults)
   /** Returns how many hosts of automatic certificates are in which state; null in a process that is not asked for them. */
   automaticCertificates: (() => Readonly<Record<string, number>>) | null = null
+  /** Returns when the next certificate of each host is to be ordered; null in a process that is not asked for it. */
+  renewals: (() => readonly CertificateRenewal[]) | null = null
   /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }

@@ -8,6 +8,7 @@ import { everybody, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
 import type { AuditQuery, Position, Store } from './store.ts'
 import { keyOwner } from './signing-key.ts'
+import { ticketOwner } from './ticket-key.ts'
 import { tokenKeyOwner } from './token-key.ts'
 import { zoneOwner } from './zone-lists.ts'
 
@@ -47,7 +48,7 @@ const lasting = [
 ] satisfies CredentialKind[]
 
 /**
- * Copies everything, logs included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.
+ * Copies everything, logs and the keys of TLS sessions included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.
  * Versions of records start over. Rejects with a sentence that names the store that failed, and says what was copied.
  */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
@@ -73,6 +74,9 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   try {
     for await (const key of each(from, from.tokenKeys.walk(tokenKeyOwner)))
       expectNew(await at(to, to.tokenKeys.insert(key)), 'key of tokens', key.id)
+    // Else every client would begin with a full handshake, all at once.
+    for await (const key of each(from, from.ticketKeys.walk(ticketOwner)))
+      expectNew(await at(to, to.ticketKeys.insert(key)), 'key of TLS sessions', key.id)
     for (const account of accounts) await copyAccount(from, to, account, counts)
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)

@@ -1,5 +1,7 @@
 // What a list of revoked certificates (RFC 5280 section 5) says of itself: who issued it, and how long it counts. OpenSSL reads the rest.
 
+import { type Part, partsOf } from './der.ts'
+
 interface RevocationList {
   /** The values of the issuer's name, such as `Shop, Clients`. */
   readonly issuer: string
@@ -29,27 +31,6 @@ export function readRevocationList(pem: string): RevocationList {
     nextUpdate:
       nextUpdate !== undefined && isTime(nextUpdate) ? timeIn(nextUpdate) : Number.POSITIVE_INFINITY,
   }
-}
-
-interface Part {
-  readonly tag: number
-  readonly content: Buffer
-}
-
-/** Cuts DER into its parts (X.690 section 8.1), less what is cut off at the end. */
-function partsOf(der: Buffer): Part[] {
-  const parts: Part[] = []
-  for (let at = 0; at + 2 <= der.length; ) {
-    const tag = der[at]!
-    const short = der[at + 1]!
-    const bytes = short < 0x80 ? 0 : short & 0x7f
-    const from = at + 2 + bytes
-    if (bytes > 4 || from > der.length) break
-    const length = bytes === 0 ? short : der.readUIntBE(at + 2, bytes)
-    parts.push({ tag, content: der.subarray(from, from + length) })
-    at = from + length
-  }
-  return parts
 }
 
 /** Lists the values of a name: a sequence of sets of pairs. */

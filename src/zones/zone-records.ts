@@ -3,10 +3,11 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import { type Change, type Store, StoreUnreachable } from '../store/store.ts'
+import { Follower } from '../store/follower.ts'
+import { LocalCopy } from '../store/local-copy.ts'
+import type { Change, Store } from '../store/store.ts'
 import { type KnownZone, KnownZones, type ZoneRecordLists, zoneRecordKinds } from './known-zones.ts'
 import { type ReadRecord, readAll, readThese, type ZoneRecordName } from './read-zones.ts'
-import { ZoneCopy } from './zone-copy.ts'
 
 export interface ZoneRecordsOptions {
   readonly store: Store
@@ -18,39 +19,54 @@ export interface ZoneRecordsOptions {
   readonly clock?: Clock
 }
 
-/** Ms between two tries to read. */
-const pause = 1_000
+const words = {
+  unread: 'API-managed rules of zones not read: store unreachable',
+  failed: 'reading the API-managed rules of zones failed',
+  again: 'API-managed rules of zones read again',
+  unknown: 'API-managed rules of zones unknown: store unreachable and no local copy',
+  loaded: 'API-managed rules of zones loaded from the local copy',
+}
+const copyWords = {
+  unusable: 'local copy of API-managed rules unusable',
+  written: 'local copy of API-managed rules written again',
+  unwritten: 'writing the local copy of API-managed rules failed',
+}
 
 export class ZoneRecords {
-  readonly #store: Store
   readonly #log: Logger
-  readonly #copy: ZoneCopy | null
+  readonly #copy: LocalCopy<ZoneRecordLists> | null
   readonly #writes: boolean
+  readonly #follower: Follower<ZoneRecordName, ZoneRecordLists>
   readonly #listeners = new Set<() => void>()
   #known: KnownZones | null = null
-  /** What was told and not read yet. */
-  #due: ZoneRecordName[] = []
-  #isAllDue = true
-  #reading: Promise<void> | null = null
-  #timer: NodeJS.Timeout | undefined
-  #unfollow: (() => void) | null = null
-  /** Whether the last reading failed: the log is told of an outage once. */
-  #isFailing = false
-  #isClosed = false
 
   constructor({ store, log, cachePath, writes = false, clock = systemClock }: ZoneRecordsOptions) {
-    this.#store = store
     this.#log = log
     this.#writes = writes
+    const { location } = store
     this.#copy =
-      cachePath === null ? null : new ZoneCopy({ path: cachePath, location: store.location, log, clock })
+      cachePath === null
+        ? null
+        : new LocalCopy({
+            path: cachePath,
+            mark: 'gatehouse-zones-1',
+            words: copyWords,
+            location,
+            log,
+            clock,
+          })
+    this.#follower = new Follower<ZoneRecordName, ZoneRecordLists>({
+      ...{ store, log, words, copy: this.#copy },
+      nameOf: change => (isOfZone(change) ? change : null),
+      readAll: async () => this.#told(this.#takeAll(await readAll(store))),
+      readThese: async names => this.#told(this.#take(await readThese(store, names))),
+      takeCopy: lists => void this.#takeAll(lists),
+    })
   }
 
   /** Resolves when all was read, or could not be and the copy of last time was taken, where there is one; reading is tried again from then on. */
-  async open(): Promise<void> {
-    this.#unfollow = this.#store.changes.follow(change => this.#note(change))
-    await this.#look()
-    if (this.#known === null) await this.#takeCopy()
+  open(): Promise<void> {
+    return this.#follower.open()
   }
 
   /** Returns what is set for a zone, empty where that is nothing; null while nothing is known of any. */
@@ -67,55 +83,8 @@ export class ZoneRecords {
 
   /** Resolves when the copy is written, as far as it is due. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    this.#unfollow?.()
-    clearTimeout(this.#timer)
     this.#listeners.clear()
-    await this.#copy?.close()
-  }
-
-  #note(change: Change): void {
-    if (change.kind === 'everything') this.#isAllDue = true
-    else if (isOfZone(change)) this.#due.push(change)
-    else return
-    void this.#look()
-  }
-
-  #look(): Promise<void> {
-    return (this.#reading ??= this.#readWhileDue())
-  }
-
-  async #readWhileDue(): Promise<void> {
-    clearTimeout(this.#timer)
-    // So that what is told in one turn is read together.
-    await null
-    try {
-      while (this.#isDue && !this.#isClosed) await this.#readDue()
-      this.#succeed()
-    } catch (failure) {
-      this.#fail(failure)
-    }
-    this.#reading = null
-  }
-
-  get #isDue(): boolean {
-    return this.#isAllDue || this.#due.length > 0
-  }
-
-  /** Reads what was told until now; what is told meanwhile is due again, since it may have been read before it was written. */
-  async #readDue(): Promise<void> {
-    const [isAllDue, due] = [this.#isAllDue, this.#due]
-    this.#isAllDue = false
-    this.#due = []
-    try {
-      const isNews = isAllDue
-        ? this.#takeAll(await readAll(this.#store))
-        : this.#take(await readThese(this.#store, due))
-      if (isNews) this.#tell()
-    } catch (failure) {
-      this.#isAllDue = true
-      throw failure
-    }
+    await this.#follower.close()
   }
 
   #takeAll(lists: ZoneRecordLists): boolean {
@@ -129,8 +98,8 @@ export class ZoneRecords {
     return records.map(({ kind, id, record }) => known.put(kind, id, record)).includes(true)
   }
 
-  #tell(): void {
-    if (this.#isClosed) return
+  #told(isNews: boolean): void {
+    if (!isNews || this.#follower.isClosed) return
     if (this.#writes) this.#copy?.write(() => this.#known!.lists())
     for (const listener of this.#listeners) {
       try {
@@ -140,36 +109,6 @@ export class ZoneRecords {
         this.#log.error({ err: bug }, 'applying the API-managed rules of zones failed')
       }
     }
-  }
-
-  #succeed(): void {
-    if (this.#isFailing) this.#log.info('API-managed rules of zones read again')
-    this.#isFailing = false
-  }
-
-  #fail(failure: unknown): void {
-    if (this.#isClosed) return
-    if (!this.#isFailing) {
-      if (failure instanceof StoreUnreachable)
-        this.#log.warn({ reason: failure.reason }, 'API-managed rules of zones not read: store unreachable')
-      else this.#log.error({ err: failure }, 'reading the API-managed rules of zones failed')
-    }
-    this.#isFailing = true
-    this.#timer = setTimeout(() => this.#look(), pause).unref()
-  }
-
-  async #takeCopy(): Promise<void> {
-    const copy = await this.#copy?.read()
-    // The store may have come back meanwhile.
-    if (this.#known !== null || this.#isClosed) return
-    if (!copy)
-      return this.#log.warn('API-managed rules of zones unknown: store unreachable and no local copy')
-    this.#takeAll(copy)
-    const writtenAt = new Date(copy.writtenAt).toISOString()
-    this.#log.warn(
-      { path: this.#copy!.path, writtenAt },
-      'API-managed rules of zones loaded from the local copy',
-    )
   }
 }
 

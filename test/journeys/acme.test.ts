@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
@@ -20,17 +20,17 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
 
 const run = promisify(execFile)
-const [yaml, tries] = blocksOf(section(readPage('docs/tls.md'), 'Certificates that renew themselves'))
+const [written, tries] = blocksOf(section(readPage('docs/tls.md'), 'Certificates that renew themselves'))
 
 test('docs/tls.md works as written, in every worker, and a restart orders nothing', async t => {
   const folder = quickFolder(t, 'acme')
   const ports = { http: await freePort(), tls: await freePort() }
-  const pebble = await startPebble(t, ['shop.example'], ports)
+  const pebble = await startPebble(t, ['shop.example', 'new.example'], ports)
   const origin = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
   await once(origin, 'listening')
   t.after(() => origin.close())
   const { port } = origin.address() as AddressInfo
-  const text = yaml!.text
+  const text = written!.text
     .replace(
       'terms_agreed: true,',
       `terms_agreed: true, directory: '${pebble.directory}', ca: file:acme.pem,`,
@@ -39,7 +39,8 @@ test('docs/tls.md works as written, in every worker, and a restart orders nothin
     .replace('0.0.0.0:443', `127.0.0.1:${ports.tls}`)
     .replace(':9000', `:${port}`)
   writeFileSync(join(folder, 'acme.pem'), pebble.ca)
-  writeFileSync(join(folder, 'my.yaml'), `workers: 2\nadmin: 127.0.0.1:0\n${text}`)
+  const yaml = `workers: 2\nadmin: 127.0.0.1:0\n${text}`
+  writeFileSync(join(folder, 'my.yaml'), yaml)
   const [start, list, curl] = tries!.text.trim().split('\n')
   const [, ...args] = /^npm start -- (--config) (my\.yaml)$/.exec(start!)!
   const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data') }
@@ -66,6 +67,12 @@ test('docs/tls.md works as written, in every worker, and a restart orders nothin
     metrics,
     /^gatehouse_tls_certificate_expiry_timestamp_seconds\{name="shop\.example",key_type="ec"\} \d+$/m,
   )
+  // A host that a reload adds is served by both workers, beside the first one.
+  writeFileSync(join(folder, 'my.yaml'), yaml.replace('[shop.example]', '[shop.example, new.example]'))
+  await gateway.logged('certificate issued', ({ host }) => host === 'new.example')
+  for (let i = 0; i < 6; i++)
+    for (const url of ['https://new.example/', 'https://shop.example/'])
+      assert.equal((await run(process.env.CURL ?? 'curl', [...to, url], { cwd: folder })).stdout, 'hello')
   gateway.signal('SIGTERM')
   assert.equal((await gateway.exited).code, 0)
   const next = await spawnGateway(t, [main, 'start', ...args], { cwd: folder, env })
@@ -118,4 +125,18 @@ zones: [{ hosts: [site.test], routes: [{ path: /, pool: a }] }]`
     [],
   )
   assert.equal(server.orders.length, 1)
+  // Started again while Redis is gone, it has the certificate from its own copy.
+  third.signal('SIGTERM')
+  await third.exited
+  await redis.kill()
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(third.file), 'data') }
+  await spawnGateway(t, [main, 'start', '--config', third.file], { env })
+  const socket = connect({
+    host: '127.0.0.1',
+    port: ports[began]!.tls,
+    servername: 'site.test',
+    ca: server.ca,
+  })
+  await once(socket, 'secureConnect')
+  socket.destroy()
 })

@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
 import { acmeOwner } from '../../src/store/acme.ts'
 import { keyOwner } from '../../src/store/signing-key.ts'
+import { ticketOwner } from '../../src/store/ticket-key.ts'
 import { tokenKeyOwner } from '../../src/store/token-key.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,6 +29,7 @@ import {
   signingKey,
   acmeAccount,
   hostCertificate,
+  ticketKey,
   tokenKey,
   token,
   user,
@@ -89,6 +91,7 @@ async function fillPeople(store: Store, account: string): Promise<void> {
   await store.acmeAccounts.insert(acmeAccount())
   for (const id of ['b.example', 'a.example']) await store.certificates.insert(hostCertificate({ id }))
   await store.tokenKeys.insert(tokenKey())
+  await store.ticketKeys.insert(ticketKey({ id: 'a'.repeat(32) }))
 }
 
 /** Gives what a store holds of people; the credentials by digest, since what expires at once has no order. */
@@ -104,11 +107,13 @@ async function peopleOf(store: Store) {
   )
   const { items: keys } = await store.signingKeys.list(keyOwner, page)
   const { items: tokenKeys } = await store.tokenKeys.list(tokenKeyOwner, page)
-  assert.equal(tokenKeys.length, 1)
+  const { items: ticketKeys } = await store.ticketKeys.list(ticketOwner, page)
+  assert.deepEqual([tokenKeys.length, ticketKeys.length], [1, 1])
   return {
     users,
     keys,
     tokenKeys,
+    ticketKeys,
     credentials: credentials.flat().sort((a, b) => (a.digest < b.digest ? -1 : 1)),
   }
 }

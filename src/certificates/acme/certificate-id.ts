@@ -1,30 +1,41 @@
 // The name by which an authority knows a certificate that it issued (RFC 9773 section 4.1).
 
 import { X509Certificate } from 'node:crypto'
+import { partsOf } from '../../tls/der.ts'
 
-/** DER of the object identifier of authorityKeyIdentifier (RFC 5280 section 4.2.1.1). */
-const authorityKeyIdentifier = Buffer.from('0603551d23', 'hex')
-const octetString = 0x04
-const sequence = 0x30
+/** The tag of the extensions in a certificate (RFC 5280 section 4.1). */
+const extensions = 0xa3
+/** The object identifier of authorityKeyIdentifier (section 4.2.1.1), and the tag of the key in it. */
+const authorityKeyIdentifier = Buffer.from('551d23', 'hex')
 const keyIdentifier = 0x80
 
 /** Returns the id of the first certificate of a chain, PEM; null for one that does not say which key has signed it. */
 export function certificateId(chain: string): string | null {
   const { raw, serialNumber } = new X509Certificate(chain)
-  const at = raw.indexOf(authorityKeyIdentifier)
-  if (at < 0) return null
-  const extension = contentOf(raw.subarray(at + authorityKeyIdentifier.length), octetString)
-  const identifier = extension && contentOf(extension, sequence)
-  const key = identifier && contentOf(identifier, keyIdentifier)
+  const key = authorityKeyIn(raw)
   return key && `${key.toString('base64url')}.${serialOf(serialNumber).toString('base64url')}`
 }
 
-/** Returns the content of the value that the bytes begin with, if it has this tag. */
-function contentOf(bytes: Buffer, tag: number): Buffer | null {
-  const [first, length = 0x80] = bytes
-  // Nothing in this extension takes 128 bytes.
-  return first === tag && length < 0x80 && bytes.length >= 2 + length ? bytes.subarray(2, 2 + length) : null
+/** Returns which key has signed a certificate, DER, as that says it; null where it does not. */
+export function authorityKeyIn(certificate: Buffer): Buffer | null {
+  const fields = within(within(certificate))
+  const all = partsOf(fields).find(({ tag }) => tag === extensions)?.content ?? empty
+  for (const { content } of partsOf(within(all))) {
+    // Its id, whether it is critical, which may be left out, and its value.
+    const parts = partsOf(content)
+    if (parts[0]?.content.equals(authorityKeyIdentifier) !== true) continue
+    const identifier = within(parts.at(-1)!.content)
+    return partsOf(identifier).find(({ tag }) => tag === keyIdentifier)?.content ?? null
+  }
+  return null
 }
+
+/** Returns what is in the first value. */
+function within(der: Buffer): Buffer {
+  return partsOf(der)[0]?.content ?? empty
+}
+
+const empty = Buffer.alloc(0)
 
 /** Returns the serial number as DER has it: with a zero in front where the first bit would say that it is negative. */
 function serialOf(hex: string): Buffer {

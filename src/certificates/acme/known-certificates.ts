@@ -1,10 +1,13 @@
 // What the store has of automatic certificates, kept up with it, so that no handshake asks it. While the store is unreachable, what is known stays in use.
 
+import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import { acmeOwner, type HostCertificate } from '../../store/acme.ts'
-import { type Change, type Store, StoreUnreachable, type Versioned } from '../../store/store.ts'
+import { Follower } from '../../store/follower.ts'
+import { LocalCopy } from '../../store/local-copy.ts'
+import type { Store, Versioned } from '../../store/store.ts'
 import type { AutomaticTls } from '../automatic.ts'
 import { keyContext } from './attempt.ts'
 import { leaseTimeout } from './lease.ts'
@@ -13,52 +16,79 @@ interface KnownCertificatesOptions {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly log: Logger
+  /** The file with the copy for a start while the store is unreachable; private keys are sealed there too. Null for none. */
+  readonly copyPath?: string | null
   readonly clock?: Clock
 }
 
 interface Known extends Versioned<HostCertificate> {
   /** The private key, PEM; null where there is none, or none that can be read. */
   readonly key: string | null
+  /** What of it goes into the copy; the same object as long as nothing of that changes. */
+  readonly kept: HostCertificate
   /** Monotonic ms at which this version was seen first. */
   readonly seenAt: number
 }
 
-/** Ms between two tries to read. */
-const pause = 1_000
+/** What is in the copy: no orders, which other machines may go on with. */
+interface CopiedCertificates {
+  readonly certificates: readonly HostCertificate[]
+}
+
+const words = {
+  unread: 'automatic certificates not read: store unreachable',
+  failed: 'reading automatic certificates failed',
+  again: 'automatic certificates read again',
+  unknown: 'automatic certificates unknown: store unreachable and no local copy',
+  loaded: 'automatic certificates loaded from the local copy',
+}
+const copyWords = {
+  unusable: 'local copy of automatic certificates unusable',
+  written: 'local copy of automatic certificates written again',
+  unwritten: 'writing the local copy of automatic certificates failed',
+}
 
 export class KnownCertificates {
   readonly #store: Store
   readonly #secrets: SecretKeys
   readonly #log: Logger
   readonly #clock: Clock
+  readonly #copy: LocalCopy<CopiedCertificates> | null
+  readonly #follower: Follower<string, CopiedCertificates>
   #known: ReadonlyMap<string, Known> = new Map()
-  #isRead = false
-  #due = new Set<string>()
-  #isAllDue = true
-  #reading: Promise<void> | null = null
-  #timer: NodeJS.Timeout | undefined
-  #unfollow: (() => void) | null = null
-  #isFailing = false
-  #isClosed = false
+  /** What the copy has, or is about to have; null until it was written once. */
+  #copied: CopiedCertificates['certificates'] | null = null
   /** Called after what is known has changed. */
   changed: () => void = () => {}
 
-  constructor({ store, secrets, log, clock = systemClock }: KnownCertificatesOptions) {
+  constructor({ store, secrets, log, copyPath = null, clock = systemClock }: KnownCertificatesOptions) {
     this.#store = store
     this.#secrets = secrets
     this.#log = log
     this.#clock = clock
+    const { location } = store
+    const mark = 'gatehouse-certificates-1'
+    this.#copy =
+      copyPath === null
+        ? null
+        : new LocalCopy({ path: copyPath, mark, words: copyWords, location, log, clock })
+    this.#follower = new Follower({
+      ...{ store, log, words, copy: this.#copy },
+      nameOf: change => (change.kind === 'certificate' && change.account === acmeOwner ? change.id : null),
+      readAll: () => this.#readAll(),
+      readThese: hosts => this.#readThese(hosts),
+      takeCopy: copy => this.#takeCopy(copy),
+    })
   }
 
-  /** Resolves when all was read, or could not be; reading is tried again from then on. */
-  async open(): Promise<void> {
-    this.#unfollow = this.#store.changes.follow(change => this.#note(change))
-    await this.#look()
+  /** Resolves when all was read, or could not be and the copy of last time was taken; reading is tried again from then on. */
+  open(): Promise<void> {
+    return this.#follower.open()
   }
 
   /** Whether the store was read, so that a host without a record has none. */
   get isRead(): boolean {
-    return this.#isRead
+    return this.#follower.isRead
   }
 
   get(host: string): Known | null {
@@ -85,58 +115,12 @@ export class KnownCertificates {
   }
 
   /** Reads what was told and what is due now. */
-  async refresh(host: string): Promise<void> {
-    this.#due.add(host)
-    await this.#reading
-    await this.#look()
+  refresh(host: string): Promise<void> {
+    return this.#follower.refresh(host)
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.#unfollow?.()
-    clearTimeout(this.#timer)
-    await this.#reading
-  }
-
-  #note(change: Change): void {
-    if (change.kind === 'everything') this.#isAllDue = true
-    else if (change.kind === 'certificate' && change.account === acmeOwner) this.#due.add(change.id)
-    else return
-    void this.#look()
-  }
-
-  #look(): Promise<void> {
-    return (this.#reading ??= this.#readWhileDue())
-  }
-
-  async #readWhileDue(): Promise<void> {
-    clearTimeout(this.#timer)
-    // So that what is told in one turn is read together.
-    await null
-    try {
-      while ((this.#isAllDue || this.#due.size > 0) && !this.#isClosed) await this.#readDue()
-      if (this.#isFailing) this.#log.info('automatic certificates read again')
-      this.#isFailing = false
-    } catch (failure) {
-      this.#fail(failure)
-    }
-    this.#reading = null
-  }
-
-  /** Reads what was told until now; what is told meanwhile is due again. */
-  async #readDue(): Promise<void> {
-    const [isAllDue, due] = [this.#isAllDue, this.#due]
-    this.#isAllDue = false
-    this.#due = new Set()
-    try {
-      if (isAllDue) await this.#readAll()
-      else for (const host of due) await this.#readOne(host)
-    } catch (failure) {
-      this.#isAllDue = true
-      throw failure
-    }
-    this.#isRead = true
-    this.changed()
+  close(): Promise<void> {
+    return this.#follower.close()
   }
 
   async #readAll(): Promise<void> {
@@ -146,23 +130,51 @@ export class KnownCertificates {
         const found = await this.#read(id)
         if (found !== null) known.set(id, found)
       }
-    this.#known = known
+    this.#take(known)
   }
 
-  async #readOne(host: string): Promise<void> {
-    const found = await this.#read(host)
+  async #readThese(hosts: readonly string[]): Promise<void> {
     const known = new Map(this.#known)
-    if (found === null) known.delete(host)
-    else known.set(host, found)
+    for (const host of new Set(hosts)) {
+      const found = await this.#read(host)
+      if (found === null) known.delete(host)
+      else known.set(host, found)
+    }
+    this.#take(known)
+  }
+
+  #take(known: ReadonlyMap<string, Known>): void {
     this.#known = known
+    if (this.#follower.isClosed) return
+    this.#write()
+    this.changed()
+  }
+
+  /** Has the copy written, unless only orders have changed. */
+  #write(): void {
+    if (this.#copy === null) return
+    const certificates = [...this.#known.values()].map(({ kept }) => kept)
+    if (isDeepStrictEqual(certificates, this.#copied)) return
+    this.#copied = certificates
+    this.#copy.write(() => ({ certificates }))
+  }
+
+  #takeCopy({ certificates }: CopiedCertificates): void {
+    const known = certificates.map(
+      record => [record.id, this.#knownOf({ record, version: noVersion })] as const,
+    )
+    this.#known = new Map(known)
   }
 
   async #read(host: string): Promise<Known | null> {
     const found = await this.#store.certificates.get(acmeOwner, host)
     if (found === null) return null
+    return this.#known.get(host)?.version === found.version ? this.#known.get(host)! : this.#knownOf(found)
+  }
+
+  #knownOf({ record, version }: Versioned<HostCertificate>): Known {
+    const { id: host, issued } = record
     const before = this.#known.get(host)
-    if (before?.version === found.version) return before
-    const { issued } = found.record
     const sealed = issued?.sealedKey
     const isSame = sealed !== undefined && before?.record.issued?.sealedKey === sealed
     const key = isSame
@@ -175,17 +187,11 @@ export class KnownCertificates {
         { host },
         'automatic certificate unreadable: its key was sealed with an unknown key; add that to secrets.old_keys',
       )
-    return { ...found, key, seenAt: this.#clock.monotonic() }
-  }
-
-  #fail(failure: unknown): void {
-    if (this.#isClosed) return
-    if (!this.#isFailing) {
-      if (failure instanceof StoreUnreachable)
-        this.#log.warn({ reason: failure.reason }, 'automatic certificates not read: store unreachable')
-      else this.#log.error({ err: failure }, 'reading automatic certificates failed')
-    }
-    this.#isFailing = true
-    this.#timer = setTimeout(() => this.#look(), pause).unref()
+    const kept = { ...record, order: null, lease: null }
+    const isKept = before !== undefined && isDeepStrictEqual(before.kept, kept)
+    return { record, version, key, kept: isKept ? before.kept : kept, seenAt: this.#clock.monotonic() }
   }
 }
+
+/** Of a record that was not read from the store, so that it is read again. */
+const noVersion = -1

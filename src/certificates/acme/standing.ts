@@ -19,6 +19,8 @@ export interface Standing {
   readonly directory: string | null
   /** When a new one is to be got, ms since the epoch: not before this; null for as soon as possible. */
   readonly nextAt: number | null
+  /** The same time where that has come, too; null where none is set, since there is no certificate yet. */
+  readonly renewAt: number | null
   readonly failures: number
   readonly lastError: { readonly at: number; readonly message: string } | null
 }
@@ -50,13 +52,16 @@ export function standingOf(
       issuedAt: null,
       directory: null,
       nextAt: null,
+      renewAt: null,
       failures: 0,
       lastError: null,
     }
   const { record, key } = known
   const { issued, renewal, restUntil, failures, lastError } = record
   const due = isDue(record, directory, now)
-  const at = Math.max(due ? 0 : (renewal?.at ?? 0), restUntil ?? 0)
+  const planned = renewal?.at ?? 0
+  const at = Math.max(due ? 0 : planned, restUntil ?? 0)
+  const renewAt = Math.max(due ? Math.min(planned, now) : planned, restUntil ?? 0)
   return {
     host,
     state: stateOf(record, key, due),
@@ -64,6 +69,7 @@ export function standingOf(
     issuedAt: issued?.issuedAt ?? null,
     directory: issued?.directory ?? null,
     nextAt: at > now ? at : null,
+    renewAt: renewAt > 0 ? renewAt : null,
     failures,
     lastError,
   }

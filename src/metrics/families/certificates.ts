@@ -21,6 +21,13 @@ export const certificateFamilies: readonly Family[] = [
       Object.entries(automaticCertificates?.() ?? {}).map(([state, value]) => ({ labels: { state }, value })),
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_tls_certificate_renewal_timestamp_seconds',
+    help: 'When the next certificate of each host of tls.auto is to be ordered, in Unix time; in the past while it is due.',
+    read: ({ renewals }) =>
+      (renewals?.() ?? []).map(({ host, renewAt }) => ({ labels: { name: host }, value: renewAt / 1000 })),
+  },
+  {
     type: 'counter',
     name: 'gatehouse_acme_orders_total',
     help: 'Certificate orders that this gateway has ended, by result: issued, refused, rate_limited or unreachable.',

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { AcmeConfig } from '../../config/config.ts'
 import type { Logger } from '../../log/log.ts'
-import type { CertificateExpiry, Counts } from '../../metrics/counts.ts'
+import type { CertificateExpiry, CertificateRenewal, Counts } from '../../metrics/counts.ts'
 import type { Store } from '../../store/store.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
 import { KnownCertificates } from '../../certificates/acme/known-certificates.ts'
@@ -25,6 +25,8 @@ interface AutomaticCertificatesOptions {
   readonly metrics: Pick<Counts, 'acmeOrders'>
   /** Has every process of this machine serve what is given; resolves once they do. */
   readonly publish: (automatic: AutomaticTls) => Promise<void>
+  /** The file with the copy for a start while the store is unreachable; null for none. */
+  readonly copyPath: string | null
   readonly clock?: Clock
 }
 
@@ -45,11 +47,12 @@ export class AutomaticCertificates {
   #served: AutomaticTls = nothingAutomatic
   #sharing: Promise<void> = Promise.resolve()
 
-  constructor({ store, secrets, log, metrics, publish, clock = systemClock }: AutomaticCertificatesOptions) {
+  constructor(options: AutomaticCertificatesOptions) {
+    const { store, secrets, log, metrics, publish, copyPath, clock = systemClock } = options
     this.#log = log
     this.#clock = clock
     this.#publish = publish
-    this.#known = new KnownCertificates({ store, secrets, log, clock })
+    this.#known = new KnownCertificates({ store, secrets, log, copyPath, clock })
     this.#known.changed = () => void this.#share()
     this.#orders = new CertificateOrders({
       ...{ store, secrets, log, clock, known: this.#known },
@@ -85,6 +88,10 @@ export class AutomaticCertificates {
     return this.standings.flatMap(({ host, notAfter }) =>
       notAfter === null ? [] : [{ name: host, keyType: 'ec', notAfter }],
     )
+  }
+
+  get renewals(): readonly CertificateRenewal[] {
+    return this.standings.flatMap(({ host, renewAt }) => (renewAt === null ? [] : [{ host, renewAt }]))
   }
 
   /** How many hosts stand how. */

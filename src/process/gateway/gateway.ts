@@ -33,6 +33,7 @@ import { pagesUrl } from './pages-url.ts'
 import { Presence } from './presence.ts'
 import type { FaceParts, Faces } from './faces.ts'
 import type { Services } from './services.ts'
+import { copyPath } from '../store/location.ts'
 import { issuerOf, urlOf } from '../url.ts'
 import { assertFips } from '../../tls/fips.ts'
 import { version } from '../version.ts'
@@ -150,6 +151,7 @@ export class Gateway {
     metrics.clientTrust = () => this.#clientTrust.expiries
     metrics.ticketKeys = () => this.#tickets
     metrics.certificates = () => [...this.#certificates.expiries, ...(this.#automatic?.expiries ?? [])]
+    metrics.renewals = () => this.#automatic?.renewals ?? []
     metrics.automaticCertificates = () => this.#automatic?.states ?? {}
     this.#metrics = metrics
     this.#buildPlane = buildPlane
@@ -294,7 +296,10 @@ export class Gateway {
 
   #buildAutomatic(store: Store, { secrets }: Management): AutomaticCertificates {
     const publish = async (automatic: AutomaticTls) => this.#plane?.takeCertificates(automatic)
-    return new AutomaticCertificates({ store, secrets, log: this.#log, metrics: this.#metrics, publish })
+    return new AutomaticCertificates({
+      ...{ store, secrets, log: this.#log, metrics: this.#metrics, publish },
+      copyPath: copyPath(store, 'certificates.json'),
+    })
   }
 
   #buildFaces(services: Services, management: Management): Faces | null {

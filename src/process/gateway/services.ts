@@ -1,7 +1,5 @@
 // What a process that serves requests or the management API shares: the store, its caches and queued writes. One per process.
 
-import { join } from 'node:path'
-
 import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
@@ -23,7 +21,7 @@ import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
 import type { AiServices } from '../../edge/plane.ts'
 import { issuerOf } from '../url.ts'
-import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
+import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
 
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
@@ -93,9 +91,7 @@ export class Services implements AiServices {
     this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
     const { counters } = store
     this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
-    // A file is available whenever its process is.
-    const cachePath = store.location.startsWith('sqlite:') ? null : join(dataFolder(), 'zones.json')
-    this.zones = new ZoneRecords({ store, log, cachePath, writes: writesCopy })
+    this.zones = new ZoneRecords({ store, log, cachePath: copyPath(store, 'zones.json'), writes: writesCopy })
   }
 
   /** Opens the store; rejects with a sentence when it cannot be used, but not when it is only unreachable. */

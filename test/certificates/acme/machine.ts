@@ -44,6 +44,7 @@ interface Settings {
   readonly secrets?: SecretKeys
   readonly period?: number
   readonly random?: () => number
+  readonly copyPath?: string
 }
 
 const usualSecrets = new SecretKeys(Buffer.alloc(32, 7))
@@ -80,7 +81,12 @@ export class Machine {
     edge: Edge,
     { server, store, hosts = ['site.test'], config, period = 50, ...settings }: Settings,
   ) {
-    const { clock = new LeapingClock(), secrets = usualSecrets, random = () => 0.5 } = settings
+    const {
+      clock = new LeapingClock(),
+      secrets = usualSecrets,
+      random = () => 0.5,
+      copyPath = null,
+    } = settings
     const log = createLogger('info', { write: line => void this.lines.push(JSON.parse(line)) })
     this.edge = edge
     this.clock = clock
@@ -88,7 +94,7 @@ export class Machine {
       ...{ directory: server.directory, email: 'ops@site.test', termsAgreed: true, binding: null, ca: null },
       ...{ challenges: ['http-01', 'tls-alpn-01'], hosts, ...config },
     }
-    this.known = new KnownCertificates({ store, secrets, log, clock })
+    this.known = new KnownCertificates({ store, secrets, log, copyPath, clock })
     this.known.changed = () => this.serve()
     this.orders = new CertificateOrders({
       ...{ store, secrets, known: this.known, log, clock, random, period, hearing: 20 },

@@ -34,11 +34,13 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
     log: createLogger('info', { write: line => void lines.push(JSON.parse(line)) }),
     metrics,
     publish: async given => void published.push(given),
+    copyPath: null,
     clock,
   })
   t.after(() => automatic.close())
   metrics.automaticCertificates = () => automatic.states
   metrics.certificates = () => automatic.expiries
+  metrics.renewals = () => automatic.renewals
   await automatic.prepare(config)
   assert.deepEqual([published.length, published[0]!.identities.length], [1, 1])
   clock.advance(notAfter! - clock.now() - 20 * day)
@@ -54,6 +56,9 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
   const text = await metrics.expose()
   assert.match(text, /^gatehouse_tls_automatic_certificates\{state="failing"\} 1$/m)
   assert.match(text, /^gatehouse_tls_automatic_certificates\{state="valid"\} 0$/m)
+  const [, renewal] =
+    /^gatehouse_tls_certificate_renewal_timestamp_seconds\{name="site\.test"\} (\S+)$/m.exec(text)!
+  assert.equal(Number(renewal) * 1000, automatic.standings[0]!.nextAt)
   assert.match(text, /^gatehouse_acme_orders_total\{result="unreachable"\} 1$/m)
   assert.match(
     text,
@@ -93,6 +98,7 @@ test('nothing is read, and nobody is asked, where nothing is configured', async 
     log: createLogger('info', { write: () => {} }),
     metrics: new Metrics('0'),
     publish: async given => void published.push(given),
+    copyPath: null,
   })
   t.after(() => automatic.close())
   await automatic.prepare(null satisfies AcmeConfig | null)

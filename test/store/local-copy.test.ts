@@ -5,12 +5,13 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createLogger } from '../../src/log/log.ts'
 import type { ZoneRecordLists } from '../../src/zones/known-zones.ts'
-import { ZoneCopy } from '../../src/zones/zone-copy.ts'
+import { LocalCopy } from '../../src/store/local-copy.ts'
 import { ManualClock, secondsUntil } from '../help/clock.ts'
-import { accessRuleList, errorPage, errorRuleList } from '../store/contract-specimens.ts'
+import { accessRuleList, errorPage, errorRuleList } from './contract-specimens.ts'
 import { longestStall, slowness } from '../help/stall.ts'
-import { cachePath } from './opened-zones.ts'
+import { cachePath } from '../zones/opened-zones.ts'
 
+const words = { unusable: 'copy unusable', written: 'copy written again', unwritten: 'writing failed' }
 const location = 'redis://127.0.0.1:6379'
 const lists: ZoneRecordLists = {
   error_rule_list: [errorRuleList()],
@@ -21,7 +22,10 @@ const lists: ZoneRecordLists = {
 function copyAt(t: TestContext, path = cachePath(t), store = location) {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
-  const copy = new ZoneCopy({ path, location: store, log, clock: new ManualClock() })
+  const copy = new LocalCopy<ZoneRecordLists>({
+    ...{ path, mark: 'test-1', words, location: store, log },
+    clock: new ManualClock(),
+  })
   t.after(() => copy.close())
   return { copy, path, lines }
 }
@@ -85,6 +89,18 @@ test('a file that was damaged anywhere is not taken, and that is logged', async 
   )
 })
 
+test('the copy of something else is not taken', async t => {
+  const path = await written(t)
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
+  const other = new LocalCopy({
+    ...{ path, mark: 'other-1', words, location, log },
+    clock: new ManualClock(),
+  })
+  assert.equal(await other.read(), null)
+  assert.partialDeepStrictEqual(lines, [{ level: 50, reason: 'unknown format', msg: words.unusable }])
+})
+
 test('the copy of another store is not taken, and the log says of which it is', async t => {
   const { copy, lines } = copyAt(t, await written(t), 'redis://other:6379')
   assert.equal(await copy.read(), null)
@@ -120,7 +136,7 @@ test('a write that fails is logged once, and tried again until it succeeds', asy
   assert.partialDeepStrictEqual(lines, [{ level: 40, path, err: { code: 'EEXIST' } }])
   rmSync(dirname(path))
   await secondsUntil(t, () => lines.length > 1)
-  assert.partialDeepStrictEqual(lines[1], { level: 30, msg: 'local copy of API-managed rules written again' })
+  assert.partialDeepStrictEqual(lines[1], { level: 30, msg: words.written })
   assert.deepEqual((await copy.read())?.error_page, lists.error_page)
 })
 

@@ -1,0 +1,26 @@
+// Cuts DER (X.690) into its parts, as far as certificates and revocation lists need it.
+
+/** One value: its tag, and what is in it. */
+export interface Part {
+  readonly tag: number
+  readonly content: Buffer
+}
+
+/** The longest length of a length: larger than any certificate. */
+const longest = 4
+
+/** Cuts DER into the values that stand in a row, up to the first that is cut off, or of a length that DER has not (section 10.1). */
+export function partsOf(der: Buffer): Part[] {
+  const parts: Part[] = []
+  for (let at = 0; at + 2 <= der.length; ) {
+    const short = der[at + 1]!
+    const bytes = short < 0x80 ? 0 : short - 0x80
+    const from = at + 2 + bytes
+    if (short === 0x80 || bytes > longest || from > der.length) break
+    const to = from + (bytes === 0 ? short : der.readUIntBE(at + 2, bytes))
+    if (to > der.length) break
+    parts.push({ tag: der[at]!, content: der.subarray(from, to) })
+    at = to
+  }
+  return parts
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { SecretKeys } from '../../../src/base/secret-keys.ts'
+import { acmeOwner } from '../../../src/store/acme.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { AcmeServer } from '../../help/acme-server.ts'
+import { startRedis } from '../../help/redis.ts'
+import { until } from '../../help/until.ts'
+import { Machine } from './machine.ts'
+
+function copyIn(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'data', 'certificates.json')
+}
+
+async function opened(t: TestContext, url: string): Promise<Store> {
+  const store = await openStore(url, { commandTimeout: 1_000 })
+  t.after(() => store.close())
+  return store
+}
+
+test('a start while Redis is unreachable serves the certificates of the local copy, and orders none', async t => {
+  const [server, redis, copyPath] = [await AcmeServer.start(t), await startRedis(t), copyIn(t)]
+  const first = await Machine.start(t, { server, store: await opened(t, redis.url), copyPath })
+  const { notAfter } = await first.settled()
+  await first.stop()
+  assert.equal(statSync(copyPath).mode & 0o777, 0o600)
+  const text = readFileSync(copyPath, 'utf8')
+  assert.ok(text.includes('BEGIN CERTIFICATE') && !text.includes('PRIVATE KEY'))
+  assert.ok(text.includes('"order":null,') && !text.includes('keyAuthorization'))
+  await redis.kill()
+  const second = await Machine.start(t, { server, store: await opened(t, redis.url), copyPath })
+  assert.equal(Date.parse((await second.shown(server.ca)).validTo), notAfter)
+  assert.deepEqual([second.standing().state, second.known.isRead], ['valid', false])
+  assert.ok(second.lines.some(({ msg }) => msg === 'automatic certificates loaded from the local copy'))
+  const other = new SecretKeys(Buffer.alloc(32, 8))
+  const third = await Machine.start(t, {
+    server,
+    store: await opened(t, redis.url),
+    copyPath,
+    secrets: other,
+  })
+  assert.equal(third.standing().state, 'unreadable')
+  await redis.restart()
+  await until(() => second.known.isRead)
+  await second.orders.idle()
+  assert.deepEqual([second.standing().state, second.standing().notAfter], ['valid', notAfter])
+  assert.equal(server.orders.length, 1)
+})
+
+test('the copy follows each new certificate', async t => {
+  const [server, store, copyPath] = [await AcmeServer.start(t), await opened(t, 'sqlite::memory:'), copyIn(t)]
+  const machine = await Machine.start(t, { server, store, copyPath })
+  await machine.settled()
+  const chain = () => machine.known.get('site.test')!.record.issued!.chain
+  const first = chain()
+  await until(() => existsSync(copyPath) && readFileSync(copyPath, 'utf8').includes(JSON.stringify(first)))
+  const { record, version } = (await store.certificates.get(acmeOwner, 'site.test'))!
+  await store.certificates.replace({ ...record, requestedAt: machine.clock.now() }, version)
+  await until(() => chain() !== first)
+  await until(() => readFileSync(copyPath, 'utf8').includes(JSON.stringify(chain())))
+})
