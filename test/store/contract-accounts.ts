@@ -33,12 +33,17 @@ export function accountsContract(name: string, place: Place): void {
     const open = await place(t)
     const [store, other] = await Promise.all([open(), open()])
     assert.equal(await store.accounts.oldest(), null)
-    const [first, second, third] = [5, 9, 5].map((createdAt, i) => account({ id: hex(9 - i), createdAt }))
-    for (const one of [second!, first!, third!]) {
+    const id = (digit: string) => digit.repeat(32)
+    const [first, second, third] = [
+      account({ id: id('b'), createdAt: 5 }),
+      account({ id: id('c'), createdAt: 9 }),
+      account({ id: id('a'), createdAt: 5 }),
+    ]
+    for (const one of [second, first, third]) {
       await other.accounts.insert(one)
       assert.equal(await store.accounts.oldest(), (await store.accounts.list())[0]!.id)
     }
-    assert.equal(await store.accounts.oldest(), third!.id)
+    assert.equal(await store.accounts.oldest(), third.id)
   })
 
   test(`${name}: what is set of an account stays, and nothing else changes`, async t => {
