@@ -30,7 +30,7 @@ export function contextAsking(
     ...(revocationLists === null ? {} : { crl: revocationLists }),
     // OpenSSL asks for the revocation list of a trusted issuer too, which only one that signed itself can have checked.
     allowPartialTrustChain: revocationLists === null,
-    secureOptions: constants.SSL_OP_NO_TICKET,
+    secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
     // Without one, OpenSSL ends the handshake of a client that offers a session.
     sessionIdContext: 'client certificates',
   })

@@ -126,6 +126,34 @@ test('a connection that was opened for another zone is 1013, and one for another
   assert.equal(origin.requests.length, 2)
 })
 
+test('a client gets the suite that costs least, or ChaCha20 where it wants that, or what its zone lists', async t => {
+  const { secure } = await start(t, {
+    asks: { ciphers: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'] },
+  })
+  const taken = async (servername: string, ciphers: string, options: ConnectionOptions = {}) => {
+    const host = { host: '127.0.0.1', port: secure, ca: authority.certificate, servername }
+    const socket = connect({ ...host, ciphers, ...options })
+    t.after(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    return socket.getCipher().name
+  }
+  const [aes128, aes256, chacha] = [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+  ]
+  assert.equal(await taken('other.test', `${aes256}:${chacha}:${aes128}`), aes128)
+  assert.equal(await taken('other.test', `${chacha}:${aes128}:${aes256}`), chacha)
+  assert.equal(await taken('other.test', aes256), aes256)
+  assert.equal(await taken('site.test', `${aes128}:${aes256}`), aes256)
+  assert.equal(await taken('site.test', `${chacha}:${aes256}`), aes256)
+  assert.equal(await taken('site.test', aes128), aes128)
+  const [old128, old256] = ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384']
+  const old = { maxVersion: 'TLSv1.2' } as const
+  assert.equal(await taken('other.test', `${old256}:${old128}`, old), old128)
+  assert.equal(await taken('site.test', `${old128}:${old256}`, old), old256)
+})
+
 test('TLS below the version of the zone is 1028, a suite that it does not list 1029, in that zone alone', async t => {
   const { ask } = await start(t, { asks: { minVersion: 'TLSv1.3' } })
   const old = { maxVersion: 'TLSv1.2' } as const

@@ -45,7 +45,7 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client-certificate'],
     changes: [
       {
-        text: 'secureOptions: constants.SSL_OP_NO_TICKET,',
+        text: 'secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,',
         becomes: '',
         breaks: 'a session replaces a certificate that was revoked since',
       },

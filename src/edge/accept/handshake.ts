@@ -20,6 +20,7 @@ const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 /** What a client asked for in its hello, and what is asked of it. */
 type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
+const anyCipher: readonly string[] = []
 const bothVersions = ['h2', 'http/1.1']
 const http1Only = ['http/1.1']
 
@@ -102,7 +103,8 @@ export class Handshake {
     const client = zone === null ? null : zone.config.tls.client
     // A client that cannot agree on what is approved gets an error that says so, not an alert.
     const isFips = zone?.config.tls.fips === true && offersFips(hello.offer)
-    const context = certificates.find(serverName, { client, isFips })
+    const ciphers = zone === null ? anyCipher : zone.config.tls.ciphers
+    const context = certificates.find(serverName, { client, isFips, ciphers })
     if (context !== null)
       return this.#shakeHands(context, hello, { serverName, host, trust: trustOf(client), isFips })
     this.#socket.end(unrecognizedName)
