@@ -16,7 +16,8 @@ function install(env: NodeJS.ProcessEnv) {
 
 test('what is there needs no word', () => {
   const here = process.execPath
-  const present = { CHROMIUM: here, CURL: here, OPENSSL: here, REDIS_SERVER: here, PEBBLE: here }
+  const variables = ['CHROMIUM', 'CURL', 'OPENSSL', 'REDIS_SERVER', 'PEBBLE', 'PROMTOOL', 'SYSTEMD_ANALYZE']
+  const present = Object.fromEntries(variables.map(variable => [variable, here]))
   assert.deepEqual(install({ PATH: '', ...present }), { status: 0, stdout: '', stderr: '' })
 })
 
@@ -29,7 +30,9 @@ test('what is missing and cannot be installed is named, with its package and the
       'The tests need curl: install the package curl, or name its path in CURL.\n' +
       'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n' +
       'The tests need redis-server: install the package redis-server, or name its path in REDIS_SERVER.\n' +
-      'The tests need pebble: install the package pebble, or name its path in PEBBLE.\n',
+      'The tests need pebble: install the package pebble, or name its path in PEBBLE.\n' +
+      'The tests need promtool: install the package prometheus, or name its path in PROMTOOL.\n' +
+      'The tests need systemd-analyze: install the package systemd, or name its path in SYSTEMD_ANALYZE.\n',
   })
 })
 
@@ -49,14 +52,17 @@ echo "$*" >> ${at('asked')}
 [ "$1" = update ] && exit
 shift 4
 for name in "$@"; do case $name in ${absent}) exit 100;; esac; done
-for name in "$@"; do /bin/cp ${at('sudo')} ${folder}/$name; done`,
+for name in "$@"; do
+  case $name in prometheus) name=promtool;; systemd) name=systemd-analyze;; esac
+  /bin/cp ${at('sudo')} ${folder}/$name
+done`,
   )
   return { folder, asked: () => readFileSync(at('asked'), 'utf8') }
 }
 
 const update = 'update -qq\n'
 const installing = (...packages: string[]) => `install -y -qq --no-install-recommends ${packages.join(' ')}\n`
-const others = ['curl', 'openssl', 'redis-server', 'pebble']
+const others = ['curl', 'openssl', 'redis-server', 'pebble', 'prometheus', 'systemd']
 
 test('what is missing is installed, of Chromium what costs least', t => {
   const { folder, asked } = fakeApt(t, 0)

@@ -5,8 +5,10 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 interface Need {
-  /** Any of these will do, the first best; the packages have the same names. */
+  /** Any of these will do, the first best. */
   readonly commands: readonly [string, ...string[]]
+  /** The packages that have them, in the same order, where they have other names. */
+  readonly packages?: readonly [string, ...string[]]
   /** The variable that names another place of the command. */
   readonly variable: string
 }
@@ -19,6 +21,9 @@ const needs: readonly Need[] = [
   { commands: ['redis-server'], variable: 'REDIS_SERVER' },
   // An authority for tests, by Let's Encrypt.
   { commands: ['pebble'], variable: 'PEBBLE' },
+  // What checks the alerts and units of deploy/.
+  { commands: ['promtool'], packages: ['prometheus'], variable: 'PROMTOOL' },
+  { commands: ['systemd-analyze'], packages: ['systemd'], variable: 'SYSTEMD_ANALYZE' },
 ]
 
 /** Seconds before each further attempt: mirrors fail for a moment, and lists of packages are replaced while they are read. */
@@ -60,20 +65,19 @@ function isExecutable(path: string): boolean {
 /** Asks for the best of each once, and then for what is more common, until nothing is missing. */
 function install(lacking: readonly Need[]): void {
   const root = asRoot()
-  let packages = lacking.map(({ commands }) => commands[0])
+  let packages = lacking.map(({ commands, packages = commands }) => packages[0])
   if (root)
     for (const pause of [...pauses, null]) {
       if (hasInstalled([...root, 'apt-get', ...patiently], packages)) break
       const missing = lacking.filter(isMissing)
       if (missing.length === 0 || pause === null) break
-      packages = missing.map(({ commands }) => commands.at(-1)!)
+      packages = missing.map(({ commands, packages = commands }) => packages.at(-1)!)
       console.error(`apt-get failed; retrying in ${pause} seconds.`)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause * 1_000)
     }
-  for (const { commands, variable } of lacking.filter(isMissing)) {
-    const command = commands.at(-1)
+  for (const { commands, packages = commands, variable } of lacking.filter(isMissing)) {
     console.error(
-      `The tests need ${command}: install the package ${command}, or name its path in ${variable}.`,
+      `The tests need ${commands.at(-1)}: install the package ${packages.at(-1)}, or name its path in ${variable}.`,
     )
     process.exitCode = 1
   }

@@ -1,0 +1,151 @@
+// deploy/prometheus and deploy/grafana: alerts and panels refer to metrics and labels that a gateway has, in expressions that Prometheus can read.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parse, stringify } from 'yaml'
+import { Authority } from '../help/certificates.ts'
+import { startGateway } from '../help/gateway.ts'
+import { deadOrigin } from '../help/origin.ts'
+import { quickFolder } from '../help/quick-folder.ts'
+import { startSite } from '../help/site.ts'
+import { root } from '../help/source.ts'
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number }
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const promtool = process.env.PROMTOOL ?? 'promtool'
+const alertsFile = join(root, 'deploy/prometheus/alerts.yaml')
+const alerts: readonly { alert: string; expr: string; annotations: Record<string, string> }[] = parse(
+  readFileSync(alertsFile, 'utf8'),
+).groups.flatMap(({ rules }: { rules: object[] }) => rules)
+const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana/gatehouse.json'), 'utf8'))
+const panels: readonly Panel[] = dashboard.panels
+
+/** Each expression by what it is for, with values in place of the dashboard's variables. */
+const expressions = new Map<string, string>([
+  ...alerts.map(({ alert, expr }) => [alert, expr] as const),
+  ...panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }, n) => [`${title}, ${n}`, withValues(expr)] as const),
+  ),
+  ...dashboard.annotations.list.map(
+    (one: { name: string; expr: string }) => [one.name, withValues(one.expr)] as const,
+  ),
+])
+
+function withValues(expr: string): string {
+  return expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(?:instance|zone)/g, '.*')
+}
+
+test('alerts wake somebody when they should, and else not', () => {
+  run(['check', 'rules', alertsFile])
+  run(['test', 'rules', join(root, 'deploy/prometheus/alerts.test.yaml')])
+})
+
+test('the configuration of Prometheus has the alerts, and the job that they expect', t => {
+  const text = readFileSync(join(root, 'deploy/compose/prometheus.yaml'), 'utf8')
+  const file = join(quickFolder(t, 'prometheus'), 'prometheus.yaml')
+  writeFileSync(file, text.replace('/etc/prometheus/alerts.yaml', alertsFile))
+  run(['check', 'config', file])
+  const jobs = Array.from(readFileSync(alertsFile, 'utf8').matchAll(/job="([^"]*)"/g), ([, job]) => job)
+  assert.deepEqual(
+    new Set(jobs),
+    new Set(parse(text).scrape_configs.map((one: { job_name: string }) => one.job_name)),
+  )
+})
+
+test('Prometheus can read every expression of the dashboard', t => {
+  const rules = [...expressions.values()].map((expr, n) => ({ record: `panel:${n}`, expr }))
+  const file = join(quickFolder(t, 'panels'), 'rules.yaml')
+  writeFileSync(file, stringify({ groups: [{ name: 'panels', rules }] }))
+  run(['check', 'rules', '--lint=none', file])
+})
+
+test('every metric, label and value that alerts and panels ask for is one that a gateway has', async t => {
+  const authority = new Authority()
+  const { certificate, key } = authority.issue(['shop.example'])
+  const folder = quickFolder(t, 'monitoring')
+  writeFileSync(join(folder, 'shop.pem'), certificate)
+  writeFileSync(join(folder, 'shop.key'), key)
+  writeFileSync(join(folder, 'ca.pem'), authority.certificate)
+  const site = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, configurationWith(folder, site))
+  for (const path of ['/', '/dead', '/more']) await fetch(gateway.edge + path)
+  const samples = samplesIn(await gateway.metrics())
+  for (const [where, expr] of expressions) {
+    const text = expr.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')
+    for (const [name] of text.matchAll(/\b(?:gatehouse|process|nodejs)_\w+/g))
+      assert.ok(samples.has(name), `${where}: ${name}`)
+    for (const [, name, matchers] of expr.matchAll(/(\w+)\{([^}]*)\}/g))
+      for (const [, label, operator, value] of matchers!.matchAll(/(\w+)(=~|!=|=)"([^"]*)"/g)) {
+        if (label === 'job' || label === 'instance') continue
+        const values = [...(samples.get(name!)?.get(label!) ?? [])]
+        assert.notEqual(values.length, 0, `${where}: ${name} has no label ${label}`)
+        for (const one of operator === '=~' ? value!.split('|') : [value])
+          assert.ok(one === '.*' || values.includes(one!), `${where}: ${name} has no ${label} ${one}`)
+      }
+    const labels = new Set([...samples.values()].flatMap(labels => [...labels.keys()]))
+    for (const [, list] of text.matchAll(/\bby \(([^)]*)\)/g))
+      for (const label of list!.split(', '))
+        assert.ok(label === 'instance' || labels.has(label), `${where}: ${label}`)
+  }
+})
+
+test('panels lie beside each other, and legends name labels that are there', () => {
+  const cells = new Set<string>()
+  for (const { title, gridPos, targets = [] } of panels) {
+    assert.ok(gridPos.x + gridPos.w <= 24, title)
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        assert.ok(!cells.has(`${x} ${y}`), title)
+        cells.add(`${x} ${y}`)
+      }
+    for (const { expr, legendFormat } of targets)
+      for (const [, label] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
+        assert.match(expr, new RegExp(`by \\([^)]*\\b${label}\\b`), title)
+  }
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+})
+
+/** What gives every metric of the alerts and panels a sample once a few requests were made. */
+function configurationWith(folder: string, site: string): string {
+  return `
+listen: [127.0.0.1:0, { address: '127.0.0.1:0', tls: true }]
+admin: 127.0.0.1:0
+tls: { certificates: [{ certificate: 'file:${folder}/shop.pem', key: 'file:${folder}/shop.key' }] }
+rate_limits: [{ name: two, rate: 2/min }]
+access: { ban: { refusals: 20, within: 1m, lasts: 10m } }
+ai: { hosts: [127.0.0.2] }
+pools: { shop: { origins: ['${site}'] }, dead: { origins: ['${deadOrigin().url}'] } }
+zones:
+  - hosts: [shop.example]
+    default: on
+    tls: { client_certificates: { ca: 'file:${folder}/ca.pem', mode: optional } }
+    routes: [{ path: /, pool: shop }, { path: /dead, pool: dead }]
+`
+}
+
+/** Returns the values of each label of each metric. */
+function samplesIn(text: string): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
+  const samples = new Map<string, Map<string, Set<string>>>()
+  for (const [, name, labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
+    const known = samples.getOrInsertComputed(name!, () => new Map())
+    for (const [, label, value] of labels.matchAll(/(\w+)="([^"]*)"/g))
+      known.getOrInsertComputed(label!, () => new Set()).add(value!)
+  }
+  return samples
+}
+
+function run(args: readonly string[]): string {
+  const { stdout, stderr, status, error } = spawnSync(promtool, args, { encoding: 'utf8' })
+  if (error) throw error
+  assert.equal(status, 0, stdout + stderr)
+  return stdout
+}
