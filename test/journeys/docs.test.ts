@@ -23,13 +23,14 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts and acme.test.ts. */
+/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts, acme.test.ts and production.test.ts. */
 const inOrder = new Set(
   [
     section(readPage('docs/oauth.md'), 'Try it with curl'),
     section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
     section(readPage('docs/tls.md'), 'Certificates of clients'),
     section(readPage('docs/tls.md'), 'Certificates that renew themselves'),
+    section(readPage('docs/production.md'), 'One machine'),
   ].flatMap(page => blocksOf(page).map(({ text }) => text)),
 )
 const blocks = readPages()
@@ -61,7 +62,10 @@ const ways = {
   explains: /^npx gatehouse explain /,
   runs: /^npx gatehouse (?!client |member |explain )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
-  needsDocker: /^docker /,
+  needsDocker: /^docker (build|run) /,
+  // Not run: there is no systemd, engine or cluster here. test/deploy looks at what they are given, and runs promtool.
+  deploys:
+    /^(cd deploy|cp deploy|echo "GATEHOUSE_|ORIGIN=\S+ docker |docker compose |sudo |kubectl |helm |promtool )/,
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
   // Not run: each takes minutes, for a million log entries or thousands of connections. Types and imports of these files are checked with all others.
@@ -192,6 +196,12 @@ test('the bench takes the options shown', () => {
     else
       assert.match(readFileSync(join(root, args[0]!), 'utf8'), /`node bench\/compare\.ts REF \[--mix get\]/)
   }
+})
+
+test('what is deployed is there', () => {
+  const paths = commands(ways.deploys).flatMap(line => line.match(/\bdeploy\/[\w./-]+/g) ?? [])
+  assert.ok(paths.length > 5)
+  for (const path of paths) assert.ok(existsSync(join(root, path)), path)
 })
 
 test('the benches of parts are there', () => {
