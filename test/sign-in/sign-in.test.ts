@@ -33,13 +33,36 @@ test('who comes before there is anybody is told how the first one gets in', asyn
   assert.doesNotMatch((await site.visitor().get(paths.signIn)).text, told)
 })
 
+test('a session that somebody else has planted is not the one that signing in begins', async t => {
+  const site = await Site.open(t)
+  const { email } = await site.settle()
+  const attacker = await site.signedIn(await site.settle())
+  for (const planted of ['x'.repeat(43), attacker.cookies.get('gatehouse')!]) {
+    const victim = site.visitor()
+    victim.cookies.set('gatehouse', planted)
+    const page = await victim.get(`${paths.signIn}?fresh=1`)
+    assert.equal((await page.submit(paths.signIn, { email, password })).status, 303)
+    assert.notEqual(victim.cookies.get('gatehouse'), planted)
+    assert.notEqual((await site.people.sessions.find(planted))?.user.email, email)
+  }
+})
+
 test('nobody goes on to another site', async t => {
   const site = await Site.open(t)
   const { email } = await site.settle()
-  for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
+  const elsewhere = [
+    ...['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)'],
+    ...['///evil.example', '/\t/evil.example', '\t//evil.example', '\\/evil.example', 'https:evil.example'],
+    ...['/dashboard/..//evil.example', '/auth/%2e%2e//evil.example', '/.//evil.example', 'data:text/html,x'],
+    ...['//evil.example@127.0.0.1/', '/\n/evil.example', ' //evil.example', 'http://127.0.0.1@evil.example/'],
+  ]
+  for (const next of elsewhere) {
     const page = await site.visitor().get(leadingOn(paths.signIn, next))
     assert.equal(page.hidden(paths.signIn).next, paths.dashboard)
-    assert.equal((await page.submit(paths.signIn, { email, password, next })).location, paths.dashboard)
+    const sent = await page.submit(paths.signIn, { email, password, next })
+    // No field of one line has another.
+    if (next.includes('\n')) assert.equal(sent.status, 400, JSON.stringify(next))
+    else assert.equal(sent.location, paths.dashboard, next)
   }
 })
 
