@@ -59,7 +59,7 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
 
 /** Joins the handshake message from its records (RFC 8446 section 5.1). */
 function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
-  let message = Buffer.alloc(0)
+  let message: Buffer | null = null
   let records = 0
   for (let at = 0; at < bytes.length; ) {
     if (bytes[at] !== handshakeRecord) return at === 0 ? 'not_tls' : 'client_hello'
@@ -68,7 +68,8 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
     const length = bytes.readUInt16BE(at + 3)
     if (length === 0 || ++records > mostRecords) return 'client_hello'
     const end = at + 5 + length
-    message = Buffer.concat([message, bytes.subarray(at + 5, end)])
+    const content = bytes.subarray(at + 5, end)
+    message = message === null ? content : Buffer.concat([message, content])
     const whole = wholeOf(message)
     if (whole !== null) return whole
     at = end
@@ -87,7 +88,7 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
 
 /** Finds what is wanted among the extensions; null where they cannot be read. */
 function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
-  const offer = new Offer(suites.rest())
+  const offer = new Offer(suites)
   let serverName: string | null = null
   let isValidation = false
   let ticket: Buffer | null = null
@@ -104,8 +105,8 @@ function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
     else if (type === sessionTicketExtension) ticket ??= content.rest()
     // Of several, OpenSSL takes the first that it can open; clients send one.
     else if (type === preSharedKeyExtension) ticket = firstIdentity(content)
-    else if (type === groupsExtension) offer.groupList = content.rest()
-    else if (type === versionsExtension) offer.versionList = content.rest()
+    else if (type === groupsExtension) offer.groupList = content
+    else if (type === versionsExtension) offer.versionList = content
     else if (type === boundExtension) offer.isBound = true
   }
   return extensions.isBeyond ? null : { serverName, isValidation, ticket, offer }
@@ -114,25 +115,25 @@ function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
 /** Keeps lists as they came: few are ever read. */
 class Offer implements ClientOffer {
   /** Each with its length before it. */
-  groupList: Buffer | null = null
-  versionList: Buffer | null = null
+  groupList: Reader | null = null
+  versionList: Reader | null = null
   isBound = false
-  readonly #suiteList: Buffer | null
+  readonly #suiteList: Reader
 
-  constructor(suites: Buffer | null) {
+  constructor(suites: Reader) {
     this.#suiteList = suites
   }
 
   get suites(): readonly number[] {
-    return numbersIn(this.#suiteList)
+    return numbersIn(this.#suiteList.rest())
   }
 
   get groups(): readonly number[] {
-    return numbersIn(this.groupList?.subarray(2))
+    return numbersIn(this.groupList?.rest()?.subarray(2))
   }
 
   get versions(): readonly number[] {
-    return numbersIn(this.versionList?.subarray(1))
+    return numbersIn(this.versionList?.rest()?.subarray(1))
   }
 }
 
@@ -162,33 +163,37 @@ function hostNameIn(content: Reader): string | null {
 class Reader {
   isBeyond = false
   readonly #bytes: Buffer
-  #at = 0
+  readonly #end: number
+  #at: number
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, at = 0, end = bytes.length) {
     this.#bytes = bytes
+    this.#at = at
+    this.#end = end
   }
 
   get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length
+    return this.#at >= this.#end
   }
 
   number(bytes: 1 | 2): number {
     const at = this.#at
     this.skip(bytes)
-    return this.isBeyond ? 0 : this.#bytes.readUIntBE(at, bytes)
+    if (this.isBeyond) return 0
+    return bytes === 1 ? this.#bytes[at]! : (this.#bytes[at]! << 8) | this.#bytes[at + 1]!
   }
 
   part(length: number): Reader {
     const at = this.#at
     this.skip(length)
-    const part = new Reader(this.#bytes.subarray(at, this.#at))
+    const part = new Reader(this.#bytes, at, this.#at)
     part.isBeyond = this.isBeyond
     return part
   }
 
   /** Returns what is left; null for nothing. */
   rest(): Buffer | null {
-    return this.isAtEnd ? null : this.#bytes.subarray(this.#at)
+    return this.isAtEnd ? null : this.#bytes.subarray(this.#at, this.#end)
   }
 
   text(length: number): string {
@@ -199,8 +204,8 @@ class Reader {
 
   skip(length: number): void {
     this.#at += length
-    if (this.#at <= this.#bytes.length) return
-    this.#at = this.#bytes.length
+    if (this.#at <= this.#end) return
+    this.#at = this.#end
     this.isBeyond = true
   }
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { clientKey } from '../../base/address/client-key.ts'
 import { descriptorOf } from '../../base/descriptors.ts'
+import { ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
@@ -219,7 +220,7 @@ export class Clients {
 
   /** Closes a connection of somebody who is not to speak for others. */
   #refuse(socket: Socket, peer: string): void {
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     reset(socket)
     this.#countProxyFailure('untrusted', peer)
   }
@@ -237,7 +238,7 @@ export class Clients {
 
   /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
   #turnAway(socket: Socket, limit: RefusedConnection): void {
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     reset(socket)
     this.#plane.metrics.refusedConnections[limit].inc()
     this.#warnings.warn(limit, { limit }, 'client connections refused')

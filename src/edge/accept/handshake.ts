@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import { canonicalAddress } from '../../base/address/address.ts'
+import { ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import type { TlsFailure } from '../../metrics/edge-metrics.ts'
 import { trustOf } from '../../certificates/client-trust.ts'
@@ -21,8 +22,10 @@ const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
 const anyCipher: readonly string[] = []
-const bothVersions = ['h2', 'http/1.1']
-const http1Only = ['http/1.1']
+/** Names with their lengths before them (RFC 7301 section 3.1). */
+const bothVersions = Buffer.from('\x02h2\x08http/1.1', 'latin1')
+const http1Only = Buffer.from('\x08http/1.1', 'latin1')
+const validationOnly = Buffer.from('\x0aacme-tls/1', 'latin1')
 
 /** Ms that a client has for what comes before its first request, once the gateway stops. */
 export const drainPatience = 1_000
@@ -45,9 +48,17 @@ export class Handshake {
   #deadline: number
   #hello: Buffer | null = null
   #secured: TLSSocket | null = null
+  /** Null for a certificate authority that only checks who is here. */
+  #aim: Aim | null = null
   #isOver = false
-  /** What was added to sockets, to be removed at the end. */
-  readonly #cleanups: (() => void)[] = []
+  readonly #crashed = (bug: unknown): void => {
+    this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
+    this.#fail('other')
+  }
+  readonly #received = guarded<Buffer>(bytes => this.#receive(bytes), this.#crashed)
+  readonly #left = guarded(() => this.#fail('closed'), this.#crashed)
+  readonly #done = guarded(() => this.#finish(), this.#crashed)
+  readonly #broke = guarded<NodeJS.ErrnoException>(error => this.#fail(failureOf(error)), this.#crashed)
 
   /** `proxied` says of whom the connection is, and until when it has time, where a load balancer has announced it. */
   constructor(
@@ -61,11 +72,10 @@ export class Handshake {
     this.#owner = owner
     this.peer = proxied?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
     this.#deadline = proxied?.deadline ?? plane.coarseNow + plane.snapshot.client.handshakeTimeout
-    // The close that follows is enough.
-    socket.on('error', () => {})
-    this.#on(socket, 'data', (bytes: Buffer) => this.#receive(bytes))
-    this.#on(socket, 'end', () => this.#fail('closed'))
-    this.#on(socket, 'close', () => this.#fail('closed'))
+    ignoreErrors(socket)
+    on(socket, 'data', this.#received)
+    on(socket, 'end', this.#left)
+    on(socket, 'close', this.#left)
   }
 
   /** Ends it at its deadline. */
@@ -119,39 +129,42 @@ export class Handshake {
   }
 
   #shakeHands(secureContext: SecureContext, { ticket }: ClientHello, aim: Aim): void {
-    // Whatever is wrong with a certificate is answered with an error that says so, not with an alert.
-    const asking = { requestCert: aim.trust !== '', rejectUnauthorized: false }
+    this.#aim = aim
     const options = {
       isServer: true,
       secureContext,
       ALPNProtocols: this.#plane.snapshot.http2.enabled ? bothVersions : http1Only,
       highWaterMark,
-      ...asking,
+      // Whatever is wrong with a certificate is answered with an error that says so, not with an alert.
+      requestCert: aim.trust !== '',
+      rejectUnauthorized: false,
     }
     const { ticketKeys } = this.#plane.snapshot.certificates
-    const secured = ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options))
-    this.#secured = secured
-    secured.on('error', () => {})
-    this.#on(secured, 'secure', () => this.#shaken(secured, aim))
-    this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
-    this.#on(secured, 'end', () => this.#fail('closed'))
-    this.#on(secured, 'close', () => this.#fail('closed'))
+    this.#secure(ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options)))
   }
 
   /** Shows a certificate authority that the host is served here, and closes the connection (RFC 8737 section 3). */
   #prove(secureContext: SecureContext): void {
-    const options = { isServer: true, secureContext, ALPNProtocols: ['acme-tls/1'] }
-    const secured = new TLSSocket(this.#socket, options)
+    const options = { isServer: true, secureContext, ALPNProtocols: validationOnly }
+    this.#secure(new TLSSocket(this.#socket, options))
+  }
+
+  #secure(secured: TLSSocket): void {
     this.#secured = secured
-    secured.on('error', () => {})
-    this.#on(secured, 'error', (error: NodeJS.ErrnoException) => this.#fail(failureOf(error)))
-    this.#on(secured, 'close', () => this.#fail('closed'))
-    this.#on(secured, 'secure', () => {
-      this.#plane.metrics.tlsHandshakes.validation.inc()
-      this.#end()
-      secured.destroySoon()
-      this.#owner.failed(this)
-    })
+    ignoreErrors(secured)
+    on(secured, 'secure', this.#done)
+    on(secured, 'error', this.#broke)
+    on(secured, 'end', this.#left)
+    on(secured, 'close', this.#left)
+  }
+
+  #finish(): void {
+    const secured = this.#secured!
+    if (this.#aim !== null) return this.#shaken(secured, this.#aim)
+    this.#plane.metrics.tlsHandshakes.validation.inc()
+    this.#end()
+    secured.destroySoon()
+    this.#owner.failed(this)
   }
 
   #shaken(secured: TLSSocket, aim: Aim): void {
@@ -206,20 +219,17 @@ export class Handshake {
     reset(this.#secured ?? this.#socket, this.#socket)
   }
 
-  #on<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
-    const listener = guarded(handle, this.#crashed)
-    socket.on(event, listener)
-    this.#cleanups.push(() => socket.off(event, listener))
-  }
-
-  readonly #crashed = (bug: unknown): void => {
-    this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
-    this.#fail('other')
-  }
-
   #letGo(): void {
-    for (const cleanup of this.#cleanups.splice(0)) cleanup()
+    const socket = this.#secured ?? this.#socket
+    if (socket === this.#socket) socket.off('data', this.#received)
+    else socket.off('secure', this.#done).off('error', this.#broke)
+    socket.off('end', this.#left).off('close', this.#left)
   }
+}
+
+/** Adds a guarded listener. */
+function on<T>(socket: Socket, event: string, listener: (what: T) => void): void {
+  socket.on(event, listener)
 }
 
 /** Returns the certificate of a client with what OpenSSL found of it; null where it showed none. */

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
+import { ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
@@ -41,7 +42,7 @@ export class Overture {
     this.#owner = owner
     this.peer = proxied?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
     this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     this.#on('end', () => this.#fail())
     this.#on('close', () => this.#fail())

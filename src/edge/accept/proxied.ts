@@ -1,6 +1,7 @@
 // A connection that a load balancer has opened for a client, from its first byte until it is known for whom.
 
 import type { Socket } from 'node:net'
+import { ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
 import type { Announced } from '../client/connection.ts'
@@ -37,8 +38,7 @@ export class Proxied {
     this.#plane = plane
     this.#owner = owner
     this.deadline = plane.coarseNow + plane.snapshot.client.handshakeTimeout
-    // The close that follows is enough.
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     this.#on('end', () => this.#fail('closed'))
     this.#on('close', () => this.#fail('closed'))

@@ -1,6 +1,7 @@
 // One connection of a client: requests in, one exchange at a time, responses out, and how both end.
 
 import type { Socket } from 'node:net'
+import { forget, ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
@@ -82,7 +83,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#tlsPace = arrival.tls === null ? null : new TlsPace(socket, arrival.transport)
     this.#plane = plane
     this.#closed = closed
-    this.peer = arrival.client?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.peer = arrival.client?.peer ?? canonicalAddress(arrival.transport.remoteAddress ?? '') ?? ''
     this.isAnonymous = arrival.client?.isAnonymous ?? false
     this.node = nodeOf(this.peer)
     this.#exchanges = new Exchanges(this, plane)
@@ -91,8 +92,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#on('data', (bytes: Buffer) => this.#reader.receive(bytes))
     this.#on('end', () => this.#onEnd())
     this.#on('drain', () => this.#onDrain())
-    // The close that follows a reset is enough.
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     this.#on('close', () => this.#onClose())
   }
 
@@ -303,6 +303,7 @@ export class ClientConnection implements Client, ByteSink {
     // First, so that nothing that goes wrong with the exchange keeps the connection counted.
     this.#closed(this)
     if (this.exchange !== null) this.abandon(this.exchange)
+    forget(this.#socket)
   }
 
   #readOn(): void {

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
+import { forget, ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
@@ -75,7 +76,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#tlsPace = tls === null ? null : new TlsPace(socket, transport)
     this.#plane = plane
     this.#closed = closed
-    this.peer = client?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.peer = client?.peer ?? canonicalAddress(transport.remoteAddress ?? '') ?? ''
     this.isAnonymous = client?.isAnonymous ?? false
     this.node = nodeOf(this.peer)
     this.#exchanges = new Exchanges(this, plane)
@@ -86,7 +87,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
     this.#on('end', () => this.#cut())
-    socket.on('error', () => {})
+    ignoreErrors(socket)
     this.#on('close', () => this.#onClose())
     if (this.session.hasOutput) this.outputReady()
   }
@@ -411,6 +412,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #onClose(): void {
     this.#closed(this)
     this.#abandonAll()
+    forget(this.#socket)
   }
 
   #crashed(bug: unknown): void {
