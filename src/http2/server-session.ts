@@ -26,8 +26,9 @@ const connectionWindow = 1024 * 1024
 /** The share of a reset that a response is good for, and the frames that carry nothing which a request is good for, or a frame of data. */
 const resetsPerResponse = 0.25
 const controlFramesPerFrame = 4
-/** Frames of one header block. */
+/** Frames of one header block, and settings in one frame: there are nine. */
 const mostContinuations = 64
+const mostSettings = 64
 /** Ms that a client may take to acknowledge our settings. */
 const settingsTimeout = 30_000
 /** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
@@ -64,7 +65,7 @@ export class ServerSession<Owner> implements FrameTaker {
   #pending: Buffer | null = null
   #prefaceAt = 0
   #now: number
-  #work = 0
+  #work = workOfTurn
   #isReading = false
   #isOver = false
   #hasSettings = false
@@ -147,14 +148,21 @@ export class ServerSession<Owner> implements FrameTaker {
   /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
   read(bytes: Buffer, now: number): ReadState {
     this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
-    return this.readOn(now)
+    // A socket may be read many times in a turn, which time tells from the next one late but at no cost.
+    if (now > this.#now) this.#work = workOfTurn
+    return this.#readNow(now)
   }
 
+  /** Goes on in another turn. */
   readOn(now: number): ReadState {
+    this.#work = workOfTurn
+    return this.#readNow(now)
+  }
+
+  #readNow(now: number): ReadState {
     if (this.#isReading) return 'done'
     this.#isReading = true
     this.#now = now
-    this.#work = workOfTurn
     const state = this.#readSome()
     this.#isReading = false
     this.#announce()
@@ -274,8 +282,9 @@ export class ServerSession<Owner> implements FrameTaker {
   /** Takes the length of the padding, where so many bytes of the frame are here behind it. */
   #padded(length: number, here: number): boolean {
     this.#padding = length
-    if (length > this.#dataLeft + here)
-      return this.#fail('protocol', errorCode.protocol, 'more padding than DATA')
+    const rest = this.#dataLeft + here - length
+    if (rest < 0) return this.#fail('protocol', errorCode.protocol, 'more padding than DATA')
+    if (rest === 0 && (this.#flags & flag.endStream) === 0 && !this.#spendControl()) return false
     if (this.#dataStream !== null) this.#giveBack(this.#dataStream, length + 1)
     return true
   }
@@ -437,7 +446,16 @@ export class ServerSession<Owner> implements FrameTaker {
       this.#settingsDeadline = Number.POSITIVE_INFINITY
       return
     }
-    for (; at < end; at += 6) if (!this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))) return
+    if (end - at > mostSettings * 6)
+      return void this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many settings in a frame')
+    let window = this.#initialWindow
+    for (; at < end; at += 6) {
+      const id = bytes.readUInt16BE(at)
+      const value = bytes.readUInt32BE(at + 2)
+      if (!this.#setting(id, value)) return
+      if (id === setting.initialWindowSize) window = value
+    }
+    if (window !== this.#initialWindow && !this.#resizeWindows(window)) return
     this.#writer.settingsAck()
   }
 
@@ -447,7 +465,8 @@ export class ServerSession<Owner> implements FrameTaker {
         this.#writer.encoder.limitTable()
         return true
       case setting.initialWindowSize:
-        return this.#initialWindowSize(value)
+        if (value <= largestWindow) return true
+        return this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
       case setting.enablePush:
       case setting.enableConnectProtocol:
         return value <= 1 || this.#fail('protocol', errorCode.protocol, 'a setting that is neither 0 nor 1')
@@ -459,11 +478,11 @@ export class ServerSession<Owner> implements FrameTaker {
     }
   }
 
-  #initialWindowSize(value: number): boolean {
-    if (value > largestWindow)
-      return this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
-    const change = value - this.#initialWindow
-    this.#initialWindow = value
+  /** Takes the size of windows into effect that a frame has left, since each costs a look at all streams. */
+  #resizeWindows(size: number): boolean {
+    const change = size - this.#initialWindow
+    this.#initialWindow = size
+    this.#work -= this.#streams.size >> 2
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
       if (stream.sendWindow > largestWindow)

@@ -135,7 +135,9 @@ export class Peer implements SessionUser<Request> {
     return peer
   }
 
+  /** Sends bytes that are read in a turn of their own. */
   send(...bytes: readonly Buffer[]): ReadState {
+    this.session.readOn(this.now)
     return this.session.read(Buffer.concat(bytes), this.now)
   }
 

@@ -118,6 +118,7 @@ const idle: Readonly<Record<string, readonly Buffer[]>> = {
   'WINDOW_UPDATE of a stream that has ended': [windowUpdate(3, 1)],
   'RST_STREAM of a stream that has ended': [rstStream(3)],
   'empty DATA': [data(1, '')],
+  'DATA of padding alone': [data(1, '\x09'.padEnd(10, '\0'), flag.padded)],
   GOAWAY: [frame(frameType.goAway, 0, 0, Buffer.alloc(8))],
   'frames that nobody knows': [frame(99, 0, 0, 'abc')],
 }
@@ -324,6 +325,34 @@ test('a turn reads a thousand frames, or 16 requests, and goes on in the next', 
   assert.ok(peer.requests.length <= 17)
   for (let turns = 0; peer.session.readOn(0) !== 'done'; turns++) assert.ok(turns < 3)
   assert.equal(peer.requests.length, 61)
+})
+
+test('a socket that is read many times in a turn gets no more of it', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(headers(1, post, endHeaders))
+  const some = Buffer.concat(Array.from({ length: 300 }, () => data(1, 'x')))
+  const now = peer.now + 1
+  const states = [1, 2, 3, 4].map(() => peer.session.read(some, now))
+  assert.deepEqual(states, ['done', 'done', 'done', 'more'])
+  assert.ok(peer.requests[0]!.body.length <= 1_024)
+  assert.equal(peer.session.readOn(now), 'done')
+  assert.equal(peer.requests[0]!.body.length, 1_200)
+})
+
+test('one frame has 64 settings, and costs one look at the streams', () => {
+  const peer = Peer.greeted()
+  for (let i = 0; i < 100; i++) peer.send(headers(id(i)))
+  const sizes = (count: number) => settings(...Array.from({ length: count }, (_, i) => [window, i] as const))
+  assert.equal(peer.send(sizes(64)), 'done')
+  assert.equal(peer.fault, null)
+  assert.equal(peer.requests[0]!.stream.sendWindow, 63)
+  // With a hundred streams, each of these counts as 26 frames.
+  const both = Array.from({ length: 30 }, () => Buffer.concat([sizes(2), sizes(1)]))
+  assert.equal(peer.send(...both), 'more')
+  assert.equal(peer.session.readOn(peer.now), 'done')
+  peer.send(sizes(65))
+  assert.equal(peer.fault, 'control_frames')
 })
 
 test('bytes of a body that wait for nobody hold no packets', () => {

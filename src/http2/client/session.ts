@@ -33,8 +33,9 @@ interface SessionKeeper {
 const largestHead = 64 * 1024
 /** Most bytes of its block: up to there it is read for the compression's sake, and costs its stream alone. */
 const largestBlock = 4 * largestHead
-/** Most frames that one head may come in. */
+/** Most frames that one head may come in, and settings in one frame: there are nine. */
 const mostContinuations = 32
+const mostSettings = 64
 /** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
 const connectionWindow = 16 * 1024 * 1024
 /** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
@@ -45,6 +46,8 @@ const mostIdleFrames = 1_000
 const idleFramesPerSecond = 100
 /** What each request and each frame of its body may bring beside: windows, and what crosses its end. */
 const idleFramesPerFrame = 4
+/** What an interim response counts as. */
+const idleFramesOfInterim = 10
 /** Bytes from which a frame for a stream that is over is not such a one: their number is bounded by its window. */
 const leastStray = 256
 /** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
@@ -339,8 +342,8 @@ export class ClientSession implements FrameTaker {
     if (length < 0) this.#break('protocol')
     else if (stream !== null) {
       this.#dataStream = this.#allowed(stream, length)
-      // Padding is given back at once: a body of padding alone would stop at its window.
-      if (!stream.isOver && !this.#endsStream) this.#open(stream, this.#padding + 1)
+      // Padding is given back though nobody reads it: a body of padding alone would stop at its window.
+      if (!stream.isOver && !this.#endsStream) this.#giveBack(stream, this.#padding + 1)
     }
     return at + 1
   }
@@ -482,7 +485,8 @@ export class ClientSession implements FrameTaker {
     if (head.fault === 'framing') return void this.#spoil(stream, 'bad_framing')
     if (head.status >= 200) return this.#takeHead(stream, fields, isEnd)
     if (isEnd) return void this.#spoil(stream, 'bad_head')
-    this.#idleFrame()
+    // Each goes on to the client, be it one field or as many as a head may have.
+    this.#idleFrame(idleFramesOfInterim)
     if (!this.#isClosed) stream.user.interim(head)
   }
 
@@ -544,7 +548,15 @@ export class ClientSession implements FrameTaker {
     if ((to - from) % 6 !== 0) return this.#break('frame_size')
     if (!this.#hasSettings) this.#grantedStreams = Number.POSITIVE_INFINITY
     this.#hasSettings = true
-    for (let at = from; at < to; at += 6) this.#setting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
+    if (to - from > mostSettings * 6) return this.#break('flood')
+    let window = this.#firstSendWindow
+    for (let at = from; at < to; at += 6) {
+      const id = bytes.readUInt16BE(at)
+      const value = bytes.readUInt32BE(at + 2)
+      if (id === setting.initialWindowSize) window = value
+      this.#setting(id, value)
+    }
+    if (window !== this.#firstSendWindow) this.#resizeWindows(window)
     this.#idleFrame()
     if (this.#isClosed) return
     this.#output.settingsAck()
@@ -556,14 +568,14 @@ export class ClientSession implements FrameTaker {
     if (id === setting.maxConcurrentStreams) this.#grantedStreams = value
     else if (id === setting.enablePush && value !== 0) this.#break('protocol')
     else if (id === setting.maxFrameSize && (value < frameLimit || value > 0xff_ffff)) this.#break('protocol')
-    else if (id === setting.initialWindowSize) this.#firstWindow(value)
+    else if (id === setting.initialWindowSize && value > largestInteger) this.#break('flow_control')
     else if (id === setting.headerTableSize) this.#output.encoder.limitTable()
   }
 
-  #firstWindow(value: number): void {
-    if (value > largestInteger) return this.#break('flow_control')
-    const change = value - this.#firstSendWindow
-    this.#firstSendWindow = value
+  /** Takes the size of windows into effect that a frame has left, since each costs a look at all streams. */
+  #resizeWindows(size: number): void {
+    const change = size - this.#firstSendWindow
+    this.#firstSendWindow = size
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
       if (stream.sendWindow > largestInteger) return this.#break('flow_control')
@@ -724,8 +736,9 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Counts a frame that says nothing of a response. */
-  #idleFrame(): void {
-    if (--this.#idleFrames < 0) this.#break('flood')
+  #idleFrame(frames = 1): void {
+    this.#idleFrames -= frames
+    if (this.#idleFrames < 0) this.#break('flood')
   }
 
   #break(fault: SessionFault): void {

@@ -314,7 +314,7 @@ test('a stream that was cancelled may go on for as long as that takes to arrive'
 test('many requests that are cancelled are no fault of the origin', () => {
   const origin = Origin.greeted()
   for (let i = 0; i < 5_000; i++) {
-    const { stream } = origin.ask()
+    const stream = origin.ask().stream!
     origin.session.cancel(stream!)
     origin.send(headers(stream!.id, begun, flag.endHeaders), data(stream!.id, 'late', flag.endStream))
   }
@@ -440,4 +440,35 @@ test('whatever bytes come, each request has one end at most and nothing throws',
     }),
     { numRuns: 500 },
   )
+})
+
+test('padding is given back half a window at a time: an origin that reads nothing fills no memory with updates', () => {
+  const origin = Origin.greeted()
+  const stream = origin.ask().stream!
+  origin.frames()
+  origin.send(headers(stream.id, [[':status', '200']], flag.endHeaders))
+  const padded = data(stream.id, '\x01x\0', flag.padded)
+  for (let i = 0; i < 20_000; i++) origin.send(padded)
+  const updates = origin
+    .frames()
+    .filter(({ type, stream }) => type === frameType.windowUpdate && stream !== 0)
+  assert.ok(updates.length > 0 && updates.length <= 2, String(updates.length))
+  assert.equal(origin.fault, null)
+})
+
+test('an origin may send 64 settings in a frame, the last of which counts, and 100 interim responses at once', () => {
+  const origin = Origin.greeted()
+  const stream = origin.ask().stream!
+  const sizes = (count: number) =>
+    settings(...Array.from({ length: count }, (_, i) => [setting.initialWindowSize, i] as const))
+  origin.send(sizes(64))
+  assert.equal(stream.sendWindow, 63)
+  const interim = headers(stream.id, [[':status', '103']], flag.endHeaders)
+  origin.send(...Array.from({ length: 100 }, () => interim))
+  assert.equal(origin.fault, null)
+  origin.send(interim)
+  assert.equal(origin.fault, 'flood')
+  const other = Origin.greeted()
+  other.send(sizes(65))
+  assert.equal(other.fault, 'flood')
 })
