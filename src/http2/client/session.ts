@@ -48,6 +48,9 @@ const idleFramesPerSecond = 100
 const idleFramesPerFrame = 4
 /** What an interim response counts as. */
 const idleFramesOfInterim = 10
+/** Frames that are read in a turn, and as how many a header block counts. */
+const workOfTurn = 1_024
+const workOfBlock = 16
 /** Bytes from which a frame for a stream that is over is not such a one: their number is bounded by its window. */
 const leastStray = 256
 /** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
@@ -85,6 +88,9 @@ export class ClientSession implements FrameTaker {
   /** Bytes that may still come for streams that were cancelled. */
   #strays = 0
   #idleFrames = mostIdleFrames
+  /** What this turn may still read, and what is left for the next one. */
+  #work = workOfTurn
+  #unread: Buffer | null = null
   /** Of the frame that is being read. */
   #type = 0
   #flags = 0
@@ -241,6 +247,7 @@ export class ClientSession implements FrameTaker {
   /** Ends the session; streams hear nothing of it. */
   close(): void {
     this.#isClosed = true
+    this.#unread = null
     for (const stream of this.#streams.values()) stream.isOver = true
     this.#streams.clear()
     this.#sending.clear()
@@ -251,16 +258,33 @@ export class ClientSession implements FrameTaker {
   tick(now: number): void {
     const passed = now - this.#now
     this.#now = now
+    this.#work = workOfTurn
     this.#idleFrames = Math.min(mostIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
     if (now >= this.#settingsBy || now >= this.#pingBy) this.#break('silence')
   }
 
-  /** Takes bytes as they come. */
-  receive(bytes: Buffer): void {
+  /** Takes bytes as they come; false where it is not done with them, and gets no more until `readOn` in another turn says that it is. */
+  receive(bytes: Buffer): boolean {
     this.#heardAt = this.#now
+    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes])
+    return this.#read()
+  }
+
+  readOn(): boolean {
+    this.#work = workOfTurn
+    return this.#read()
+  }
+
+  #read(): boolean {
+    const bytes = this.#unread
+    if (bytes === null) return true
+    this.#unread = null
     let at = 0
-    while (at < bytes.length && at !== -1 && !this.#isClosed) at = this.#reader.next(bytes, at)
+    while (at < bytes.length && at !== -1 && !this.#isClosed && this.#work-- > 0)
+      at = this.#reader.next(bytes, at)
+    if (at !== -1 && at < bytes.length && !this.#isClosed) this.#unread = bytes.subarray(at)
     this.#flushTouched()
+    return this.#unread === null
   }
 
   /** Part of reading, as the next two; not for callers. */
@@ -464,6 +488,7 @@ export class ClientSession implements FrameTaker {
   }
 
   #readBlock(): void {
+    this.#work -= workOfBlock
     const { stream: id, isEnd, parts } = this.#block!
     this.#block = null
     const block = parts.length === 1 ? parts[0]! : Buffer.concat(parts)

@@ -107,7 +107,7 @@ class Origin {
   }
 
   send(...bytes: readonly Buffer[]): void {
-    this.session.receive(Buffer.concat(bytes))
+    if (!this.session.receive(Buffer.concat(bytes))) while (!this.session.readOn());
   }
 
   frames(): Frame[] {
@@ -471,4 +471,25 @@ test('an origin may send 64 settings in a frame, the last of which counts, and 1
   const other = Origin.greeted()
   other.send(sizes(65))
   assert.equal(other.fault, 'flood')
+})
+
+test('a turn reads a thousand frames, or 60 heads, however often the socket is read, and goes on in the next', () => {
+  const origin = Origin.greeted()
+  const response = origin.ask()
+  const { id } = response.stream!
+  const some = Buffer.concat(Array.from({ length: 300 }, () => data(id, 'x')))
+  origin.session.tick(1)
+  assert.equal(origin.session.receive(headers(id, [[':status', '200']], flag.endHeaders)), true)
+  const states = [1, 2, 3, 4].map(() => origin.session.receive(some))
+  assert.deepEqual(states, [true, true, true, false])
+  assert.ok(response.body.length < 1_024)
+  assert.equal(origin.session.readOn(), true)
+  assert.equal(response.body.length, 1_200)
+  const responses = Array.from({ length: 99 }, () => origin.ask())
+  const heads = responses.map(({ stream }) => headers(stream!.id, [[':status', '200']]))
+  origin.session.tick(2)
+  assert.equal(origin.session.receive(Buffer.concat(heads)), false)
+  assert.equal(responses.filter(({ isWhole }) => isWhole).length, 61)
+  assert.equal(origin.session.readOn(), true)
+  assert.ok(responses.every(({ isWhole }) => isWhole))
 })

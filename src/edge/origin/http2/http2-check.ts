@@ -43,7 +43,8 @@ export function checkByHttp2(socket: Socket, check: Http2Check): void {
   socket.on(
     'data',
     guarded(
-      (bytes: Buffer) => session.receive(bytes),
+      // Whoever has so much to say before a response gives none.
+      (bytes: Buffer) => session.receive(bytes) || check.failed(),
       bug => check.crashed(bug),
     ),
   )

@@ -74,6 +74,10 @@ export class Http2Connection {
   readonly #exchanges = new Set<Http2Exchange>()
   /** Runs behind the events of a turn. */
   readonly #turn: () => void
+  readonly #readOn = guarded(
+    () => this.#wasRead(this.#isClosed || this.session.readOn()),
+    bug => this.#crashed(bug),
+  )
   #hasHeard = false
   #restsUntil = 0
   #isClosed = false
@@ -212,7 +216,15 @@ export class Http2Connection {
 
   #read(bytes: Buffer): void {
     this.#hasHeard = true
-    if (!this.#isClosed) this.session.receive(bytes)
+    if (!this.#isClosed) this.#wasRead(this.session.receive(bytes))
+  }
+
+  /** Leaves what is too much for one turn to the next one, so that no other connection waits for it. */
+  #wasRead(isDone: boolean): void {
+    if (this.#isClosed) return
+    if (isDone) return void this.#socket.resume()
+    this.#socket.pause()
+    setImmediate(this.#readOn)
   }
 
   /** Writes what the exchanges of a turn have to say. */
