@@ -137,6 +137,8 @@ export class RequestFields implements FieldSink {
   #openTunnel(): HeadFault | null {
     if (!equalsIgnoreCase(this.#protocol, 'websocket')) return 'not_implemented'
     const { head } = this
+    // What follows is no body: an origin that opens no tunnel would take the next request for one.
+    if (head.contentLength !== -1) return 'bad_request'
     head.method = 'GET'
     const isTaken =
       head.field('upgrade', 'websocket', field.upgrade) &&

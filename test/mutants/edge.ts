@@ -560,6 +560,22 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/client/http2-offenders.ts',
+    tests: ['edge/client/http2-offenders', 'wire/http2-penalties'],
+    changes: [
+      {
+        text: 'now < offence.penaltyEnd && !offence.admissions.spend(now)',
+        becomes: 'now < offence.penaltyEnd',
+        breaks: 'one client locks out all others behind its address',
+      },
+      {
+        text: 'if (penalty > 0) penalize(offence, now, penalty)',
+        becomes: '',
+        breaks: 'a flood of connections that each break a limit costs a handshake each',
+      },
+    ],
+  },
+  {
     file: 'edge/client/http2-stream.ts',
     tests: ['wire/http2'],
     changes: [

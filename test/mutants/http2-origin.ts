@@ -19,7 +19,7 @@ export const http2Origin: readonly Mutated[] = [
         breaks: 'an origin may send for ever on a stream that was cancelled',
       },
       {
-        text: 'if (--this.#idleFrames < 0) this.#break',
+        text: 'if (this.#idleFrames < 0) this.#break',
         becomes: 'if (false) this.#break',
         breaks: 'an origin may flood the gateway with frames that say nothing',
         tests: ['wire/http2-origin-failures'],

@@ -555,3 +555,13 @@ test('a call of gRPC ends with its deadline', async t => {
   const call = { ':method': 'POST', 'content-type': 'application/grpc', 'grpc-timeout': '200m' }
   assert.equal((await ask(session, call, '')).headers['grpc-status'], '4')
 })
+
+test('a tunnel with a length is refused: an origin that opens none would take the next request for a body', async t => {
+  const { session, origin } = await start(t, ok('hello'))
+  await once(session, 'remoteSettings')
+  for (const length of ['0', '30']) {
+    const stream = open(session, { ...websocket, 'content-length': length }, false)
+    assert.equal((await responseTo(stream)).status, 400)
+  }
+  assert.equal(origin.requests.length, 0)
+})
