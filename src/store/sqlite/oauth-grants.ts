@@ -13,6 +13,7 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
   readonly #db: Database
   readonly #find: Statement
   readonly #count: Statement
+  readonly #countOfClient: Statement
   readonly #ofUser: OrderedRows
   readonly #ofClient: OrderedRows
 
@@ -22,7 +23,8 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
     this.#find = db.prepare(
       `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?`,
     )
-    this.#count = db.prepare(`SELECT count(*) AS count FROM ${table}`)
+    this.#count = db.prepare('SELECT coalesce(sum(count), 0) AS count FROM oauth_grant_counts')
+    this.#countOfClient = db.prepare('SELECT count FROM oauth_grant_counts WHERE client = ?')
     this.#ofUser = new OrderedRows(db, table, 'created_at', `record ->> 'user'`)
     this.#ofClient = new OrderedRows(db, table, 'created_at', `record ->> 'client'`)
   }
@@ -36,7 +38,9 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
   }
 
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
-    return pageOf(this.#ofClient, client, page)
+    return pageOf(this.#ofClient, client, page, () =>
+      this.#db.read(() => Number(this.#countOfClient.get(client)?.count ?? 0)),
+    )
   }
 
   count(): Promise<number> {

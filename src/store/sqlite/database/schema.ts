@@ -10,7 +10,7 @@ export const applicationId = 0x47415445
  * none of their pages. A book has the counts of a gateway, and log_sums what was worked out of its entries of a time. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
  *
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
- * one has it. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
+ * one has it. oauth_grant_counts says how many OAuth grants a client has, which may be a million. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
  * fractions.
  */
 export const migrations: readonly string[] = [
@@ -301,6 +301,24 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX token_keys_by_id ON token_keys (account, id);
   CREATE INDEX token_keys_by_creation ON token_keys (account, created_at, id);
+  `,
+  `
+  CREATE TABLE oauth_grant_counts (
+    client TEXT PRIMARY KEY,
+    count INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO oauth_grant_counts (client, count)
+    SELECT record ->> 'client' AS client, count(*) FROM oauth_grants GROUP BY client;
+  CREATE TRIGGER oauth_grant_counted AFTER INSERT ON oauth_grants BEGIN
+    INSERT INTO oauth_grant_counts (client, count)
+      SELECT new.record ->> 'client', 0
+      WHERE NOT EXISTS (SELECT 1 FROM oauth_grant_counts WHERE client = new.record ->> 'client');
+    UPDATE oauth_grant_counts SET count = count + 1 WHERE client = new.record ->> 'client';
+  END;
+  CREATE TRIGGER oauth_grant_discounted AFTER DELETE ON oauth_grants BEGIN
+    UPDATE oauth_grant_counts SET count = count - 1 WHERE client = old.record ->> 'client';
+    DELETE FROM oauth_grant_counts WHERE client = old.record ->> 'client' AND count = 0;
+  END;
   `,
 ]
 

@@ -18,6 +18,7 @@ import {
   gateway,
   member,
   oauthClient,
+  oauthGrant,
   user,
 } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
@@ -122,6 +123,29 @@ test('clients of a file from before there was an index of names are found by the
     { offset: 0, limit: 10 },
   )
   assert.deepEqual(found, { items: [kept], total: 1 })
+})
+
+test('OAuth grants of a file from before they were counted are counted', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  await migrate(
+    db,
+    migrations.slice(
+      0,
+      migrations.findIndex(step => step.includes('oauth_grant_counts')),
+    ),
+  )
+  const grants = [oauthGrant(), oauthGrant()].map(one => ({ ...one, client: 'c'.repeat(32) }))
+  for (const { account, id, createdAt, ...more } of [...grants, oauthGrant()])
+    db.exec(`INSERT INTO oauth_grants (account, id, created_at, version, record)
+      VALUES ('${account}', '${id}', ${createdAt}, 1, '${JSON.stringify({ account, id, createdAt, ...more })}')`)
+  db.close()
+  const { oauthGrants } = await open(t, file)
+  const totalOf = async () => (await oauthGrants.ofClient('c'.repeat(32), { offset: 0, limit: 1 })).total
+  assert.deepEqual([await totalOf(), await oauthGrants.count()], [2, 3])
+  for (const { account, id } of grants) assert.ok(await oauthGrants.remove(account, id))
+  assert.deepEqual([await totalOf(), await oauthGrants.count()], [0, 1])
 })
 
 test('a file from before there were people takes them in, and its accounts keep what they were', async t => {
