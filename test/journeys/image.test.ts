@@ -41,20 +41,19 @@ const stages = readFileSync(join(root, 'Dockerfile'), 'utf8')
         return { keyword, text: line.slice(keyword.length + 1) }
       }),
   )
-const [files, image] = stages as [Instruction[], Instruction[]]
+const [program, files, image] = stages as [Instruction[], Instruction[], Instruction[]]
 
 /** Returns what follows the keyword, for each instruction of a stage with it. */
 function all(stage: readonly Instruction[], keyword: string): string[] {
   return stage.filter(one => one.keyword === keyword).map(({ text }) => text)
 }
 
-function sourcesOf(stage: readonly Instruction[]): string[] {
-  return all(stage, 'COPY').flatMap(line =>
-    line
-      .replace(/^--from=\S+ /, '')
-      .split(' ')
-      .slice(0, -1),
-  )
+/** Returns what a stage copies, from the checkout or, of what begins so, from the stage of that name. */
+function sourcesOf(stage: readonly Instruction[], from = ''): string[] {
+  return all(stage, 'COPY').flatMap(line => {
+    const [, other = '', paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(line)!
+    return other === from ? paths.split(' ').slice(0, -1) : []
+  })
 }
 
 const patterns = readFileSync(join(root, '.dockerignore'), 'utf8')
@@ -69,9 +68,16 @@ function isSeen(path: string): boolean {
 
 const command = JSON.parse(all(image, 'ENTRYPOINT')[0]!) as string[]
 const healthCheck = JSON.parse(/CMD (\[.*\])/.exec(all(image, 'HEALTHCHECK')[0]!)![1]!) as string[]
-const environment = Object.fromEntries(
-  all(image, 'ENV').flatMap(line => line.split(' ').map(pair => pair.split('='))),
-) as Record<'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA', string>
+/** Returns the environment of the image, whose content is in a folder. */
+function environmentIn(folder: string) {
+  const pairs = all(image, 'ENV').flatMap(line => line.split(' ').map(pair => pair.split('=')))
+  return Object.fromEntries(
+    pairs.map(([name, value]) => [name, value!.replace(/^\/app/, `${folder}/app`)]),
+  ) as Record<
+    'NODE_ENV' | 'GATEHOUSE_ADMIN' | 'GATEHOUSE_DATA' | 'NODE_COMPILE_CACHE' | 'NODE_COMPILE_CACHE_PORTABLE',
+    string
+  >
+}
 
 let built = ''
 after(() => {
@@ -87,12 +93,7 @@ function build(): string {
   built = folder
   chmodSync(folder, 0o755)
   const at = (path: string) => join(folder, path)
-  for (const { keyword, text } of files) {
-    if (keyword === 'WORKDIR') mkdirSync(at(text))
-    if (keyword === 'COPY') copySeen(text.split(' ').slice(0, -1), at('/app'))
-    // Its commands are for a shell in the working directory.
-    if (keyword === 'RUN') execFileSync('sh', ['-c', text], { cwd: at('/app'), env: npmEnv, stdio: 'pipe' })
-  }
+  for (const stage of [program, files]) carryOut(stage, at)
   mkdirSync(at('/bin'))
   for (const link of all(image, 'RUN')
     .join()
@@ -100,8 +101,26 @@ function build(): string {
     symlinkSync(at(link[1]!), join(at('/bin'), basename(link[2]!)))
   // What the second stage does not take.
   for (const name of readdirSync(at('/app')))
-    if (!sourcesOf(image).includes(`/app/${name}`)) rmSync(at(`/app/${name}`))
+    if (!sourcesOf(image, 'files').includes(`/app/${name}`)) rmSync(at(`/app/${name}`))
   return folder
+}
+
+/** Does what a stage says, below a folder. What it installs to build is that of the checkout. */
+function carryOut(stage: readonly Instruction[], at: (path: string) => string): void {
+  let place = ''
+  for (const { keyword, text } of stage) {
+    if (keyword === 'WORKDIR') mkdirSync((place = at(text)))
+    if (keyword === 'COPY' && !text.startsWith('--from=')) copySeen(text.split(' ').slice(0, -1), place)
+    else if (keyword === 'COPY') {
+      const [, from, target] = text.split(' ')
+      cpSync(at(from!), join(place, target!), { recursive: true })
+    }
+    if (keyword !== 'RUN') continue
+    if (text.startsWith('npm ci ') && !text.includes('--omit=dev'))
+      symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+    // Its commands are for a shell in the working directory.
+    else execFileSync('sh', ['-c', text], { cwd: place, env: npmEnv, stdio: 'pipe' })
+  }
 }
 
 const npmEnv = { ...process.env, npm_config_prefer_offline: 'true' }
@@ -124,10 +143,10 @@ function filesBelow(folder: string): string[] {
 
 test('the build context has the files of the product, and nothing else from the folder', () => {
   // What has scripts of pages checked is no part of it.
-  const names = ['src', 'config', ':!src/**/tsconfig.json']
+  const names = ['build', 'src', 'config', ':!src/**/tsconfig.json']
   const tracked = execFileSync('git', ['ls-files', ...names], { cwd: root, encoding: 'utf8' })
   for (const path of tracked.trimEnd().split('\n')) assert.ok(isSeen(path), path)
-  for (const source of sourcesOf(files)) {
+  for (const source of [...sourcesOf(program), ...sourcesOf(files)]) {
     assert.ok(existsSync(join(root, source)), source)
     assert.ok(
       patterns.some(pattern => pattern === source || pattern.startsWith(`${source}/`)),
@@ -144,12 +163,12 @@ test('the image is built from the release of Node that is tested', () => {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.deepEqual(new Set(Object.values(optionalDependencies)), new Set([release]))
   const bases = stages.map(([from]) => from!.text.split(' ')[0])
-  assert.deepEqual(bases, [`node:\${NODE}`, `node:\${NODE}`])
+  assert.deepEqual(bases, Array(3).fill(`node:\${NODE}`))
 })
 
 test('its user is not root, by number; Node is the first process, in any working directory', () => {
   assert.deepEqual(all(image, 'USER'), ['1000:1000'])
-  assert.deepEqual(command, ['node', '/app/src/main.ts'])
+  assert.deepEqual(command, ['node', '/app/dist/main.js'])
   assert.deepEqual(healthCheck.slice(0, 2), command)
 })
 
@@ -176,6 +195,7 @@ for (const workers of [0, 2])
     // A configuration of one's own, named by its path in the working directory; the health check knows nothing of it.
     const origin = await startSite(t, (_, response) => response.end('from the image'))
     const file = writeConfig(t, `listen: ['127.0.0.1:0']\nworkers: ${workers}${siteConfig(origin)}`)
+    const environment = environmentIn(folder)
     const env = {
       ...process.env,
       ...environment,
@@ -200,3 +220,32 @@ for (const workers of [0, 2])
       execFileSync(process.execPath, [main!, ...check], { cwd: folder, env, stdio: 'pipe' }),
     )
   })
+
+test('all that a start compiles, the first one included, comes with the image', async t => {
+  const folder = build()
+  const file = writeConfig(t, `workers: 1${siteConfig(await startSite(t, (_, response) => response.end()))}`)
+  const { NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
+  const env = {
+    PATH: process.env.PATH!,
+    GATEHOUSE_DATA: join(dirname(file), 'data'),
+    NODE_COMPILE_CACHE,
+    NODE_COMPILE_CACHE_PORTABLE,
+    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+  }
+  const gateway = await spawnGateway(t, [join(folder, 'app/dist/main.js'), 'start', '--config', file], {
+    env,
+  })
+  gateway.signal('SIGTERM')
+  const ofSupervisor = (await gateway.stderr).split('\n')
+  const ofWorker = gateway.lines
+    .filter(({ msg }) => msg === 'worker wrote to stderr')
+    .map(({ line }) => `${line}`)
+  for (const told of [ofSupervisor, ofWorker]) {
+    const compiled = told.filter(line => line.includes('V8 code cache for'))
+    assert.ok(compiled.length > 10)
+    assert.deepEqual(
+      compiled.filter(line => !line.includes(' was accepted')),
+      [],
+    )
+  }
+})

@@ -1,6 +1,7 @@
 // The input of a command: options, arguments, streams and the environment.
 
-import { fileURLToPath } from 'node:url'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
 
 /** The options of the command, and its arguments. */
 export interface Input {
@@ -53,5 +54,5 @@ export function configPath({ config }: Input): string {
 }
 
 export function bundledConfig(name: string): string {
-  return fileURLToPath(new URL(`../../../config/${name}`, import.meta.url))
+  return join(dirname(findPackageJSON(import.meta.url)!), 'config', name)
 }

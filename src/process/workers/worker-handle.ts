@@ -3,7 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
 import type { Interface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
 import type { Tally } from '../../store/tally.ts'
@@ -30,6 +32,12 @@ interface Heard {
   wrote(line: string, by: WorkerHandle): void
 }
 
+// Like this file, it is JavaScript in the package that is shipped.
+const program = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).replace(
+  /\.ts$/,
+  extname(import.meta.url),
+)
+
 export class WorkerHandle {
   readonly #child: ChildProcess
   readonly #errors: Interface
@@ -46,12 +54,13 @@ export class WorkerHandle {
   constructor(heard: Heard, snapshotPatience: number) {
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
-    const NODE_COMPILE_CACHE = getCompileCacheDir()
-    this.#child = fork(new URL('./edge-worker.ts', import.meta.url), {
+    const compiled = getCompileCacheDir()
+    this.#child = fork(program, {
       serialization: 'advanced',
       execArgv: [...process.execArgv, ...inspectable],
       stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-      env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
+      // Node adds a folder for its release and flags to the one that is named.
+      env: { ...process.env, ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) }) },
     })
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', message => this.#receive(message as FromWorker))
