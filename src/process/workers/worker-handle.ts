@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
-import { dirname, extname } from 'node:path'
+import { extname } from 'node:path'
 import type { Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Snapshot } from '../../metrics/metrics.ts'
@@ -54,13 +54,13 @@ export class WorkerHandle {
   constructor(heard: Heard, snapshotPatience: number) {
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
-    const compiled = getCompileCacheDir()
+    // A folder in that of this process: what was compiled before a flag of V8 was set is of no use after it.
+    const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(program, {
       serialization: 'advanced',
       execArgv: [...process.execArgv, ...inspectable],
       stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-      // Node adds a folder for its release and flags to the one that is named.
-      env: { ...process.env, ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) }) },
+      env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     })
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', message => this.#receive(message as FromWorker))
