@@ -22,9 +22,12 @@ export interface OpenedPage {
   readonly complaints: readonly string[]
 }
 
+/** Ms that a page may take for anything that a test waits for, on however busy a machine. */
+const patience = 120_000
+
 /** Starts Chromium, with more arguments where there are any; fails with a sentence that says how to get it where there is none. */
 export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: chromiumPath(),
     args: [
       '--no-sandbox',
@@ -38,6 +41,13 @@ export async function launchBrowser(...args: readonly string[]): Promise<Browser
       ...args,
     ],
   })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async options => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(patience)
+    return context
+  }
+  return browser
 }
 
 /** Opens what is served with status 200, in a context of its own; `prepare` sees the page before it loads. */

@@ -114,61 +114,59 @@ const stores = {
 } as const
 
 for (const [store, open] of Object.entries(stores)) {
-  for (const workers of [0, 2]) {
-    test(`the way of a new user (${store}, workers: ${workers})`, async t => {
-      const { env, denied } = await open(t)
-      const gateway = await startGateway(t, await configuration(t, workers), { env })
-      const api = apiOf(gateway, await gateway.firstStart)
+  test(`the way of a new user, with two workers (${store})`, async t => {
+    const { env, denied } = await open(t)
+    const gateway = await startGateway(t, await configuration(t, 2), { env })
+    const api = apiOf(gateway, await gateway.firstStart)
 
-      await t.test('a chat is streamed, and found in the log', async () => {
-        assert.equal(await sayHello(api.client), 'Hello.')
-        assert.equal(await statusOf(api.client.withOptions({ apiKey: 'none' })), 401)
-        const [entry, ...others] = await logsOf(api, 1)
-        assert.deepEqual(
-          [others.length, entry!.provider, entry!.model, entry!.success],
-          [0, 'openai', 'gpt-4o-mini', true],
-        )
-        const { result } = await api.manage('GET', `/ai-gateway/gateways/default/logs/${entry!.id}`)
-        assert.equal(result.id, entry!.id)
-        const metrics = await gateway.metrics()
-        assert.match(metrics, /gatehouse_ai_decisions_total\{result="refused",reason="malformed"\} 1/)
-        assert.match(metrics, /gatehouse_store_up 1/)
-        assert.match(metrics, /^gatehouse_oauth_grants 0$/m)
-        assert.deepEqual(await denied(), [])
-      })
-
-      await t.test('a setting and a revocation take effect on every worker within a second', async () => {
-        const { results: groups } = await api.manage('GET', '/tokens/permission_groups')
-        const run = groups.find(({ name }) => name === 'AI Gateway Run')!
-        const policies = [
-          {
-            effect: 'allow',
-            permission_groups: [{ id: run.id }],
-            resources: { [`svc.api.account.${api.account}`]: '*' },
-          },
-        ]
-        const { result: made } = await api.manage('POST', '/tokens', { name: 'ci', policies })
-        const caller = api.client.withOptions({ apiKey: made.value })
-        // Each ask is a connection of its own, so that over many every worker has answered.
-        const all = async (status: number, client: OpenAI) => {
-          for (let i = 0; i < 12; i++) if ((await statusOf(client)) !== status) return false
-          return true
-        }
-        await soon(() => all(200, caller))
-        assert.equal((await api.manage('DELETE', `/tokens/${made.id}`)).status, 200)
-        await soon(() => all(401, caller))
-        const { result: settings } = await api.manage('GET', '/ai-gateway/gateways/default')
-        const { id, created_at, modified_at, ...changed } = settings
-        assert.equal(
-          (await api.manage('PUT', '/ai-gateway/gateways/default', { ...changed, authentication: false }))
-            .status,
-          200,
-        )
-        await soon(() => all(200, caller))
-        assert.deepEqual(await denied(), [])
-      })
+    await t.test('a chat is streamed, and found in the log', async () => {
+      assert.equal(await sayHello(api.client), 'Hello.')
+      assert.equal(await statusOf(api.client.withOptions({ apiKey: 'none' })), 401)
+      const [entry, ...others] = await logsOf(api, 1)
+      assert.deepEqual(
+        [others.length, entry!.provider, entry!.model, entry!.success],
+        [0, 'openai', 'gpt-4o-mini', true],
+      )
+      const { result } = await api.manage('GET', `/ai-gateway/gateways/default/logs/${entry!.id}`)
+      assert.equal(result.id, entry!.id)
+      const metrics = await gateway.metrics()
+      assert.match(metrics, /gatehouse_ai_decisions_total\{result="refused",reason="malformed"\} 1/)
+      assert.match(metrics, /gatehouse_store_up 1/)
+      assert.match(metrics, /^gatehouse_oauth_grants 0$/m)
+      assert.deepEqual(await denied(), [])
     })
-  }
+
+    await t.test('a setting and a revocation take effect on every worker within a second', async () => {
+      const { results: groups } = await api.manage('GET', '/tokens/permission_groups')
+      const run = groups.find(({ name }) => name === 'AI Gateway Run')!
+      const policies = [
+        {
+          effect: 'allow',
+          permission_groups: [{ id: run.id }],
+          resources: { [`svc.api.account.${api.account}`]: '*' },
+        },
+      ]
+      const { result: made } = await api.manage('POST', '/tokens', { name: 'ci', policies })
+      const caller = api.client.withOptions({ apiKey: made.value })
+      // Each ask is a connection of its own, so that over many every worker has answered.
+      const all = async (status: number, client: OpenAI) => {
+        for (let i = 0; i < 12; i++) if ((await statusOf(client)) !== status) return false
+        return true
+      }
+      await soon(() => all(200, caller))
+      assert.equal((await api.manage('DELETE', `/tokens/${made.id}`)).status, 200)
+      await soon(() => all(401, caller))
+      const { result: settings } = await api.manage('GET', '/ai-gateway/gateways/default')
+      const { id, created_at, modified_at, ...changed } = settings
+      assert.equal(
+        (await api.manage('PUT', '/ai-gateway/gateways/default', { ...changed, authentication: false }))
+          .status,
+        200,
+      )
+      await soon(() => all(200, caller))
+      assert.deepEqual(await denied(), [])
+    })
+  })
 }
 
 test('a gateway whose Redis user lacks rights names them, and fills its store once they are granted', async t => {

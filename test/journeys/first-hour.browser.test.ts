@@ -72,7 +72,6 @@ async function start(t: TestContext): Promise<{ readonly dns: DnsServer; readonl
 async function open(t: TestContext, options: BrowserContextOptions): Promise<Person> {
   const context = await browser.newContext(options)
   t.after(() => context.close())
-  context.setDefaultTimeout(20_000)
   // The logos are those of sites that only this test knows.
   await context.route('**/logo.svg', route =>
     route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
