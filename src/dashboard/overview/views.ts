@@ -131,7 +131,7 @@ function pathOf(
 }
 
 /** Zones that a table has: those with most to say. */
-const mostZones = 20
+const mostZones = 10
 
 /** Leads to the zones that a table has no room for. */
 function moreZones(count: number, account: string): Html | null {
