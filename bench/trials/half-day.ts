@@ -280,7 +280,7 @@ ai:
   hosts: [ai]
   providers: { openai: { url: 'http://127.0.0.1:${originPort}/v1', keys: sk-trial } }
 pools:
-  site: { origins: ['http://127.0.0.1:${originPort}'], check: { path: /, interval: 1s } }
+  site: { origins: ['http://127.0.0.1:${originPort}'], check: { path: /, interval: 1s, timeout: 20s } }
   fickle: { origins: ['http://127.0.0.1:${fickle}'] }
 zones:
   - hosts: [site, 127.0.0.1]
