@@ -4,6 +4,7 @@ import { Work } from '../../src/expression/work-budget.ts'
 import { compileExpression } from '../../src/expression/expression.ts'
 import { longestName, mostNames, noTls, type TlsFacts, usualName } from '../../src/expression/tls-facts.ts'
 import { compiled, facts, refused, request } from '../base/expressions.ts'
+import { cpuTime } from '../help/stall.ts'
 
 const fingerprint = 'ab'.repeat(32)
 const client: NonNullable<TlsFacts['client']> = {
@@ -94,14 +95,8 @@ test('the price of a rule covers the longest certificate that it is asked about'
   const expression = compileExpression(text, 'request', 'bool')
   ok('work' in expression)
   ok(expression.work > 1000, `${expression.work}`)
-  const work = new Work()
-  const before = performance.now()
-  equal(
-    expression.evaluate(
-      { ...facts, request: { ...request, tls: { ...tls, client: { ...client, dnsNames } } } },
-      work,
-    ),
-    false,
-  )
-  ok(performance.now() - before < 50)
+  const longest = { ...facts, request: { ...request, tls: { ...tls, client: { ...client, dnsNames } } } }
+  const took = cpuTime(() => equal(expression.evaluate(longest, new Work()), false))
+  // Some ms of the processor where its code is cold.
+  ok(took < 250, `${took} ms`)
 })

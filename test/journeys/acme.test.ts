@@ -94,7 +94,7 @@ test('of two gateways on one Redis one orders; killed in the middle of that, the
   const config = (ports: AcmeServer['ports']) => `
 listen: ['127.0.0.1:${ports.http}', { address: '127.0.0.1:${ports.tls}', tls: true }]
 admin: 127.0.0.1:0
-store: ${redis.url}
+store: { url: '${redis.url}', command_timeout: 5s }
 secrets: { key: ${Buffer.alloc(32, 7).toString('hex')} }
 tls: { auto: { directory: '${server.directory}', terms_agreed: true } }
 pools: { a: { origins: ['http://127.0.0.1:9'] } }

@@ -74,6 +74,7 @@ for (const [heading, page] of [
   test(`10 requests a second per token, in ${page}`, async t => {
     const ask = await follow(t, heading, [await startResponder(t, ok())], page)
     const askFor = async (token: string) => {
+      const began = performance.now()
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => ask(`Authorization: Bearer ${token}`, 'Accept: application/json')),
       )
@@ -84,9 +85,12 @@ for (const [heading, page] of [
         assert.match(answer.field('retry-after') ?? '', /^[12]$/)
         assert.equal(String(JSON.parse(answer.text).retry_after), answer.field('retry-after'))
       }
-      return answers.length - limited.length
+      const passed = answers.length - limited.length
+      // A busy machine may need more than a second for them, and more pass then.
+      const most = Math.floor(10 * (1 + (performance.now() - began) / 1_000))
+      assert.ok(passed >= 10 && passed <= most, `${passed} of ${most}`)
     }
-    assert.deepEqual(await Promise.all([askFor('one'), askFor('another')]), [10, 10])
+    await Promise.all([askFor('one'), askFor('another')])
   })
 
 test('two origins, one dies', async t => {

