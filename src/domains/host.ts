@@ -1,7 +1,8 @@
 // Which host a client_uri names, and whether its ownership can be proven at all.
 
+import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
-import { parse } from 'tldts'
+import type { parse } from 'tldts'
 
 /** Returns the host of a valid https URI: in lower case, as punycode, without a dot at the end. */
 export function hostOf(uri: string): string {
@@ -14,7 +15,9 @@ export function hostFault(host: string): string | null {
   if (!hostName.test(host))
     return 'must have a host name of at most 253 characters, with at most 63 between dots'
   if (!host.includes('.')) return 'must have a full host name, such as app.example.com'
-  const { domain, publicSuffix, isPrivate, isSpecialUse } = parse(host, suffixRules)
+  // Loaded here and not before: the list takes 7 MiB, and few processes are ever asked.
+  tldts ??= createRequire(import.meta.url)('tldts') as { parse: typeof parse }
+  const { domain, publicSuffix, isPrivate, isSpecialUse } = tldts.parse(host, suffixRules)
   if (isSpecialUse && !documentNames.test(host))
     return 'must have a host name in public DNS, not a special-use name such as .local'
   if (isPrivate && !isRegistry(publicSuffix!))
@@ -22,6 +25,8 @@ export function hostFault(host: string): string | null {
   if (domain === null) return `must have a host in a domain of your own: ${publicSuffix} is a public suffix`
   return null
 }
+
+let tldts: { readonly parse: typeof parse } | null = null
 
 /** IP addresses, also in brackets, and names that end in a number, which a URL parser reads as an address. */
 function isAddress(host: string): boolean {

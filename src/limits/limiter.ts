@@ -44,7 +44,7 @@ export class Limiter {
   readonly #counters: Counters | null
   readonly #watch: CountersWatch | null
   readonly #metrics: LimitMetrics
-  readonly #counts: LRUCache<string, KeyCount>
+  #made: LRUCache<string, KeyCount> | null = null
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null
   readonly #patience: number
@@ -59,7 +59,11 @@ export class Limiter {
     this.#watch = counters ? new CountersWatch(counters, log ?? null) : null
     this.#reports = this.#watch && new Reports(count => this.#call(count, 0), this.#watch, clock)
     this.#metrics = metrics
-    this.#counts = new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) })
+  }
+
+  /** Made with the first key: it takes a MiB from the start, and most configurations limit nothing. */
+  get #counts(): LRUCache<string, KeyCount> {
+    return (this.#made ??= new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) }))
   }
 
   /** Counts a request by a key, if it fits: at once while the key is far below the limit or over it, otherwise after a query to the store. `now` is in monotonic ms. */

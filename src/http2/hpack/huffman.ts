@@ -25,20 +25,7 @@ const byCode = new Uint16Array(lengths.length)
 /** By the next eight bits: length of the code times 256 plus its byte; 0 for a longer one. */
 const short = new Uint16Array(256)
 
-let code = 0
-let place = 0
-for (let length = 1; length <= longest; length++) {
-  code <<= 1
-  firstCode[length] = code
-  firstPlace[length] = place
-  for (let symbol = 0; symbol < lengths.length; symbol++) {
-    if (lengths[symbol] !== length) continue
-    byCode[place++] = symbol
-    counts[length]!++
-    if (length <= 8) short.fill(length * 256 + symbol, code << (8 - length), (code + 1) << (8 - length))
-    code++
-  }
-}
+fillTables()
 
 /** Where strings are decoded into: room for the longest one that a block may hold, grown as needed. */
 let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
@@ -97,4 +84,23 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
 /** Whether the bits behind the last code are the padding of less than a byte, of ones only. */
 function isPadding(rest: number, bits: number): boolean {
   return bits < 8 && rest === (1 << bits) - 1
+}
+
+/** Fills the tables. In a function: where V8 finds a loop outside of any, it may compile all of the file. */
+function fillTables(): void {
+  for (const length of lengths) counts[length]!++
+  const places = new Uint16Array(longest + 1)
+  for (let length = 1, code = 0, place = 0; length <= longest; length++) {
+    code <<= 1
+    firstCode[length] = code
+    places[length] = firstPlace[length] = place
+    code += counts[length]!
+    place += counts[length]!
+  }
+  for (const [symbol, length] of lengths.entries()) {
+    const place = places[length]!++
+    byCode[place] = symbol
+    const code = firstCode[length]! + place - firstPlace[length]!
+    if (length <= 8) short.fill(length * 256 + symbol, code << (8 - length), (code + 1) << (8 - length))
+  }
 }
