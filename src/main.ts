@@ -7,6 +7,11 @@ import './process/heap.ts'
 import './process/threads.ts'
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
+// The gateway that is to be replaced by this process learns why it is not, whatever fails.
+if (process.env.GATEHOUSE_UPGRADE !== undefined)
+  process.once('uncaughtExceptionMonitor', ({ message }) =>
+    process.send?.({ kind: 'failed', reason: message }),
+  )
 // Never in the temporary folder of all users, where another could have left code for us to run.
 if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
 

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createServer } from '../base/node-http.ts'
 import { freeDescriptors } from '../base/descriptors.ts'
+import { handleOf, type SocketHandle } from '../base/listening-socket.ts'
 import { sendStream } from '../base/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
@@ -104,12 +105,17 @@ export class AdminServer {
     return { host, port: (this.#facesServer.address() as AddressInfo).port }
   }
 
-  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. */
-  async listen({ host, port }: Endpoint): Promise<Endpoint> {
-    this.#server.listen({ host, port })
+  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. Where the address is bound already, by `handle`. */
+  async listen({ host, port }: Endpoint, handle: SocketHandle | null = null): Promise<Endpoint> {
+    this.#server.listen(handle ?? { host, port })
     await once(this.#server, 'listening')
     this.#closed = null
     return { host, port: (this.#server.address() as AddressInfo).port }
+  }
+
+  /** The socket of the side port, while it listens. */
+  get handle(): SocketHandle | null {
+    return this.#server.listening ? handleOf(this.#server) : null
   }
 
   /** Stops listening, and goes on with the connections that are there. */

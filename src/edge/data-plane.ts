@@ -1,6 +1,7 @@
 // The data plane of one process: the configuration in effect, and what is shared by all requests under it.
 
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { ListeningSocket } from '../base/listening-socket.ts'
 import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'
 import { Vouch } from '../base/vouch.ts'
@@ -13,7 +14,7 @@ import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import type { Tally } from '../store/tally.ts'
 import { TallyBook } from '../tallies/tally-book.ts'
 import { Clients } from './accept/clients.ts'
-import { Listeners } from './accept/listeners.ts'
+import { type ListenOptions, Listeners } from './accept/listeners.ts'
 import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from './guarded.ts'
 import { LogThrottle } from './log-throttle.ts'
@@ -128,12 +129,27 @@ export class DataPlane implements Plane {
   }
 
   /** Binds every listener of the configuration and returns them with their real ports; binds none when one cannot be bound. */
-  async listen(options: { reusePort: boolean }): Promise<readonly Listener[]> {
+  async listen(options: ListenOptions): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
     this.securePort = bound.find(({ tls }) => tls)?.port ?? 443
     this.#clients.limits.measure()
     return bound
+  }
+
+  /** The sockets that this process accepts from. */
+  get sockets(): readonly ListeningSocket[] {
+    return this.#listeners.sockets
+  }
+
+  /** Accepts from one more socket, until it is released. */
+  adopt(socket: ListeningSocket): Promise<void> {
+    return this.#listeners.adopt(this.#listen[socket.listener]!, socket)
+  }
+
+  /** Leaves a socket to the processes that have it too. */
+  release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
+    this.#listeners.release(socket)
   }
 
   /** Puts another configuration in effect; throws and changes nothing when it does not build, or takes from a zone what a rule of the API names. */

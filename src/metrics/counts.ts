@@ -102,6 +102,7 @@ export class Counts {
   /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
+  readonly upgrades = { success: new Tally(), failure: new Tally() }
   readonly version: string
 
   constructor(version: string) {

@@ -43,9 +43,14 @@ export class Metrics extends Counts {
   }
 }
 
+/** Adds up what several processes have counted. */
+export function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
+  return AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON()
+}
+
 /** Adds up what outlives processes that ended: counters and histograms must never go backwards, gauges die with their process. */
 export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
-  const sums = await AggregatorRegistry.aggregate([...ended]).getMetricsAsJSON()
+  const sums = await sumOf(ended)
   return sums.filter(({ type }) => (type as unknown) === 'counter' || (type as unknown) === 'histogram')
 }
 

@@ -83,7 +83,7 @@ export const process: readonly Mutated[] = [
     tests: ['journeys/restart'],
     changes: [
       {
-        text: 'if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)',
+        text: 'if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, patience)',
         becomes: '',
         breaks: 'a second gateway takes half of the requests of the first',
       },

@@ -1,13 +1,33 @@
 // The listening sockets of a process: bound all together or not at all, and closed without a reset for anyone who is connecting.
 
-import { createServer, type Server, type Socket } from 'node:net'
+import {
+  type AddressInfo,
+  createServer,
+  type ListenOptions as Address,
+  type Server,
+  type Socket,
+} from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
+import { handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
 const shortTurn = 0.05
 const mostTurns = 200
+
+/** The system takes fewer where it has a lower limit. */
+const backlog = 4096
+
+/** How listeners share their addresses with other processes. */
+export interface ListenOptions {
+  /** Whether other processes bind the same addresses. */
+  readonly reusePort: boolean
+  /** The number of the sockets that are bound here; 0 where it is left out. */
+  readonly slot?: number
+  /** Sockets that are bound already; a listener without any binds its own. */
+  readonly sockets?: readonly ListeningSocket[]
+}
 
 interface ListenersOwner {
   /** Takes a connection of a listener; must not throw. */
@@ -17,7 +37,9 @@ interface ListenersOwner {
 
 export class Listeners {
   readonly #owner: ListenersOwner
-  readonly #servers: Server[] = []
+  /** By the place of their socket. */
+  readonly #servers = new Map<string, Server>()
+  readonly #sockets = new Map<string, ListeningSocket>()
   /** Counts the connections that were accepted. */
   #accepted = 0
 
@@ -26,13 +48,10 @@ export class Listeners {
   }
 
   /** Binds every listener and returns them with their real ports; binds none when one cannot be bound. */
-  async bind(
-    listeners: readonly Listener[],
-    { reusePort }: { reusePort: boolean },
-  ): Promise<readonly Listener[]> {
+  async bind(listeners: readonly Listener[], options: ListenOptions): Promise<readonly Listener[]> {
     const bound: Listener[] = []
     try {
-      for (const listener of listeners) bound.push(await this.#bind(listener, reusePort))
+      for (const [at, listener] of listeners.entries()) bound.push(await this.#listen(listener, at, options))
     } catch (error) {
       this.close()
       throw error
@@ -40,9 +59,29 @@ export class Listeners {
     return bound
   }
 
+  /** The sockets that this process accepts from. */
+  get sockets(): readonly ListeningSocket[] {
+    return [...this.#sockets.values()]
+  }
+
+  /** Accepts from one more socket of a listener, until it is released or all close. */
+  async adopt(listener: Listener, socket: ListeningSocket): Promise<void> {
+    const { server, listening } = this.#serve(listener, socket.handle)
+    this.#keep(server, socket)
+    await listening
+  }
+
+  /** Leaves a socket to the others that have it. */
+  release({ listener, slot }: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
+    const key = `${listener} ${slot}`
+    this.#servers.get(key)?.close()
+    this.#servers.delete(key)
+    this.#sockets.delete(key)
+  }
+
   /** Stops listening at once; the system resets the connections that nobody has accepted. */
   close(): void {
-    for (const server of this.#servers) server.close()
+    for (const server of this.#servers.values()) server.close()
   }
 
   /** Stops listening once the connections in the backlog are accepted, behind a turn that brought none and was short enough for hardly any other to have come. */
@@ -56,23 +95,49 @@ export class Listeners {
     this.close()
   }
 
-  #bind(listener: Listener, reusePort: boolean): Promise<Listener> {
+  /** Listens on the given sockets of a listener, else on one of its own; returns it with the real port. */
+  async #listen(
+    listener: Listener,
+    at: number,
+    { reusePort, slot = 0, sockets = [] }: ListenOptions,
+  ): Promise<Listener> {
+    const given = sockets.filter(socket => socket.listener === at)
+    for (const socket of given) await this.adopt(listener, socket)
+    if (given.length > 0) return { ...listener, port: portOf(this.#servers.get(`${at} ${given[0]!.slot}`)!) }
+    const { host, port } = listener
+    const { server, listening } = this.#serve(listener, { host, port, reusePort, backlog })
+    await listening
+    this.#keep(server, { listener: at, slot, isAlone: !reusePort, handle: handleOf(server) })
+    return { ...listener, port: portOf(server) }
+  }
+
+  #keep(server: Server, socket: ListeningSocket): void {
+    const key = `${socket.listener} ${socket.slot}`
+    this.#servers.set(key, server)
+    this.#sockets.set(key, socket)
+  }
+
+  #serve(
+    listener: Listener,
+    where: Address | SocketHandle,
+  ): { readonly server: Server; readonly listening: Promise<void> } {
     // A client that has sent its last request may close its half and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark }
     const server = createServer(options, socket => {
       this.#accepted++
       this.#owner.accept(socket, listener)
     })
-    this.#servers.push(server)
-    return new Promise((resolve, reject) => {
-      server.once('error', reject)
-      const { host, port: wanted } = listener
-      server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
-        server.off('error', reject)
-        server.on('error', error => this.#owner.acceptFailed(error))
-        const { port } = server.address() as { port: number }
-        resolve({ ...listener, port })
-      })
+    const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      server.on('error', error => this.#owner.acceptFailed(error))
+      resolve()
     })
+    return { server, listening }
   }
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
 }

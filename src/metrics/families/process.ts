@@ -97,6 +97,15 @@ export const processFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_upgrades_total',
+    help: 'Upgrades to a new process, by result.',
+    read: ({ upgrades }) => [
+      sample(upgrades.success, { result: 'success' }),
+      sample(upgrades.failure, { result: 'failure' }),
+    ],
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_log_lines_dropped_total',
     help: 'Log lines dropped because the reader of the log was too slow.',
     read: ({ droppedLogLines }) => [sample(droppedLogLines)],

@@ -33,6 +33,13 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./start.ts')).start,
   },
+  upgrade: {
+    usage: 'upgrade [--config PATH]',
+    summary: 'Replace the running gateway by a new process from the code on disk.',
+    options: config,
+    args: 0,
+    load: async () => (await import('./upgrade.ts')).upgrade,
+  },
   check: {
     usage: 'check [--config PATH]',
     summary: 'Check the configuration and report every mistake.',

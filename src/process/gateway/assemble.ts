@@ -3,8 +3,9 @@
 import { availableParallelism } from 'node:os'
 import type { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
-import { Metrics } from '../../metrics/metrics.ts'
+import { Metrics, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/config.ts'
+import type { Inheritance } from './inheritance.ts'
 import { Faces } from './faces.ts'
 import { Gateway } from './gateway.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
@@ -25,7 +26,15 @@ export interface Assembly {
   readonly destination: LineWriter
 }
 
-export function assemble(config: Config, replaces = false): Assembly {
+interface Circumstances {
+  /** Whether it replaces the gateway that runs here. */
+  readonly replaces: boolean
+  /** Sockets that are bound already. */
+  readonly inherited: Inheritance | null
+  readonly countsBefore: () => Promise<readonly Snapshot[]>
+}
+
+export function assemble(config: Config, circumstances: Circumstances): Assembly {
   const metrics = new Metrics(version)
   const destination = openOutput(metrics.droppedLogLines)
   const log = createLogger(config.log.level, destination)
@@ -33,7 +42,7 @@ export function assemble(config: Config, replaces = false): Assembly {
   const gateway = new Gateway(config, {
     log,
     metrics,
-    replaces,
+    ...circumstances,
     openServices: (config, sidePort) =>
       Services.open(config, { metrics: metrics.edge, log, sidePort, writesCopy: true }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),

@@ -6,7 +6,7 @@ import { systemClock } from '../../base/clock.ts'
 import { Lifecycle, type Part } from '../../base/lifecycle.ts'
 import type { Logger } from '../../log/log.ts'
 import type { StoreSigns } from '../../metrics/counts.ts'
-import type { Metrics } from '../../metrics/metrics.ts'
+import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import { RequestHistory } from '../../metrics/request-history.ts'
 import { Vouch } from '../../base/vouch.ts'
 import type { Config, Endpoint, Listener } from '../../config/config.ts'
@@ -26,6 +26,7 @@ import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
 import { AutomaticCertificates } from '../acme/automatic-certificates.ts'
 import { CertificateWatch } from './certificate-watch.ts'
 import { ClientTrustWatch } from './client-trust-watch.ts'
+import { type Inheritance, socketsFor } from './inheritance.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Management } from './management.ts'
@@ -69,6 +70,10 @@ interface GatewayParts {
   readonly metrics: Metrics
   /** Whether it replaces the gateway that runs here. */
   readonly replaces?: boolean
+  /** Sockets that are bound already. */
+  readonly inherited?: Inheritance | null
+  /** Returns what the gateways before this one counted. */
+  readonly countsBefore?: () => Promise<readonly Snapshot[]>
   /** Overrides of the defaults. */
   readonly patience?: Partial<Patience>
   /** `sidePort` returns where the side port is; its port is real once it listens. */
@@ -99,6 +104,8 @@ export class Gateway {
   #secret: Buffer = randomBytes(32)
   readonly #server: AdminServer
   readonly #replaces: boolean
+  readonly #inherited: Inheritance | null
+  readonly #countsBefore: NonNullable<GatewayParts['countsBefore']>
   readonly #patience: Patience
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
@@ -130,6 +137,8 @@ export class Gateway {
       log,
       metrics,
       replaces = false,
+      inherited = null,
+      countsBefore = async () => [],
       patience,
       openServices,
       openManagement,
@@ -141,6 +150,8 @@ export class Gateway {
     this.#admin = config.admin
     this.#log = log
     this.#replaces = replaces
+    this.#inherited = inherited
+    this.#countsBefore = countsBefore
     this.#patience = { ...usualPatience, ...patience }
     this.#openServices = openServices
     this.#openManagement = openManagement
@@ -161,8 +172,7 @@ export class Gateway {
       metrics: metrics.edge,
       told: results => this.#plane?.takeChecks(results),
     })
-    const read = async () => [await metrics.snapshot(), ...((await this.#plane?.snapshots()) ?? [])]
-    this.#requests = new RequestHistory({ read })
+    this.#requests = new RequestHistory({ read: () => this.snapshots() })
     const facts: Facts = {
       unready: () => this.unready,
       storeSigns: () => this.#storeSigns,
@@ -170,7 +180,12 @@ export class Gateway {
       metricsAccess: config.management.metrics,
       metrics: async () => {
         metrics.oauthGrants = await this.#countGrants()
-        return metrics.expose(await this.#plane?.snapshots())
+        return metrics.expose(await this.#othersCounts())
+      },
+      upgrade: async authorization => {
+        if (!this.#note.proves(authorization)) return null
+        const reason = await this.upgrade()
+        return reason === null ? 'done' : { reason }
       },
       handOver: (authorization, replaces) => this.#handOver(authorization, replaces),
     }
@@ -185,6 +200,9 @@ export class Gateway {
       log.error({ part, err: cause }, 'shutdown of a part failed'),
     )
   }
+
+  /** Has the process replaced by a new one; resolves with the reason where it is not. */
+  upgrade: () => Promise<string | null> = async () => 'this process cannot be replaced'
 
   /** The configuration in effect. */
   get config(): Config {
@@ -208,6 +226,40 @@ export class Gateway {
   /** Resolves once another gateway has replaced it, so that it must stop. */
   get replaced(): Promise<void> {
     return this.#replaced.promise
+  }
+
+  /** Why no other gateway can replace this one now; null where one can. */
+  get settled(): string | null {
+    const { phase } = this.#life
+    return phase === 'running' ? null : `the gateway is ${phase}`
+  }
+
+  /** The sockets and the secret for the gateway that is to replace this one. */
+  get bequest(): Inheritance {
+    const { listen, admin } = this.#config
+    const edge = (this.#plane?.sockets ?? []).map(socket => {
+      const { host, port } = listen[socket.listener]!
+      return { ...socket, host, port }
+    })
+    const { handle } = this.#server
+    return { edge, admin: handle && { ...admin, at: this.#admin, handle }, secret: this.#secret }
+  }
+
+  /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
+  makeWay(): void {
+    this.#server.hush()
+    this.#presence.hide()
+    this.#replaced.resolve()
+  }
+
+  /** Is the gateway that others find again, after another one did not replace it. */
+  async goOn(): Promise<void> {
+    await this.#leaveNote()
+  }
+
+  /** Returns the counts of all processes, those before this gateway included. */
+  async snapshots(): Promise<readonly Snapshot[]> {
+    return [await this.#metrics.snapshot(), ...(await this.#othersCounts())]
   }
 
   get unready(): Unready {
@@ -310,6 +362,10 @@ export class Gateway {
     return this.#openFaces?.(parts) ?? null
   }
 
+  async #othersCounts(): Promise<readonly Snapshot[]> {
+    return [...((await this.#plane?.snapshots()) ?? []), ...(await this.#countsBefore())]
+  }
+
   /** Whether another gateway keeps the side port until this one serves. */
   get #isToSucceed(): boolean {
     return this.#before?.hasLeft === false
@@ -327,6 +383,14 @@ export class Gateway {
 
   /** Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it until this one serves. */
   async #listenOrTakeOver(endpoint: Endpoint): Promise<Endpoint> {
+    const { admin = null, secret = null } = this.#inherited ?? {}
+    if (secret !== null) this.#vouchBy(secret)
+    if (admin !== null && admin.host === endpoint.host && admin.port === endpoint.port) {
+      if (secret === null) return this.#server.listen(endpoint, admin.handle)
+      this.#before = { hasLeft: false, secret }
+      return admin.at
+    }
+    admin?.handle.close()
     try {
       return await this.#server.listen(endpoint)
     } catch (cause) {
@@ -334,18 +398,22 @@ export class Gateway {
       this.#before = await takeOver(endpoint, false)
       const mayGoOn = this.#before !== null && (this.#before.hasLeft || this.#replaces)
       if (!mayGoOn) throw this.#replaces ? noneToReplace(cause) : cause
-      // Addresses vouched for by the edge of the previous gateway are accepted too, while it drains.
-      this.#secret = this.#before!.secret
-      this.#server.vouch = new Vouch(this.#secret)
+      this.#vouchBy(this.#before!.secret)
       return this.#before!.hasLeft ? this.#server.listen(endpoint) : endpoint
     }
+  }
+
+  /** Accepts addresses that the edge of the previous gateway vouches for too, while it drains. */
+  #vouchBy(secret: Buffer): void {
+    this.#secret = secret
+    this.#server.vouch = new Vouch(secret)
   }
 
   /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
   async #succeed(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        this.#admin = await this.#server.listen(this.#config.admin)
+        this.#admin = await this.#server.listen(this.#config.admin, this.#inherited?.admin?.handle)
         break
       } catch (cause) {
         if (!isInUse(cause) || tries > this.#patience.mostTries) throw cause
@@ -460,7 +528,10 @@ export class Gateway {
         // Where ports are shared, the kernel would not report a conflict; a gateway that is being replaced shares them until this one is up.
         const isAlone = !this.#replaces || this.#before === null
         const patience = this.#before === null ? 0 : this.#patience.edgePatience
-        if (isAlone) for (const endpoint of this.#config.listen) await assertFree(endpoint, patience)
+        const sockets = socketsFor(this.#config, this.#inherited?.edge ?? [])
+        const bound = new Set(sockets.map(({ listener }) => listener))
+        const unbound = this.#config.listen.filter((_, listener) => !bound.has(listener))
+        if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, patience)
         const isPublished = this.#config.zones.some(({ routes }) =>
           routes.some(({ own }) => own !== undefined),
         )
@@ -473,7 +544,7 @@ export class Gateway {
         await this.#shareTicketKeys()
         // Before the first handshake.
         await this.#automatic!.prepare(this.#config.acme)
-        this.#edge = await this.#plane.listen()
+        this.#edge = await this.#plane.listen(sockets)
         this.#automatic!.start()
         this.#requests.start()
         this.#checker.ownEndpoints = this.#edge

@@ -3,6 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { request } from '../../base/node-http.ts'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
@@ -10,6 +11,8 @@ import { reachable } from '../url.ts'
 
 /** How long a gateway may take to respond, in ms. */
 const patience = 2_000
+/** How long it may take to be replaced: longer than it waits for the next one. */
+const upgradePatience = 90_000
 
 /** The content of a note. */
 interface Written {
@@ -81,19 +84,37 @@ export async function takeOver(
 ): Promise<Before | null> {
   const written = await readNote(notePath(folder, port))
   if (written === null) return null
-  const status = await ask({ host: reachable(written.host), port }, replaces, written.proof).catch(() => null)
+  const path = replaces ? '/handover?replace' : '/handover'
+  const asked = ask({ host: reachable(written.host), port }, path, written.proof, patience)
+  const { status } = await asked.catch(() => ({ status: null }))
   if (status !== 200 && status !== 409) return null
   return { hasLeft: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-function ask(endpoint: Endpoint, replaces: boolean, proof: string): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+/** Asks the gateway that listens on the port of an endpoint to have itself replaced by a new process; resolves with null once that serves, with the reason why it does not, and with undefined where no one there belongs to the note in the folder. */
+export async function askForUpgrade(
+  { port }: Pick<Endpoint, 'port'>,
+  folder = dataFolder(),
+): Promise<string | null | undefined> {
+  const written = await readNote(notePath(folder, port))
+  if (written === null) return undefined
+  const asked = ask({ host: reachable(written.host), port }, '/upgrade', written.proof, upgradePatience)
+  const { status, body } = await asked.catch(() => ({ status: null, body: '' }))
+  if (status === 200) return null
+  return status === 409 ? (JSON.parse(body) as { reason: string }).reason : undefined
+}
+
+interface Answer {
+  readonly status: number | undefined
+  readonly body: string
+}
+
+function ask(endpoint: Endpoint, path: string, proof: string, patience: number): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const headers = { authorization: `Bearer ${proof}`, 'content-length': 0 }
-  const path = replaces ? '/handover?replace' : '/handover'
   const signal = AbortSignal.timeout(patience)
   const asked = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
-    resolve(response.statusCode)
-    response.destroy()
+    text(response).then(body => resolve({ status: response.statusCode, body }), reject)
   })
   asked.on('error', reject).end()
   return promise

@@ -9,6 +9,9 @@ import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
+import { formatMistake } from '../../config/file/mistake.ts'
+import { type Inheritance, Predecessor } from './inheritance.ts'
+import { Upgrade } from './upgrade.ts'
 import { isUsable } from '../commands/mistakes.ts'
 import type { Gateway } from './gateway.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from './log-output.ts'
@@ -28,38 +31,58 @@ const lastWords = 1000
 export async function run(path: string, replaces = false): Promise<number> {
   // Deleted from this object itself, since workers inherit it: it must not contain the token any more.
   const { env } = process
+  const before = Predecessor.find()
   const loaded = loadConfig(path, env)
-  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded)) return 2
+  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded)) {
+    await before?.fail(reasonOf(loaded))
+    return 2
+  }
   const given = readFirstToken(env)
   if ('mistake' in given) {
     tell(`gatehouse: ${given.mistake}`)
     return 2
   }
-  const assembly = assemble(loaded.config, replaces)
+  const inherited = await inheritanceOf(before).catch((cause: Error) => cause)
+  if (inherited instanceof Error) {
+    tell(`gatehouse: ${inherited.message}`)
+    return 1
+  }
+  const countsBefore = async () => (await before?.counts()) ?? []
+  const assembly = assemble(loaded.config, { replaces, inherited, countsBefore })
   logWarningsOfNode(assembly.log)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(
     assembly,
     watchFor(assembly, loaded, () => loadConfig(path, env)),
-    given.token,
+    { firstToken: given.token, before },
   )
 }
 
 async function serve(
-  { gateway, log, destination }: Assembly,
+  { gateway, log, metrics, destination }: Assembly,
   watch: ConfigWatch,
-  firstToken: string | null,
+  { firstToken, before }: { readonly firstToken: string | null; readonly before: Predecessor | null },
 ): Promise<number> {
   const stopped = Promise.withResolvers<void>()
+  const upgrade = new Upgrade({
+    gateway,
+    log,
+    upgrades: metrics.upgrades,
+    env: () => process.env,
+    succeeded: async () => {},
+  })
+  gateway.upgrade = () => upgrade.begin()
   const stop = (reason: object) => {
     log.info(reason, 'stopping')
     watch.close()
+    upgrade.abort()
     stopped.resolve(gateway.stop())
   }
   void gateway.replaced.then(() => stop({ replaced: true }))
   obeySignals({
     reload: () => watch.trigger(),
+    upgrade: () => void upgrade.begin(),
     stop: signal => stop({ signal }),
     force: code => {
       void gateway.cut().finally(() => {
@@ -73,8 +96,10 @@ async function serve(
   } catch (cause) {
     const { message } = cause as Error
     announce('fatal', {}, message, `gatehouse: ${message}`)
+    await before?.fail(message)
     return leave(1, destination)
   }
+  await before?.relieve()
   if (gateway.unready === null) {
     greet(banner(gateway.config, gateway.edge, gateway.admin))
     const filled = async (first: FirstStart) => {
@@ -92,8 +117,19 @@ async function serve(
     careForStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
   }
   await stopped.promise
+  await upgrade.close()
   log.info('stopped')
   return leave(0, destination)
+}
+
+/** Returns the sockets that this process was started with; rejects with a sentence. */
+async function inheritanceOf(before: Predecessor | null): Promise<Inheritance | null> {
+  return before === null ? null : before.inheritance
+}
+
+function reasonOf(loaded: Loaded): string {
+  if (!('mistakes' in loaded)) return ''
+  return loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake)).join('\n')
 }
 
 /** Returns the link that makes the first super administrator; null where there are no pages, or it cannot be kept now: a command makes another. */

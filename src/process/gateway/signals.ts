@@ -1,4 +1,4 @@
-// Handles signals to a running gateway: reload, stop, and stop at once.
+// Handles signals to a running gateway: reload, upgrade, stop, and stop at once.
 
 import { constants } from 'node:os'
 
@@ -7,13 +7,14 @@ const echo = 100
 
 interface SignalHandlers {
   readonly reload: () => void
+  readonly upgrade: () => void
   readonly stop: (signal: NodeJS.Signals) => void
   /** Called at the second signal to stop, with the exit code that a shell expects for it. */
   readonly force: (code: number) => void
 }
 
-/** Handles SIGHUP, SIGTERM and SIGINT from now on, even as the first process of a container. */
-export function obeySignals({ reload, stop, force }: SignalHandlers): void {
+/** Handles SIGHUP, SIGUSR2, SIGTERM and SIGINT from now on, even as the first process of a container. */
+export function obeySignals({ reload, upgrade, stop, force }: SignalHandlers): void {
   let echoes: NodeJS.Timeout | null = null
   let isStopping = false
   const end = (signal: 'SIGTERM' | 'SIGINT') => {
@@ -34,4 +35,5 @@ export function obeySignals({ reload, stop, force }: SignalHandlers): void {
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
   process.on('SIGHUP', reload)
+  process.on('SIGUSR2', upgrade)
 }

@@ -1,5 +1,6 @@
 // A data plane in this process, with its log: the only one without workers, or that of one worker.
 
+import type { ListeningSocket } from '../../base/listening-socket.ts'
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
@@ -57,7 +58,11 @@ export class LocalPlane implements ManagedPlane {
     return this.#isUp
   }
 
-  async listen(): Promise<readonly Listener[]> {
+  get sockets(): readonly ListeningSocket[] {
+    return this.#plane?.sockets ?? []
+  }
+
+  async listen(sockets: readonly ListeningSocket[] = [], slot = 0): Promise<readonly Listener[]> {
     const { reusePort, services } = this.#parts
     await this.#files.prepare(this.#config, this.#config)
     this.#plane = this.#build()
@@ -65,7 +70,7 @@ export class LocalPlane implements ManagedPlane {
     if (this.#ticketKeys !== null) this.#plane.takeTicketKeys(this.#ticketKeys)
     this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
     try {
-      const endpoints = await this.#plane.listen({ reusePort })
+      const endpoints = await this.#plane.listen({ reusePort, slot, sockets })
       this.#isUp = true
       return endpoints
     } catch (cause) {
@@ -85,6 +90,16 @@ export class LocalPlane implements ManagedPlane {
     this.#parts.log.level = config.log.level
     this.#accessLog?.resample(config.log.sample)
     this.#config = config
+  }
+
+  /** Accepts from one more socket, until it is released. */
+  async adopt(socket: ListeningSocket): Promise<void> {
+    await this.#plane!.adopt(socket)
+  }
+
+  /** Leaves a socket to the processes that have it too. */
+  release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
+    this.#plane!.release(socket)
   }
 
   async drain(grace: number): Promise<void> {

@@ -1,5 +1,6 @@
 // The data plane as the gateway manages it, in this process or in workers.
 
+import type { ListeningSocket } from '../../base/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
@@ -12,8 +13,10 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 export interface ManagedPlane {
   /** Whether any process accepts connections. */
   readonly isUp: boolean
-  /** Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available. */
-  listen(): Promise<readonly Listener[]>
+  /** Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available. Listeners for which there are sockets already bind none. */
+  listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
+  /** The sockets that its processes accept from, which another gateway may take as well. */
+  readonly sockets: readonly ListeningSocket[]
   /** Replaces the configuration in one step; when it does not build, rejects and changes nothing. */
   reload(config: Config): Promise<void>
   /** Accepts no more connections and finishes running requests; what is left after `grace` ms is cut. */

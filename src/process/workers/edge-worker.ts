@@ -2,7 +2,9 @@
 
 import '../heap.ts'
 import '../threads.ts'
+import type { Server } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
+import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Listener } from '../../config/config.ts'
@@ -12,7 +14,7 @@ import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
-import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
 import { usualSupervision } from './supervision.ts'
 import { Services } from '../gateway/services.ts'
 import { version } from '../version.ts'
@@ -28,10 +30,12 @@ const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
 let { orphanGrace, lastWords } = usualSupervision
 let services: Services | null = null
 let plane: LocalPlane | null = null
+const sockets: ListeningSocket[] = []
+let starting: Promise<readonly Listener[]> | null = null
 
-process.on('message', async ({ id, ask }: ToWorker) => {
+process.on('message', async ({ id, ask }: ToWorker, handle?: unknown) => {
   tell(
-    await answer(ask).then(
+    await answer(ask, handle as SocketHandle).then(
       value => ({ id, value }),
       (cause: unknown) => ({ id, error: cause instanceof Error ? cause.message : String(cause) }),
     ),
@@ -42,13 +46,24 @@ process.stderr.on('error', () => {})
 process.on('disconnect', () => void leave(orphanGrace))
 process.on('uncaughtException', bug => void crash(bug))
 // A terminal sends these to the whole process group: the supervisor gets them too, and decides.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 
-async function answer(ask: Ask): Promise<Reply[Ask['kind']]> {
+async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']]> {
   switch (ask.kind) {
+    case 'socket':
+      sockets.push({ ...ask.place, handle })
+      return null
+    case 'adopt':
+      await plane!.adopt({ ...ask.place, handle })
+      return null
+    case 'release':
+      plane!.release(ask.place)
+      return null
     case 'start':
-      return start(ask)
+      return (starting = start(ask))
     case 'reload':
+      // It may come while this process starts with the configuration before.
+      await starting
       await plane!.reload(ask.config)
       services!.reload(ask.config)
       return null
@@ -110,7 +125,14 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   await plane.takeCertificates(ask.automatic)
   bans.keep(config)
   bans.impose(ask.bans)
-  return plane.listen()
+  const listeners = await plane.listen(sockets, ask.slot)
+  for (const socket of plane.sockets) if (!sockets.includes(socket)) await tellBound(socket)
+  return listeners
+}
+
+/** Has the supervisor keep a socket too: the queue of its port must not end with this process. */
+function tellBound({ handle, ...place }: ListeningSocket): Promise<void> {
+  return tell({ bound: place satisfies SocketPlace }, handle)
 }
 
 async function leave(grace: number): Promise<void> {
@@ -131,9 +153,9 @@ async function crash(bug: unknown): Promise<void> {
   process.exit(1)
 }
 
-function tell(message: FromWorker): Promise<void> {
+function tell(message: FromWorker, handle?: SocketHandle): Promise<void> {
   return new Promise(resolve => {
-    if (process.connected) process.send!(message, undefined, undefined, () => resolve())
+    if (process.connected) process.send!(message, handle as Server | undefined, undefined, () => resolve())
     else resolve()
   })
 }

@@ -1,5 +1,6 @@
 // The messages between the supervisor and a worker.
 
+import type { ListeningSocket } from '../../base/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
@@ -14,10 +15,19 @@ import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
+/** What a socket is among those of its listener; the socket itself goes beside the message. */
+export type SocketPlace = Omit<ListeningSocket, 'handle'>
+
 export type Ask =
+  /** One of the sockets to start with; those of a listener without any are bound by the worker. */
+  | { readonly kind: 'socket'; readonly place: SocketPlace }
+  | { readonly kind: 'adopt'; readonly place: SocketPlace }
+  | { readonly kind: 'release'; readonly place: SocketPlace }
   | {
       readonly kind: 'start'
       readonly config: Config
+      /** The number of the sockets that it binds itself. */
+      readonly slot: number
       readonly documentation: string
       readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
@@ -46,6 +56,9 @@ export type Ask =
   | { readonly kind: 'snapshot' }
 
 export interface Reply {
+  readonly socket: null
+  readonly adopt: null
+  readonly release: null
   readonly start: readonly Listener[]
   readonly reload: null
   readonly drain: null
@@ -69,7 +82,7 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, and its last counts when it dies. */
+/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, a socket that it has bound (beside the message), and its last counts when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
@@ -77,4 +90,5 @@ export type FromWorker =
   | { readonly found: readonly FoundKey[] }
   | { readonly tallies: readonly Tally[] }
   | { readonly borrow: FoundKey; readonly as: number }
+  | { readonly bound: SocketPlace }
   | { readonly last: Snapshot }

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'
+import type { ListeningSocket } from '../../base/listening-socket.ts'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
@@ -19,6 +20,7 @@ import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Ask } from './messages.ts'
+import { SharedSockets } from './shared-sockets.ts'
 import { backoff, type Supervision, usualSupervision } from './supervision.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 
@@ -53,6 +55,9 @@ export class Supervisor implements ManagedPlane {
   readonly #found = new LatestKeys()
   #automatic: AutomaticTls = nothingAutomatic
   #config: Config
+  #sockets: SharedSockets
+  /** Whether all have been started. */
+  #isListening = false
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
   #ended: Promise<Snapshot> = Promise.resolve([])
@@ -60,6 +65,7 @@ export class Supervisor implements ManagedPlane {
   constructor(count: number, config: Config, parts: SupervisorParts) {
     this.#count = count
     this.#config = config
+    this.#sockets = new SharedSockets(count)
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
     this.#patience = { ...usualSupervision, ...parts.supervision }
@@ -73,12 +79,19 @@ export class Supervisor implements ManagedPlane {
     return this.#up.size > 0
   }
 
+  get sockets(): readonly ListeningSocket[] {
+    return this.#sockets.all
+  }
+
   /** Starts the first worker alone: it validates the configuration, and determines the ports that the others share. */
-  async listen(): Promise<readonly Listener[]> {
+  async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
+    this.#sockets = new SharedSockets(this.#count, sockets)
     this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
-    const listen = await this.#start(0)
+    const listen = await this.#start(0, 0)
     this.#config = { ...this.#config, listen }
-    await Promise.all(Array.from({ length: this.#count - 1 }, () => this.#start(0)))
+    await Promise.all(Array.from({ length: this.#count - 1 }, (_, i) => this.#start(i + 1, 0)))
+    this.#isListening = true
+    this.#cover()
     return listen
   }
 
@@ -178,8 +191,15 @@ export class Supervisor implements ManagedPlane {
     return null
   }
 
+  /** No socket waits for a worker that is not there. */
+  #cover(): void {
+    if (this.#isListening && !this.#isEnding) this.#sockets.cover([...this.#up])
+  }
+
   #end(): void {
     this.#isEnding = true
+    // The last worker that closes a socket accepts first who is in its queue.
+    this.#sockets.close()
     clearInterval(this.#heartbeat)
     for (const timer of this.#restarts) clearTimeout(timer)
   }
@@ -211,6 +231,7 @@ export class Supervisor implements ManagedPlane {
   async #endHung(worker: WorkerHandle, missed: number): Promise<void> {
     this.#hung.add(worker)
     this.#up.delete(worker)
+    this.#cover()
     const stack = await worker.stack(this.#patience.stackPatience)
     const pings = { missed, interval: this.#patience.heartbeat }
     this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
@@ -222,32 +243,35 @@ export class Supervisor implements ManagedPlane {
     await worker.ended
   }
 
-  /** Starts a worker and lets it listen; `attempt` counts the previous crashes in a row. */
-  async #start(attempt: number): Promise<readonly Listener[]> {
+  /** Starts the worker of a slot and lets it listen; `attempt` counts the previous crashes in a row. */
+  async #start(slot: number, attempt: number): Promise<readonly Listener[]> {
     const { documentation, sidePort, log, tallied } = this.#parts
     const heard = {
       counted: (tallies: readonly Tally[]) => tallied?.(tallies),
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
       borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),
+      bound: (socket: ListeningSocket) => this.#keep(socket),
       wrote: (line: string, { pid }: WorkerHandle) =>
         log.warn({ worker: pid, line }, 'worker wrote to stderr'),
     }
-    const worker = new WorkerHandle(heard, this.#patience.snapshotPatience)
+    const worker = new WorkerHandle(slot, heard, this.#patience.snapshotPatience)
     const born = this.#clock.monotonic()
     this.#workers.add(worker)
     void worker.ended.then(end => {
       const crashes = this.#clock.monotonic() - born < this.#patience.steadyLife ? attempt + 1 : 0
       this.#bury(worker, end, crashes)
     })
+    for (const socket of this.#sockets.of(slot)) worker.give(socket)
     try {
       const checks = [...this.#checks.values()]
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
       const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
-      const means = { config: this.#config, documentation, sidePort, ...news, orphanGrace, lastWords }
+      const means = { config: this.#config, slot, documentation, sidePort, ...news, orphanGrace, lastWords }
       const endpoints = await worker.ask({ kind: 'start', ...means })
       this.#up.add(worker)
+      this.#cover()
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)
       if (this.#ticketKeys !== ticketKeys)
@@ -268,18 +292,27 @@ export class Supervisor implements ManagedPlane {
     const { last } = worker
     if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
     if (this.#isEnding) return
+    this.#cover()
     const delay = backoff(crashes, this.#patience)
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
-      this.#replace(crashes)
-    }, delay)
+      this.#replace(worker.slot, crashes)
+    }, delay).unref()
     this.#restarts.add(timer)
   }
 
-  #replace(crashes: number): void {
+  /** Keeps a socket that a worker has bound, unless everything is ending. */
+  #keep(socket: ListeningSocket): void {
+    if (this.#isEnding) socket.handle.close()
+    else this.#sockets.keep(socket)
+  }
+
+  #replace(slot: number, crashes: number): void {
     this.#parts.metrics.workerRestarts.inc()
-    this.#start(crashes).catch(cause => this.#parts.log.error({ err: cause }, 'worker failed to start'))
+    this.#start(slot, crashes).catch(cause => {
+      if (!this.#isEnding) this.#parts.log.error({ err: cause }, 'worker failed to start')
+    })
   }
 }
 

@@ -3,16 +3,19 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
+import type { Server } from 'node:net'
 import { extname } from 'node:path'
 import type { Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { FoundKey } from '../../store/found-keys.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
-import type { Ask, FromWorker, Reply, ToWorker } from './messages.ts'
+import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
+import type { Acceptor } from './shared-sockets.ts'
 
 export interface WorkerEnd {
   readonly code: number | null
@@ -22,12 +25,13 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, and what it wants to borrow. */
+/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, and a socket that it has bound. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
   counted(tallies: readonly Tally[]): void
   borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
+  bound(socket: ListeningSocket): void
   /** Takes each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
 }
@@ -38,7 +42,8 @@ const program = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).repl
   extname(import.meta.url),
 )
 
-export class WorkerHandle {
+export class WorkerHandle implements Acceptor {
+  readonly slot: number
   readonly #child: ChildProcess
   readonly #errors: Interface
   readonly #heard: Heard
@@ -50,8 +55,9 @@ export class WorkerHandle {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts a process; it inherits the environment and the log, and gets the rest with the first message. It has `snapshotPatience` ms to report its counts. */
-  constructor(heard: Heard, snapshotPatience: number) {
+  /** Starts the process with this number among the workers; it inherits the environment and the log, and gets the rest with the first message. It has `snapshotPatience` ms to report its counts. */
+  constructor(slot: number, heard: Heard, snapshotPatience: number) {
+    this.slot = slot
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
     // A folder in that of this process: what was compiled before a flag of V8 was set is of no use after it.
@@ -63,7 +69,9 @@ export class WorkerHandle {
       env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     })
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
-    this.#child.on('message', message => this.#receive(message as FromWorker))
+    this.#child.on('message', (message, handle: unknown) =>
+      this.#receive(message as FromWorker, handle as SocketHandle),
+    )
     const ended = Promise.withResolvers<WorkerEnd>()
     this.#child.once('exit', (code, signal) => ended.resolve({ code, signal }))
     this.#child.once('error', () => ended.resolve({ code: null, signal: null }))
@@ -81,14 +89,27 @@ export class WorkerHandle {
   }
 
   /** Rejects with the worker's own sentence, or as unanswered when it ends before it has replied. */
-  ask<A extends Ask>(ask: A): Promise<Reply[A['kind']]> {
+  ask<A extends Ask>(ask: A, handle?: SocketHandle): Promise<Reply[A['kind']]> {
     const id = this.#nextId++
     const answer = Promise.withResolvers<unknown>()
     this.#waiting.set(id, answer)
-    this.#child.send({ id, ask } satisfies ToWorker, error => {
+    this.#child.send({ id, ask } satisfies ToWorker, handle as Server | undefined, {}, error => {
       if (error) this.#settle(id)?.reject(new Unanswered(error.message))
     })
     return answer.promise as Promise<Reply[A['kind']]>
+  }
+
+  /** Has it accept from a socket once it starts. */
+  give({ handle, ...place }: ListeningSocket): void {
+    this.ask({ kind: 'socket', place }, handle).catch(() => {})
+  }
+
+  adopt({ handle, ...place }: ListeningSocket): void {
+    this.ask({ kind: 'adopt', place }, handle).catch(() => {})
+  }
+
+  release(place: SocketPlace): void {
+    this.ask({ kind: 'release', place }).catch(() => {})
   }
 
   /** Like `ask`, but kills the worker when it has not replied within `patience` ms. */
@@ -123,11 +144,12 @@ export class WorkerHandle {
     this.#child.kill('SIGKILL')
   }
 
-  #receive(message: FromWorker): void {
+  #receive(message: FromWorker, handle: SocketHandle): void {
     if ('last' in message) this.#last = message.last
     else if ('refusals' in message) this.#heard.refused(message.refusals)
     else if ('found' in message) this.#heard.found(message.found, this)
     else if ('tallies' in message) this.#heard.counted(message.tallies)
+    else if ('bound' in message) this.#heard.bound({ ...message.bound, handle })
     else if ('borrow' in message) void this.#borrow(message.borrow, message.as)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))
     else this.#settle(message.id)?.resolve(message.value)

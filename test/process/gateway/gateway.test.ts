@@ -22,6 +22,7 @@ function gatewayThat(
   const log = createLogger('info', { write: line => said.push(JSON.parse(line).msg) })
   const plane: ManagedPlane = {
     isUp: true,
+    sockets: [],
     listen: () => listen().then(() => []),
     reload: async () => {},
     drain: async () => {},

@@ -296,3 +296,39 @@ test('a worker is asked to explain, and another one where that one does not repl
   process.kill(workers[1]!, 'SIGSTOP')
   assert.equal(await outcome(true, true), null)
 })
+
+test('a client that connects while the only worker is being replaced waits for the next one', async t => {
+  const { supervisor, workers, port } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGSTOP')
+  const waiting = answers(port, 8)
+  // Their connections are in the queue of a worker that never accepts them.
+  await answersQueued(port, 8)
+  process.kill(workers[0]!, 'SIGKILL')
+  assert.deepEqual(await waiting, new Set(['old']))
+  await supervisor.drain(0)
+})
+
+test('while a worker is being replaced, another one takes those who are in its queue, and leaves the port to it then', async t => {
+  const supervision = { shortestWait: 3_600_000, longestWait: 3_600_000 }
+  const { workers, port } = await startWorkers(t, 2, { supervision })
+  process.kill(workers[0]!, 'SIGSTOP')
+  const waiting = answers(port, 32)
+  await answersQueued(port, 1)
+  process.kill(workers[0]!, 'SIGKILL')
+  assert.deepEqual(await waiting, new Set(['old']))
+  // Nor does the kernel lead anybody to a socket without a worker.
+  assert.deepEqual(await answers(port, 32), new Set(['old']))
+})
+
+/** Resolves once so many connections wait to be accepted (proc_net_tcp(5): the receive queue of a socket that listens). */
+async function answersQueued(port: number, least: number): Promise<void> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  await turnsUntil(() => {
+    const rows = readFileSync('/proc/net/tcp', 'latin1')
+      .split('\n')
+      .map(row => row.trim().split(/\s+/))
+    const listening = rows.filter(([, address, , state]) => address?.endsWith(local) && state === '0A')
+    const queued = listening.map(([, , , , queues]) => Number.parseInt(queues!.split(':')[1]!, 16))
+    return queued.reduce((sum, count) => sum + count, 0) >= least
+  })
+}

@@ -1,0 +1,26 @@
+// Listening sockets as processes pass them to each other: the queue of a port lives for as long as any of them has its socket, so nobody who is connecting is lost with a process.
+
+import type { Server } from 'node:net'
+
+/** What Node passes between processes: a socket that is bound, and accepts only in a process where a server listens on it. */
+export interface SocketHandle {
+  readonly fd: number
+  /** Closes the socket in this process only. */
+  close(): void
+}
+
+/** One of the sockets that share the address of a listener. */
+export interface ListeningSocket {
+  /** The position of its listener in the configuration. */
+  readonly listener: number
+  /** Its number among the sockets of the listener. */
+  readonly slot: number
+  /** Whether no other socket can share its address: somebody else has bound it. */
+  readonly isAlone: boolean
+  readonly handle: SocketHandle
+}
+
+/** Returns the socket of a server that listens. */
+export function handleOf(server: Server): SocketHandle {
+  return (server as unknown as { readonly _handle: SocketHandle })._handle
+}

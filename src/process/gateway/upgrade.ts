@@ -1,0 +1,180 @@
+// Replaces this gateway by a new process from the code on disk, without a gap: the new one gets the listening sockets themselves, and this one stops only once
+// it serves. Whatever goes wrong with it, this one goes on.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Server } from 'node:net'
+import type { Logger } from '../../log/log.ts'
+import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
+import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
+import { upgradeVariable } from './inheritance.ts'
+
+/** In ms. */
+interface Patience {
+  /** How long a new gateway may take until it serves. */
+  readonly start: number
+  /** How long one that has failed may take to stop. */
+  readonly stop: number
+}
+
+const usualPatience: Patience = { start: 60_000, stop: 5_000 }
+
+/** The gateway that is to be replaced. */
+interface Replaceable {
+  /** Why it cannot be replaced now; null where it can. */
+  readonly settled: string | null
+  /** What the next one takes over. */
+  readonly bequest: Inheritance
+  /** Leaves the side port to the next one, and stops. */
+  makeWay(): void
+  /** Takes back what the next one may have written. */
+  goOn(): Promise<void>
+  /** Returns all that has been counted, by process. */
+  snapshots(): Promise<readonly Snapshot[]>
+}
+
+interface UpgradeParts {
+  readonly gateway: Replaceable
+  readonly log: Logger
+  readonly upgrades: Metrics['upgrades']
+  /** The environment of the new process. */
+  readonly env: () => NodeJS.ProcessEnv
+  /** Hears of the process that serves from now on, before it hears so itself. */
+  readonly succeeded: (pid: number) => Promise<void>
+  readonly patience?: Patience
+  /** Starts the new process with a channel. */
+  readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
+}
+
+export class Upgrade {
+  readonly #parts: UpgradeParts
+  readonly #patience: Patience
+  #next: ChildProcess | null = null
+  #isDone = false
+
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts
+    this.#patience = parts.patience ?? usualPatience
+  }
+
+  /** Resolves with null once another process serves; with a sentence where it does not, and this one goes on. */
+  async begin(): Promise<string | null> {
+    const { log, upgrades, gateway } = this.#parts
+    const obstacle = this.#next === null ? (gateway.settled ?? obstacleHere()) : underWay
+    if (obstacle !== null) {
+      log.warn({ reason: obstacle }, 'upgrade refused')
+      return obstacle
+    }
+    const next = this.#start()
+    log.info({ next: next.pid }, 'upgrade started')
+    const reason = await this.#outcome(next)
+    if (reason === null) await this.#makeWay(next)
+    else await this.#abandon(next, reason)
+    upgrades[reason === null ? 'success' : 'failure'].inc()
+    return reason
+  }
+
+  /** Stops a new process that does not serve yet. */
+  abort(): void {
+    if (!this.#isDone) this.#next?.kill('SIGTERM')
+  }
+
+  /** Passes on the last counts of this gateway. */
+  async close(): Promise<void> {
+    if (!this.#isDone) return
+    await this.#sendCounts()
+    if (this.#next!.connected) this.#next!.disconnect()
+  }
+
+  #start(): ChildProcess {
+    const next = (this.#parts.start ?? startNext)({ ...this.#parts.env(), [upgradeVariable]: '1' })
+    this.#next = next
+    return next
+  }
+
+  /** Serves a new process until it serves itself, or does not; returns why not. */
+  #outcome(next: ChildProcess): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string | null>()
+    const { start } = this.#patience
+    const timer = setTimeout(resolve, start, `the new gateway was not ready within ${start / 1000} s`)
+    next.on('error', error => resolve(`the new gateway cannot be started: ${error.message}`))
+    next.on('exit', (code, signal) =>
+      resolve(`the new gateway ended with ${signal ?? `code ${code}`} before it was ready`),
+    )
+    next.on('message', (message: FromNext) => {
+      if (message.kind === 'hello') void this.#bequeath()
+      else if (message.kind === 'ready') resolve(null)
+      else if (message.kind === 'failed') resolve(message.reason)
+      else if (message.kind === 'count') void this.#sendCounts()
+    })
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  async #bequeath(): Promise<void> {
+    const { edge, admin, secret } = this.#parts.gateway.bequest
+    for (const { handle, ...socket } of edge) await this.#send({ kind: 'edge', socket }, handle)
+    if (admin !== null) {
+      const { handle, ...socket } = admin
+      await this.#send({ kind: 'admin', socket }, handle)
+    }
+    await this.#send({ kind: 'start', secret: secret!.toString('base64url') })
+  }
+
+  async #makeWay(next: ChildProcess): Promise<void> {
+    this.#isDone = true
+    this.#parts.log.info({ next: next.pid }, 'upgraded: the new gateway serves')
+    await this.#parts.succeeded(next.pid!)
+    this.#parts.gateway.makeWay()
+    await this.#send({ kind: 'left' })
+    // It outlives this process.
+    next.unref()
+    next.channel?.unref()
+  }
+
+  async #abandon(next: ChildProcess, reason: string): Promise<void> {
+    await ended(next, this.#patience.stop)
+    this.#next = null
+    await this.#parts.gateway.goOn()
+    this.#parts.log.error({ reason }, 'upgrade failed, the running gateway continues')
+  }
+
+  async #sendCounts(): Promise<void> {
+    await this.#send({ kind: 'counts', counts: await sumOf(await this.#parts.gateway.snapshots()) })
+  }
+
+  /** Resolves when it is sent, or cannot be. */
+  #send(message: FromBefore, handle?: unknown): Promise<void> {
+    const next = this.#next
+    return new Promise(resolve => {
+      if (next?.connected) next.send(message, handle as Server, {}, () => resolve())
+      else resolve()
+    })
+  }
+}
+
+const underWay = 'an upgrade is under way'
+
+/** Returns why no process can follow this one; null where one can. */
+function obstacleHere(): string | null {
+  return process.pid === 1 ? 'process 1 of a container cannot be replaced; replace the container' : null
+}
+
+/** Starts the program again as this process was started. Of the files that are open here it gets those of its log. */
+function startNext(env: NodeJS.ProcessEnv): ChildProcess {
+  const [, program, ...args] = process.argv
+  return fork(
+    program!,
+    args.filter(argument => argument !== '--replace'),
+    { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+  )
+}
+
+/** Ends a process, in good order if it can within `patience` ms. */
+async function ended(child: ChildProcess, patience: number): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  await promise
+  clearTimeout(timer)
+}

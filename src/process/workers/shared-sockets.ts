@@ -1,0 +1,76 @@
+// The listening sockets of all workers. Each worker has its own, among which the system spreads connections; the supervisor has them too, so that no
+// connection is lost in the queue of a worker that ends: another one accepts from it until the replacement is up.
+
+import type { ListeningSocket } from '../../base/listening-socket.ts'
+import type { SocketPlace } from './messages.ts'
+
+/** A worker that accepts connections. */
+export interface Acceptor {
+  /** Its number among the workers. */
+  readonly slot: number
+  adopt(socket: ListeningSocket): void
+  release(place: SocketPlace): void
+}
+
+export class SharedSockets {
+  readonly #workers: number
+  readonly #sockets = new Map<string, ListeningSocket>()
+  /** Who accepts from the socket of a worker that is not up. */
+  readonly #adopted = new Map<string, Acceptor>()
+
+  /** Takes the sockets that there are already. */
+  constructor(workers: number, sockets: readonly ListeningSocket[] = []) {
+    this.#workers = workers
+    for (const socket of sockets) this.keep(socket)
+  }
+
+  get all(): readonly ListeningSocket[] {
+    return [...this.#sockets.values()]
+  }
+
+  keep(socket: ListeningSocket): void {
+    this.#sockets.set(keyOf(socket), socket)
+  }
+
+  /** Returns the sockets of one worker; it binds its own for listeners without any. Of more sockets than workers each has several; where no more can be bound, workers share them. */
+  of(slot: number): readonly ListeningSocket[] {
+    const groups = Map.groupBy(this.all, ({ listener }) => listener)
+    return [...groups.values()].flatMap(group => {
+      const own = group.filter(socket => socket.slot % this.#workers === slot)
+      if (own.length > 0 || !group.every(({ isAlone }) => isAlone)) return own
+      return group[slot % group.length]!
+    })
+  }
+
+  /** Has every socket accepted from by one of those that are up, and none by others than its own workers for longer than they need. */
+  cover(up: readonly Acceptor[]): void {
+    const covered = new Set(up.flatMap(({ slot }) => this.of(slot)).map(keyOf))
+    for (const [key, socket] of this.#sockets) {
+      const adopter = this.#adopted.get(key)
+      const isAdopted = adopter !== undefined && up.includes(adopter)
+      if (isAdopted && covered.has(key)) adopter.release(placeOf(socket))
+      if (!isAdopted || covered.has(key)) this.#adopted.delete(key)
+      if (!isAdopted && !covered.has(key)) this.#giveTo(up[socket.slot % up.length], socket)
+    }
+  }
+
+  /** Leaves the sockets to the processes that accept from them. */
+  close(): void {
+    for (const { handle } of this.#sockets.values()) handle.close()
+    this.#sockets.clear()
+  }
+
+  #giveTo(worker: Acceptor | undefined, socket: ListeningSocket): void {
+    if (worker === undefined) return
+    this.#adopted.set(keyOf(socket), worker)
+    worker.adopt(socket)
+  }
+}
+
+function keyOf({ listener, slot }: SocketPlace): string {
+  return `${listener} ${slot}`
+}
+
+function placeOf({ handle: _, ...place }: ListeningSocket): SocketPlace {
+  return place
+}

@@ -1,0 +1,149 @@
+// Upgrades: a new process from the code on disk takes the place of the one that runs, which loses nothing and nobody.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { gatehouse } from '../help/command.ts'
+import { freePort } from '../help/free-port.ts'
+import { main, writeConfig } from '../help/gateway.ts'
+import { readMetrics } from '../help/prometheus.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+import { root } from '../help/source.ts'
+import { runTrial } from '../help/upgrade-trial.ts'
+
+interface Line {
+  readonly msg: string
+  readonly pid: number
+  readonly next?: number
+  readonly reason?: string
+}
+
+/** A gateway and those that replace it, which write to the same log. */
+class Dynasty {
+  readonly lines: Line[] = []
+  readonly #child: ChildProcess
+  readonly #exited: Promise<unknown>
+  readonly #log
+
+  constructor(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#exited = once(this.#child, 'exit')
+    this.#log = createInterface({ input: this.#child.stdout! }).on('line', line =>
+      this.lines.push(JSON.parse(line)),
+    )
+    t.after(async () => {
+      const closed = once(this.#child, 'close')
+      for (const pid of new Set(this.lines.map(({ pid }) => pid))) end(pid)
+      await closed
+    })
+  }
+
+  /** The code with which the first one ended. */
+  get exited(): Promise<number | null> {
+    return this.#exited.then(() => this.#child.exitCode)
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  async logged(msg: string, nth = 1): Promise<Line> {
+    for (;;) {
+      const found = this.lines.filter(line => line.msg === msg)[nth - 1]
+      if (found !== undefined) return found
+      await once(this.#log, 'line')
+    }
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Starts a gateway of this configuration before a site that says `hello`. */
+async function start(t: TestContext, workers: number, program = main) {
+  const origin = await startSite(t, (_, response) => response.end('hello'))
+  const [edge, admin] = await Promise.all([freePort(), freePort()])
+  const more = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
+  const file = writeConfig(t, siteConfig(origin, more))
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
+  const gateway = new Dynasty(t, [program, 'start', '--config', file], env)
+  await gateway.logged('ready')
+  return { gateway, file, env, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
+}
+
+for (const workers of [0, 2])
+  test(`clients of every kind notice no reload, no upgrade, and of a killed worker what it held (workers: ${workers})`, async t => {
+    const deeds = workers === 0 ? (['reload', 'upgrade'] as const) : (['upgrade', 'kill', 'reload'] as const)
+    const { counts, failures, lost, metrics } = await runTrial({ workers, pause: 300, deeds, clients: 1 })
+    t.diagnostic(`${JSON.stringify(counts)}, ${lost} lost with a worker`)
+    assert.deepEqual(failures, [])
+    for (const [kind, count] of Object.entries(counts)) assert.ok(count > 0, kind)
+    // What the gateways before have counted is not forgotten.
+    const { samples } = readMetrics(metrics)
+    assert.equal(
+      samples.get('gatehouse_upgrades_total{result="success"}'),
+      deeds.filter(deed => deed === 'upgrade').length,
+    )
+    assert.equal(samples.get('gatehouse_config_reloads_total{result="success"}'), 1)
+    if (workers === 0) {
+      const counted = samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}')!
+      const { websocket: _, ...answered } = counts
+      assert.ok(counted >= Object.values(answered).reduce((sum, count) => sum + count, 0), `${counted}`)
+    }
+  })
+
+test('where the new gateway cannot start, the one that runs goes on and says why, and is replaced by one that can', async t => {
+  const { gateway, file, env, edge, admin } = await start(t, 0)
+  const yaml = readFileSync(file, 'utf8')
+  const attempts = [
+    ['pool: site', 'pool: nobody', /pool must be the name of a pool/],
+    [
+      "listen: ['",
+      "listen: ['203.0.113.1:1', '",
+      /cannot listen on 203\.0\.113\.1:1: this machine does not have this address/,
+    ],
+  ] as const
+  for (const [i, [from, to, why]] of attempts.entries()) {
+    writeFileSync(file, yaml.replace(from, to))
+    const { code, stderr } = await gatehouse(['upgrade', '--config', file], env)
+    assert.equal(code, i === 0 ? 2 : 1)
+    assert.match(stderr, why)
+    if (i === 0) process.kill(gateway.pid, 'SIGUSR2')
+    assert.match((await gateway.logged('upgrade failed, the running gateway continues', i + 1)).reason!, why)
+  }
+  assert.equal(await (await fetch(edge)).text(), 'hello')
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+  writeFileSync(file, yaml)
+  process.kill(gateway.pid, 'SIGUSR2')
+  await gateway.logged('upgrade started', attempts.length + 1)
+  // Whoever has the note of the data folder finds this gateway still.
+  const { code, stderr } = await gatehouse(['upgrade', '--config', file], env)
+  assert.deepEqual([code, stderr], [1, 'gatehouse: an upgrade is under way\n'])
+  const { next } = await gateway.logged('upgraded: the new gateway serves')
+  assert.equal((await gateway.logged('ready', 2)).pid, next)
+  assert.equal(await gateway.exited, 0)
+  assert.deepEqual(await gatehouse(['upgrade', '--config', file], env), { code: 0, stdout: '', stderr: '' })
+  assert.equal(await (await fetch(edge)).text(), 'hello')
+})
+
+test('where the new code throws, the gateway that runs goes on and says why', async t => {
+  const folder = dirname(writeConfig(t, 'zones: []'))
+  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const { gateway, edge } = await start(t, 0, join(folder, 'src/main.ts'))
+  writeFileSync(join(folder, 'src/process/gateway/gateway.ts'), "throw new Error('a bad release')")
+  process.kill(gateway.pid, 'SIGUSR2')
+  const { reason } = await gateway.logged('upgrade failed, the running gateway continues')
+  assert.match(reason!, /a bad release|does not provide an export named/)
+  assert.equal(await (await fetch(edge)).text(), 'hello')
+})
