@@ -195,10 +195,12 @@ async function furnish(
   })
   await ask('POST', '/zones/shop.example/access_rules', { action: 'allow', path: ['/healthz'] })
   const errorRule = await ask('POST', '/zones/shop.example/error_rules', {
-    expression: 'error.status >= 500',
+    description: 'The shop is being mended',
+    expression: 'response.code >= 500',
     content_type: 'text/plain',
-    content: 'The shop is being mended. Ray {{ray_id}}',
-  }).catch(() => null)
+    content: 'The shop is being mended. Ray ::RAY_ID::',
+  })
+  await setPage(base, token)
   const groups = await ask('GET', `${own}/tokens/permission_groups`)
   const run = groups.find(({ name }: { name: string }) => name === 'AI Gateway Run')
   const made = await ask('POST', `${own}/tokens`, {
@@ -221,9 +223,19 @@ async function furnish(
     log: logs[0]?.id,
     zone: 'shop.example',
     rule: rule.id,
-    ...(errorRule && { error_rule: errorRule.id }),
+    errorrule: errorRule.id,
+    type: 'waf_block',
     code: '521',
   }
+}
+
+/** Sets a page of the shop for those whom its rules refuse. */
+async function setPage(base: string, token: string): Promise<void> {
+  const html = '<!doctype html><title>Closed</title><h1>This door is for staff</h1><p>Ray ::RAY_ID::</p>'
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'text/html' }
+  const path = `${base}/zones/shop.example/error_pages/waf_block`
+  const set = await fetch(path, { method: 'PUT', headers, body: html })
+  if (!set.ok) throw new Error(`PUT of the page: ${await set.text()}`)
 }
 
 /** Sends what makes pages worth a look: requests that go well, are refused or find nobody, and calls of models. */
