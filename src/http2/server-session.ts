@@ -579,9 +579,12 @@ export class ServerSession<Owner> implements FrameTaker {
     stream.isBodyWanted = false
   }
 
-  /** Sends an interim response, of any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name: value\r\n` each. */
+  /**
+   * Sends an interim response, of any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name: value\r\n` each. It is left out where the client takes
+   * nothing: unlike the one final response, an origin may send any number.
+   */
   interim(stream: Stream<Owner>, status: number, lines: string): void {
-    if (stream.isClosed || stream.hasResponded) return
+    if (stream.isClosed || stream.hasResponded || this.#writer.length > mostOutput) return
     this.#writer.headers(stream.id, status, lines, false)
     this.#announce()
   }

@@ -312,6 +312,18 @@ test('no more is read while output is not taken', () => {
   assert.equal(peer.session.readOn(0), 'done')
 })
 
+test('interim responses that a client takes none of fill no memory', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1))
+  const { stream } = peer.requests[0]!
+  for (let i = 0; i < 2_000; i++) peer.session.interim(stream, 103, `link: ${'a'.repeat(1_000)}\r\n`)
+  peer.session.respond(stream, 200, '', true)
+  const frames = peer.frames()
+  const bytes = frames.reduce((sum, { payload }) => sum + payload.length, 0)
+  assert.ok(bytes > 200_000 && bytes < 300_000, String(bytes))
+  assert.deepEqual(peer.fieldsOf(frames.at(-1)!), [[':status', '200']])
+})
+
 test('a turn reads a thousand frames, or 16 requests, and goes on in the next', () => {
   const peer = Peer.greeted()
   peer.onBegin = ({ stream }) => peer.session.readBody(stream)

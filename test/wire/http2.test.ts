@@ -565,3 +565,25 @@ test('a tunnel with a length is refused: an origin that opens none would take th
   }
   assert.equal(origin.requests.length, 0)
 })
+
+test('a WebSocket that is reset in the middle of a frame ends at its origin, and nothing else on the connection does', async t => {
+  const { promise: isBegun, resolve: begun } = Promise.withResolvers<unknown>()
+  const { session, origin, edge } = await startScript(t, async wire => {
+    await wire.send(switching(await wire.request()))
+    wire.socket.once('data', begun)
+    await wire.ending
+  })
+  await once(session, 'remoteSettings')
+  const [first, second] = [open(session, websocket, false), open(session, websocket, false)]
+  await Promise.all([once(first, 'response'), once(second, 'response')])
+  first.write(Buffer.from([0x82, 0xfe, 0x40, 0x00, 1, 2, 3, 4, 5]))
+  await isBegun
+  first.close(constants.NGHTTP2_CANCEL)
+  await until(() => edge.metrics.webSockets.value === 1)
+  assert.equal(second.closed, false)
+  await until(
+    () => origin.wires.filter(({ socket }) => !socket.readableEnded && !socket.destroyed).length === 1,
+  )
+  second.close(constants.NGHTTP2_CANCEL)
+  await until(() => edge.metrics.webSockets.value === 0)
+})
