@@ -2,15 +2,11 @@
 
 import { frameLimit } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
+import { firstWindow, largestWindow } from './peer-settings.ts'
 import type { Stream } from './stream.ts'
 
 /** Bytes of output up to which bodies are written into it; more wait, uncopied, until it was taken. */
 const outputGoal = 64 * 1024
-
-/** The largest window (RFC 9113 section 6.9.1). */
-export const largestWindow = 2 ** 31 - 1
-
-const defaultWindow = 65_535
 
 /** What a stream is told that can go on, or has sent everything. */
 interface Sender<Owner> {
@@ -22,11 +18,10 @@ interface Sender<Owner> {
 }
 
 export class Outflow<Owner> {
-  /** Bytes that were sent of all bodies. */
-  sent = 0
+  #sent = 0
   readonly #writer: FrameWriter
   readonly #sender: Sender<Owner>
-  #window = defaultWindow
+  #window = firstWindow
   /** Streams that have something to send, and a window for it, in turns. */
   #ready: Stream<Owner>[] = []
   #next = 0
@@ -34,6 +29,13 @@ export class Outflow<Owner> {
   constructor(writer: FrameWriter, sender: Sender<Owner>) {
     this.#writer = writer
     this.#sender = sender
+  }
+
+  /** Returns how many bytes were sent of all bodies since the last time. */
+  takeSent(): number {
+    const sent = this.#sent
+    this.#sent = 0
+    return sent
   }
 
   /** Whether something could be sent at once. */
@@ -120,7 +122,7 @@ export class Outflow<Owner> {
     this.#window -= length
     stream.sendWindow -= length
     stream.sentSince += length
-    this.sent += length
+    this.#sent += length
     if (length === frameLimit || at + length === bytes.length) this.#sender.sentFrame()
   }
 

@@ -2,33 +2,32 @@
 // a window of 64 KiB of body that nobody has asked for and what was written of the response when it was told to wait; and once, a header block, some 64 KiB
 // of output beside heads, and 4 KiB for each table of the compression.
 
-import { field } from '../http1/fields.ts'
-import { TrailerSection } from '../http1/trailers.ts'
 import { Budgets } from './budget.ts'
 import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
 import { type FrameTaker, FrameReader, frameLimit, uint31 } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType, setting } from './frames.ts'
-import { HpackDecoder, type HeaderField } from './hpack/decoder.ts'
-import { largestWindow, Outflow } from './outflow.ts'
+import { HeaderBlock } from './header-block.ts'
+import { type FieldSink, HpackDecoder } from './hpack/decoder.ts'
+import { Outflow } from './outflow.ts'
+import { firstWindow, largestWindow, PeerSettings } from './peer-settings.ts'
 import { RequestFields } from './request-fields.ts'
-import { Stream } from './stream.ts'
+import { ResponsePace } from './response-pace.ts'
 import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
+import { Stream } from './stream.ts'
+import { nobody, TrailerFields } from './trailer-fields.ts'
 
 /** What every client begins with (RFC 9113 section 3.4). */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** Bytes that a client may send of one body before they are asked for, the default of the protocol. */
-const streamWindow = 65_535
-/** Bytes that it may send of all of them before it hears that they have come. */
+/** Bytes that a client may send of all bodies before it hears that they have come; of each, the first window, until they are asked for. */
 const connectionWindow = 1024 * 1024
 
 /** The share of a reset that a response is good for, and the frames that carry nothing which a request is good for, or a frame of data. */
 const resetsPerResponse = 0.25
 const controlFramesPerFrame = 4
-/** Frames of one header block, and settings in one frame: there are nine. */
-const mostContinuations = 64
-const mostSettings = 64
+/** Frames of one header block. */
+const mostBlockFrames = 64
 /** Ms that a client may take to acknowledge our settings. */
 const settingsTimeout = 30_000
 /** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
@@ -40,9 +39,6 @@ const workOfTurn = 1_024
 const workOfRequest = 64
 /** Bytes of output at which no more is read until it was taken. */
 const mostOutput = 256 * 1024
-/** Ms that any client may be behind by the rate at which it must read, and most ms between two looks that count. */
-const readGrace = 60_000
-const longestLook = 1_500
 
 interface SessionSettings {
   /** Streams that a client may have open. */
@@ -78,9 +74,9 @@ export class ServerSession<Owner> implements FrameTaker {
   #lastStream = largestWindow
   #shutdownAt = Number.POSITIVE_INFINITY
   #isLeaving = false
-  #initialWindow = streamWindow
+  readonly #peer = new PeerSettings(1)
+  readonly #pace: ResponsePace
   #receiveWindow = connectionWindow
-  #sweptAt: number
   /** Whether the user was told that there is output. */
   #isAnnounced = false
 
@@ -92,12 +88,8 @@ export class ServerSession<Owner> implements FrameTaker {
   #dataStream: Stream<Owner> | null = null
   #padding = 0
   #dataLeft = 0
-  /** A header block that is not complete: its stream, its flags, its frames so far. */
-  #blockStream = 0
-  #blockFlags = 0
-  #blockFrames = 0
-  #block: Buffer | null = null
-  #blockLength = 0
+  /** The header block that is being read. */
+  readonly #block = new HeaderBlock()
 
   /** Begins at monotonic ms `now`, with the budgets that earlier connections of the client have left, where it has met their end. */
   constructor(
@@ -108,7 +100,8 @@ export class ServerSession<Owner> implements FrameTaker {
   ) {
     this.#user = user
     this.#mostStreams = settings.maxConcurrentStreams
-    this.#now = this.#sweptAt = now
+    this.#now = now
+    this.#pace = new ResponsePace(now)
     this.#settingsDeadline = now + settingsTimeout
     this.#headDeadline = now + user.headTimeout
     this.budgets = budgets
@@ -119,7 +112,7 @@ export class ServerSession<Owner> implements FrameTaker {
       [setting.enableConnectProtocol, 1],
       [setting.noRfc7540Priorities, 1],
     ])
-    this.#writer.windowUpdate(0, connectionWindow - streamWindow)
+    this.#writer.windowUpdate(0, connectionWindow - firstWindow)
   }
 
   /** Streams that are open. */
@@ -200,7 +193,7 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#id = id
     if (length > frameLimit)
       return this.#fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
-    if (this.#blockStream !== 0 && (type !== frameType.continuation || id !== this.#blockStream))
+    if (this.#block.stream !== 0 && (type !== frameType.continuation || id !== this.#block.stream))
       return this.#fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
     if (!this.#hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
       return this.#fail('protocol', errorCode.protocol, 'no SETTINGS first')
@@ -313,7 +306,7 @@ export class ServerSession<Owner> implements FrameTaker {
   /** Lets a client send as many bytes more of a body. */
   #giveBack(stream: Stream<Owner>, length: number): void {
     stream.toGiveBack += length
-    if (stream.toGiveBack < streamWindow / 2 || stream.isRequestWhole) return
+    if (stream.toGiveBack < firstWindow / 2 || stream.isRequestWhole) return
     this.#writer.windowUpdate(stream.id, stream.toGiveBack)
     stream.receiveWindow += stream.toGiveBack
     stream.toGiveBack = 0
@@ -334,44 +327,32 @@ export class ServerSession<Owner> implements FrameTaker {
     const padding = (flags & flag.padded) === 0 ? 0 : bytes[at]!
     if (padding > end - at - extra)
       return void this.#fail('protocol', errorCode.protocol, 'more padding than HEADERS')
-    this.#blockFlags = flags
-    if ((flags & flag.endHeaders) !== 0) return this.#headersWhole(this.#id, bytes, at + extra, end - padding)
-    this.#blockStream = this.#id
-    this.#blockFrames = 0
-    this.#blockLength = 0
+    if ((flags & flag.endHeaders) !== 0)
+      return this.#headersWhole(this.#id, flags, bytes, at + extra, end - padding)
+    this.#block.begin(this.#id, flags)
     this.#headDeadline = this.#now + this.#user.headTimeout
     this.#addToBlock(bytes, at + extra, end - padding)
   }
 
   #continuation(bytes: Buffer, at: number, end: number): void {
-    if (this.#blockStream === 0)
-      return void this.#fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
+    const { stream, flags } = this.#block
+    if (stream === 0) return void this.#fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
     if (!this.#addToBlock(bytes, at, end) || (this.#flags & flag.endHeaders) === 0) return
-    const block = this.#block!
-    const id = this.#blockStream
-    this.#block = null
-    this.#blockStream = 0
+    const block = this.#block.take()
     this.#headDeadline = Number.POSITIVE_INFINITY
-    this.#headersWhole(id, block, 0, this.#blockLength)
+    this.#headersWhole(stream, flags, block, 0, block.length)
   }
 
   #addToBlock(bytes: Buffer, at: number, end: number): boolean {
-    const length = this.#blockLength + end - at
-    if (length > this.#user.limits.headerSection || ++this.#blockFrames > mostContinuations)
-      return this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
-    if (this.#block === null || this.#block.length < length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(2 * length, frameLimit))
-      this.#block?.copy(grown, 0, 0, this.#blockLength)
-      this.#block = grown
-    }
-    bytes.copy(this.#block, this.#blockLength, at, end)
-    this.#blockLength = length
-    return true
+    const limits = { bytes: this.#user.limits.headerSection, frames: mostBlockFrames }
+    if (this.#block.add(bytes, at, end, limits) === null) return true
+    return this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
   }
 
-  #headersWhole(id: number, bytes: Buffer, at: number, end: number): void {
+  #headersWhole(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
+    const isLast = (flags & flag.endStream) !== 0
     const stream = this.#streams.get(id)
-    if (stream !== undefined) return this.#trailers(stream, bytes, at, end)
+    if (stream !== undefined) return this.#trailers(stream, isLast, bytes, at, end)
     if (id % 2 === 0) return void this.#fail('protocol', errorCode.protocol, 'a stream with an even number')
     if (id <= this.#highest) return this.#headersOfClosed(id, bytes, at, end)
     this.#highest = id
@@ -379,23 +360,22 @@ export class ServerSession<Owner> implements FrameTaker {
     const { limits } = this.#user
     this.#fields.begin(limits)
     const size = this.#decode(bytes, at, end, this.#fields)
-    if (size !== -1) this.#begin(id, size)
+    if (size !== -1) this.#begin(id, isLast, size)
   }
 
   /** Decodes a block into a sink; returns the size of its list, -1 where the connection has failed. */
-  #decode(bytes: Buffer, at: number, end: number, sink: { take(field: HeaderField): void }): number {
+  #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
     const size = this.#decoder.decode(bytes, at, end, this.#user.limits.headerSection, sink)
     if (size === -1) this.#fail('protocol', errorCode.compression, 'a header block that is none')
     return size
   }
 
-  #begin(id: number, size: number): void {
+  #begin(id: number, isWhole: boolean, size: number): void {
     if (id > this.#lastStream || this.#streams.size >= this.#mostStreams) return this.#refuse(id)
     const fields = this.#fields
     fields.settle(size, this.#user.limits)
     const { head, fault } = fields
-    const isWhole = (this.#blockFlags & flag.endStream) !== 0
-    const stream = new Stream<Owner>(id, isWhole, streamWindow, this.#initialWindow)
+    const stream = new Stream<Owner>(id, isWhole, firstWindow, this.#peer.initialWindow)
     this.#streams.set(id, stream)
     if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
       return this.#streamError(stream, errorCode.protocol, false)
@@ -412,15 +392,14 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#spendReset()
   }
 
-  #trailers(stream: Stream<Owner>, bytes: Buffer, at: number, end: number): void {
-    const sink = new Trailers()
+  #trailers(stream: Stream<Owner>, isLast: boolean, bytes: Buffer, at: number, end: number): void {
+    const sink = new TrailerFields()
     const size = this.#decode(bytes, at, end, sink)
     if (size === -1) return
     if (stream.isRequestWhole) return this.#streamError(stream, errorCode.streamClosed)
     if (stream.lingersUntil > 0) return this.#drop(stream, 'ended')
     const isTooLarge = size > this.#user.limits.headerSection
-    if (sink.isMalformed || isTooLarge || (this.#blockFlags & flag.endStream) === 0)
-      return this.#streamError(stream, errorCode.protocol)
+    if (sink.isMalformed || isTooLarge || !isLast) return this.#streamError(stream, errorCode.protocol)
     this.#requestWhole(stream, sink.fields)
   }
 
@@ -429,7 +408,7 @@ export class ServerSession<Owner> implements FrameTaker {
     if (how === null) return void this.#fail('protocol', errorCode.protocol, 'a stream with a lower number')
     if (how !== 'reset_by_us')
       return void this.#fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
-    if (this.#decode(bytes, at, end, noFields) !== -1) this.#spendControl()
+    if (this.#decode(bytes, at, end, nobody) !== -1) this.#spendControl()
   }
 
   // ── other frames ──
@@ -446,42 +425,19 @@ export class ServerSession<Owner> implements FrameTaker {
       this.#settingsDeadline = Number.POSITIVE_INFINITY
       return
     }
-    if (end - at > mostSettings * 6)
+    const before = this.#peer.initialWindow
+    const flaw = this.#peer.read(bytes, at, end)
+    if (flaw === 'too_many')
       return void this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many settings in a frame')
-    let window = this.#initialWindow
-    for (; at < end; at += 6) {
-      const id = bytes.readUInt16BE(at)
-      const value = bytes.readUInt32BE(at + 2)
-      if (!this.#setting(id, value)) return
-      if (id === setting.initialWindowSize) window = value
-    }
-    if (window !== this.#initialWindow && !this.#resizeWindows(window)) return
-    this.#writer.settingsAck()
+    if (flaw === 'window')
+      return void this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
+    if (flaw === 'value') return void this.#fail('protocol', errorCode.protocol, 'a setting out of range')
+    if (this.#peer.limitsTable) this.#writer.encoder.limitTable()
+    const change = this.#peer.initialWindow - before
+    if (change === 0 || this.#resizeWindows(change)) this.#writer.settingsAck()
   }
 
-  #setting(id: number, value: number): boolean {
-    switch (id) {
-      case setting.headerTableSize:
-        this.#writer.encoder.limitTable()
-        return true
-      case setting.initialWindowSize:
-        if (value <= largestWindow) return true
-        return this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
-      case setting.enablePush:
-      case setting.enableConnectProtocol:
-        return value <= 1 || this.#fail('protocol', errorCode.protocol, 'a setting that is neither 0 nor 1')
-      case setting.maxFrameSize:
-        if (value >= frameLimit && value < 2 ** 24) return true
-        return this.#fail('protocol', errorCode.protocol, 'SETTINGS_MAX_FRAME_SIZE out of range')
-      default:
-        return true
-    }
-  }
-
-  /** Takes the size of windows into effect that a frame has left, since each costs a look at all streams. */
-  #resizeWindows(size: number): boolean {
-    const change = size - this.#initialWindow
-    this.#initialWindow = size
+  #resizeWindows(change: number): boolean {
     this.#work -= this.#streams.size >> 2
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
@@ -636,7 +592,7 @@ export class ServerSession<Owner> implements FrameTaker {
     if (stream.isRequestWhole) return this.#drop(stream, 'ended')
     stream.close()
     stream.lingersUntil = this.#now + linger
-    this.#giveBack(stream, streamWindow - stream.receiveWindow - stream.toGiveBack)
+    this.#giveBack(stream, firstWindow - stream.receiveWindow - stream.toGiveBack)
   }
 
   sentFrame(): void {
@@ -675,13 +631,10 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   #sweepStreams(now: number, rate: number): void {
-    const since = Math.min(now - this.#sweptAt, longestLook)
-    this.#sweptAt = now
-    const sent = this.#outflow.sent
-    this.#outflow.sent = 0
+    this.#pace.look(now, this.#outflow.takeSent())
     for (const stream of this.#streams.values()) {
       if (stream.lingersUntil > 0) this.#endLingering(stream, now)
-      else if (rate > 0 && isSlow(stream, sent, since, rate)) {
+      else if (this.#pace.isTooSlow(stream, rate)) {
         this.reset(stream, errorCode.cancel)
         this.#user.aborted(stream, 'slow_reader')
       }
@@ -731,7 +684,7 @@ export class ServerSession<Owner> implements FrameTaker {
   #end(): void {
     this.#isOver = true
     this.#pending = null
-    this.#block = null
+    this.#block.drop()
     const streams = [...this.#streams.values()]
     this.#streams.clear()
     for (const stream of streams) stream.close()
@@ -746,42 +699,8 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 }
 
-const noFields = { take(): void {} }
-
-/** Takes the fields of a trailer section, as that of HTTP/1 takes them (RFC 9113 section 8.1). */
-class Trailers {
-  isMalformed = false
-  readonly #section = new TrailerSection(null)
-
-  get fields(): readonly string[] | null {
-    return this.#section.fields
-  }
-
-  take({ name, value, id, pseudo, isSound }: HeaderField): void {
-    const isOfConnection = id > field.other && id <= field.upgrade
-    if (!isSound || pseudo !== 0 || isOfConnection || !this.#section.field(name, value, id))
-      this.isMalformed = true
-  }
-}
-
 function linesOf(fields: readonly string[]): string {
   let lines = ''
   for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`
   return lines
-}
-
-/**
- * Whether a client is too slow to allow what waits for it, `since` ms after the last look, since when it has allowed so many bytes of all streams: a stream whose own window is
- * open has to wait for those.
- */
-function isSlow(stream: Stream<unknown>, sentOfAll: number, since: number, rate: number): boolean {
-  const sent = stream.sendWindow > 0 ? sentOfAll : stream.sentSince
-  stream.sentSince = 0
-  if (stream.waiting === 0) {
-    stream.waited = stream.earned = 0
-    return false
-  }
-  stream.waited += since
-  stream.earned = Math.min(stream.earned + (sent * 1000) / rate, stream.waited)
-  return stream.waited - stream.earned >= readGrace
 }

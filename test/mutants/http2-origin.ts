@@ -44,9 +44,15 @@ export const http2Origin: readonly Mutated[] = [
         becomes: 'this.#deliver',
         breaks: 'a client that does not read has all of a response in memory',
       },
+    ],
+  },
+  {
+    file: 'http2/header-block.ts',
+    tests: ['http2/abuse'],
+    changes: [
       {
-        text: 'if (block.parts.push(part) > mostContinuations) return',
-        becomes: 'if (block.parts.push(part) < 0) return',
+        text: 'if (++this.#frames > limits.frames) return',
+        becomes: 'if (++this.#frames < 0) return',
         breaks: 'a head in frames without end holds the connection',
         tests: ['wire/http2-origin-failures'],
       },

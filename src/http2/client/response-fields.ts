@@ -1,9 +1,8 @@
-// The head of a response, or its trailers, as they come out of a header block (RFC 9113 sections 8.1 to 8.3).
+// The head of a response as it comes out of a header block (RFC 9113 sections 8.2 and 8.3).
 
 import { STATUS_CODES } from '../../base/node-http.ts'
 import { field } from '../../http1/fields.ts'
 import { ResponseHead } from '../../http1/response-head.ts'
-import { TrailerSection } from '../../http1/trailers.ts'
 import type { FieldSink, HeaderField } from '../hpack/decoder.ts'
 
 /** Reads the head of one response; `isMalformed` says whether it may stand. */
@@ -28,25 +27,6 @@ export class ResponseFields implements FieldSink {
     if (status === 101) this.isMalformed = true
   }
 }
-
-/** Reads what follows a body. */
-export class TrailerFields implements FieldSink {
-  isMalformed = false
-  readonly #section = new TrailerSection(null)
-
-  /** Those that may go on to the next hop; flat, null for none. */
-  get fields(): string[] | null {
-    return this.#section.fields
-  }
-
-  take({ name, value, id, isSound }: HeaderField): void {
-    if (name.charCodeAt(0) === colon || !isSound || isOfConnection(id)) this.isMalformed = true
-    else if (!this.#section.field(name, value, id)) this.isMalformed = true
-  }
-}
-
-/** Skips a block that nobody waits for, which counts for the table all the same. */
-export const nobody: FieldSink = { take() {} }
 
 const colon = 0x3a
 

@@ -4,10 +4,14 @@
 import { frameLimit, FrameReader, type FrameTaker, uint31 } from '../frame-reader.ts'
 import { FrameWriter } from '../frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames.ts'
+import { HeaderBlock } from '../header-block.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
+import { firstWindow, largestWindow, PeerSettings } from '../peer-settings.ts'
+import { nobody, TrailerFields } from '../trailer-fields.ts'
+import { Outflow } from './outflow.ts'
 import type { RequestFields } from './request-fields.ts'
-import { nobody, ResponseFields, TrailerFields } from './response-fields.ts'
-import { ClientStream, firstWindow, type StreamFault, type StreamUser } from './stream.ts'
+import { ResponseFields } from './response-fields.ts'
+import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
 
 /** Why a connection cannot go on: for what its origin sent, or did not send. */
 export type SessionFault =
@@ -31,15 +35,12 @@ interface SessionKeeper {
 
 /** Most bytes of a response's head, as those of HTTP/1.1; decoded, with 32 for each field. */
 const largestHead = 64 * 1024
-/** Most bytes of its block: up to there it is read for the compression's sake, and costs its stream alone. */
-const largestBlock = 4 * largestHead
-/** Most frames that one head may come in, and settings in one frame: there are nine. */
-const mostContinuations = 32
-const mostSettings = 64
+/** What bounds its block: up to there it is read for the compression's sake, and costs its stream alone. */
+const blockLimits = { bytes: 4 * largestHead, frames: 32 }
 /** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
 const connectionWindow = 16 * 1024 * 1024
 /** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
-const largestWindow = 1024 * 1024
+const widestWindow = 1024 * 1024
 const mostGrowth = 8 * 1024 * 1024
 /** Frames that say nothing of a response, as many as an origin may send at once, and in a second. */
 const mostIdleFrames = 1_000
@@ -57,13 +58,9 @@ const leastStray = 256
 const patience = 10_000
 /** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. */
 const leastDoubt = 1_000
-/** Bytes of requests' bodies that are made into frames at a time. */
-const mostQueued = 256 * 1024
 /** What we assume until the origin says what it takes. */
 const firstStreams = 1
 const lastStream = 0x7fff_0000
-
-const empty = Buffer.alloc(0)
 
 export class ClientSession implements FrameTaker {
   readonly #keeper: SessionKeeper
@@ -71,18 +68,12 @@ export class ClientSession implements FrameTaker {
   readonly #reader = new FrameReader(this)
   readonly #output = new FrameWriter()
   readonly #streams = new Map<number, ClientStream>()
-  /** Those with something to send, in turn. */
-  readonly #sending = new Set<ClientStream>()
-  /** Those whose users wait to be told that more may be sent. */
-  readonly #toldToWait = new Set<ClientStream>()
+  readonly #outflow = new Outflow(this.#output, () => (this.#idleFrames += idleFramesPerFrame))
   readonly #touched: ClientStream[] = []
   /** Most streams that we want. */
   readonly #mostStreams: number
-  /** Most that the origin takes; null until it says. */
-  #grantedStreams = firstStreams
+  readonly #peer = new PeerSettings(0)
   #nextId = 1
-  #sendWindow = firstWindow
-  #firstSendWindow = firstWindow
   #received = 0
   #growth = 0
   /** Bytes that may still come for streams that were cancelled. */
@@ -99,13 +90,8 @@ export class ClientSession implements FrameTaker {
   #dataStream: ClientStream | null = null
   #padding = 0
   #dataLeft = 0
-  /** Of the header block whose frames are being read. */
-  #block: {
-    readonly stream: number
-    readonly isEnd: boolean
-    readonly parts: Buffer[]
-    size: number
-  } | null = null
+  /** The header block that is being read. */
+  readonly #block = new HeaderBlock()
   #hasSettings = false
   #settingsBy: number
   #pingBy = Number.POSITIVE_INFINITY
@@ -114,7 +100,6 @@ export class ClientSession implements FrameTaker {
   #isLeaving = false
   #isClosed = false
   #isFlushing = false
-  #mayWrite = true
 
   /** `now` is monotonic ms. */
   constructor(keeper: SessionKeeper, mostStreams: number, now: number) {
@@ -138,7 +123,8 @@ export class ClientSession implements FrameTaker {
   /** How many streams may be opened now. */
   get room(): number {
     if (this.#isLeaving || this.#isClosed || this.#pingBy !== Number.POSITIVE_INFINITY) return 0
-    return Math.max(0, Math.min(this.#mostStreams, this.#grantedStreams) - this.#streams.size)
+    const granted = this.#hasSettings ? this.#peer.maxConcurrentStreams : firstStreams
+    return Math.max(0, Math.min(this.#mostStreams, granted) - this.#streams.size)
   }
 
   /** Whether the origin has said how many streams it takes. */
@@ -155,7 +141,7 @@ export class ClientSession implements FrameTaker {
 
   /** Begins a request; there must be room. */
   open(user: StreamUser, fields: RequestFields, isWhole: boolean): ClientStream {
-    const stream = new ClientStream(this.#nextId, user, this.#firstSendWindow)
+    const stream = new ClientStream(this.#nextId, user, this.#peer.initialWindow)
     this.#nextId += 2
     this.#idleFrames += idleFramesPerFrame
     if (this.#nextId > lastStream) this.#isLeaving = true
@@ -169,21 +155,14 @@ export class ClientSession implements FrameTaker {
   /** Sends bytes of a request's body; false when the origin should be given time to read. */
   send(stream: ClientStream, bytes: Buffer): boolean {
     if (stream.isOver || bytes.length === 0) return true
-    stream.pending.push(bytes)
-    stream.pendingSize += bytes.length
-    this.#sending.add(stream)
     this.#wantFlush()
-    const mayGoOn = this.#mayWrite && stream.pendingSize <= Math.min(stream.sendWindow, this.#sendWindow)
-    if (!mayGoOn) this.#toldToWait.add(stream)
-    return mayGoOn
+    return this.#outflow.send(stream, bytes)
   }
 
   /** Ends a request's body; the trailers are lines, null for none. */
   endRequest(stream: ClientStream, trailers: string | null): void {
     if (stream.isOver || stream.isEnding || stream.hasSentAll) return
-    stream.isEnding = true
-    stream.trailers = trailers
-    this.#sending.add(stream)
+    this.#outflow.end(stream, trailers)
     this.#wantFlush()
   }
 
@@ -225,15 +204,14 @@ export class ClientSession implements FrameTaker {
   /** Takes out what is to be written now. */
   take(): Buffer {
     this.#isFlushing = false
-    this.#pump()
+    this.#outflow.fill()
     return this.#output.take()
   }
 
   /** Takes note whether the connection takes more at once. */
   written(mayGoOn: boolean): void {
-    this.#mayWrite = mayGoOn
-    if (mayGoOn) this.#tellDrained()
-    if (mayGoOn && this.#sending.size > 0) this.#wantFlush()
+    this.#outflow.written(mayGoOn)
+    if (mayGoOn && this.#outflow.isWaiting) this.#wantFlush()
   }
 
   /** Announces that no stream will follow. */
@@ -250,8 +228,7 @@ export class ClientSession implements FrameTaker {
     this.#unread = null
     for (const stream of this.#streams.values()) stream.isOver = true
     this.#streams.clear()
-    this.#sending.clear()
-    this.#toldToWait.clear()
+    this.#outflow.clear()
   }
 
   /** Takes note of the time, in monotonic ms. */
@@ -292,7 +269,7 @@ export class ClientSession implements FrameTaker {
     const isSettings = type === frameType.settings && (flags & flag.ack) === 0
     if (!this.#hasSettings && !isSettings) return this.#fail('protocol')
     if (length > frameLimit) return this.#fail('frame_size')
-    if (this.#block !== null && (type !== frameType.continuation || id !== this.#block.stream))
+    if (this.#block.stream !== 0 && (type !== frameType.continuation || id !== this.#block.stream))
       return this.#fail('protocol')
     this.#type = type
     this.#flags = flags
@@ -315,7 +292,7 @@ export class ClientSession implements FrameTaker {
       case frameType.headers:
         return this.#headers(bytes, from, to)
       case frameType.continuation:
-        return this.#continuation(bytes.subarray(from, to))
+        return this.#continuation(bytes, from, to)
       case frameType.rstStream:
         return this.#reset(bytes, from, to)
       case frameType.settings:
@@ -433,7 +410,7 @@ export class ClientSession implements FrameTaker {
     stream.consumed += bytes
     if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
     let more = stream.consumed
-    const growth = Math.min(stream.fullWindow, largestWindow - stream.fullWindow)
+    const growth = Math.min(stream.fullWindow, widestWindow - stream.fullWindow)
     if (!stream.isPaused && growth > 0 && this.#growth + growth <= mostGrowth) {
       this.#growth += growth
       stream.fullWindow += growth
@@ -473,36 +450,38 @@ export class ClientSession implements FrameTaker {
     if ((this.#flags & flag.priority) !== 0) from += 5
     if (from > to) return this.#break('protocol')
     if (this.#streamOf(this.#id) === false) return
-    const part = bytes.subarray(from, to)
-    this.#block = { stream: this.#id, isEnd: this.#endsStream, parts: [part], size: part.length }
-    if ((this.#flags & flag.endHeaders) !== 0) this.#readBlock()
+    if ((this.#flags & flag.endHeaders) !== 0)
+      return this.#readBlock(this.#id, this.#endsStream, bytes, from, to)
+    this.#block.begin(this.#id, this.#flags)
+    this.#addToBlock(bytes, from, to)
   }
 
-  #continuation(part: Buffer): void {
-    const block = this.#block
-    if (block === null) return this.#break('protocol')
-    block.size += part.length
-    if (block.size > largestBlock) return this.#break('head_too_large')
-    if (block.parts.push(part) > mostContinuations) return this.#break('flood')
-    if ((this.#flags & flag.endHeaders) !== 0) this.#readBlock()
+  #continuation(bytes: Buffer, from: number, to: number): void {
+    const { stream, flags } = this.#block
+    if (stream === 0) return this.#break('protocol')
+    if (!this.#addToBlock(bytes, from, to) || (this.#flags & flag.endHeaders) === 0) return
+    const block = this.#block.take()
+    this.#readBlock(stream, (flags & flag.endStream) !== 0, block, 0, block.length)
   }
 
-  #readBlock(): void {
+  #addToBlock(bytes: Buffer, from: number, to: number): boolean {
+    const limit = this.#block.add(bytes, from, to, blockLimits)
+    return limit === null || this.#fail(limit === 'bytes' ? 'head_too_large' : 'flood')
+  }
+
+  #readBlock(id: number, isEnd: boolean, bytes: Buffer, from: number, to: number): void {
     this.#work -= workOfBlock
-    const { stream: id, isEnd, parts } = this.#block!
-    this.#block = null
-    const block = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
     const stream = this.#streams.get(id) ?? null
     if (stream === null || stream.isOver) {
       this.#idleFrame()
-      if (this.#decoder.decode(block, 0, block.length, 0, nobody) === -1) this.#break('compression')
-    } else if (stream.hasHead) this.#readTrailers(stream, block, isEnd)
-    else this.#readHead(stream, block, isEnd)
+      if (this.#decoder.decode(bytes, from, to, 0, nobody) === -1) this.#break('compression')
+    } else if (stream.hasHead) this.#readTrailers(stream, isEnd, bytes, from, to)
+    else this.#readHead(stream, isEnd, bytes, from, to)
   }
 
-  #readHead(stream: ClientStream, block: Buffer, isEnd: boolean): void {
+  #readHead(stream: ClientStream, isEnd: boolean, bytes: Buffer, from: number, to: number): void {
     const fields = new ResponseFields()
-    const size = this.#decoder.decode(block, 0, block.length, largestHead, fields)
+    const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
     if (size === -1) return this.#break('compression')
     if (size > largestHead) return void this.#spoil(stream, 'head_too_large')
     const { head } = fields
@@ -530,9 +509,9 @@ export class ClientSession implements FrameTaker {
     if (isEnd && !stream.isOver) this.#end(stream, null)
   }
 
-  #readTrailers(stream: ClientStream, block: Buffer, isEnd: boolean): void {
+  #readTrailers(stream: ClientStream, isEnd: boolean, bytes: Buffer, from: number, to: number): void {
     const fields = new TrailerFields()
-    const size = this.#decoder.decode(block, 0, block.length, largestHead, fields)
+    const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
     if (size === -1) return this.#break('compression')
     if (size > largestHead) return void this.#spoil(stream, 'head_too_large')
     if (fields.isMalformed || !isEnd || stream.remaining > 0) return void this.#spoil(stream, 'bad_framing')
@@ -556,7 +535,7 @@ export class ClientSession implements FrameTaker {
     if (stream === null) {
       // The response is here, and the rest of the request is not wanted.
       const whole = this.#streams.get(id)
-      if (whole !== undefined) this.#stopSending(whole)
+      if (whole !== undefined) this.#outflow.stop(whole)
       return this.#idleFrame()
     }
     this.#over(stream, code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset')
@@ -571,17 +550,13 @@ export class ClientSession implements FrameTaker {
       return this.#idleFrame()
     }
     if ((to - from) % 6 !== 0) return this.#break('frame_size')
-    if (!this.#hasSettings) this.#grantedStreams = Number.POSITIVE_INFINITY
     this.#hasSettings = true
-    if (to - from > mostSettings * 6) return this.#break('flood')
-    let window = this.#firstSendWindow
-    for (let at = from; at < to; at += 6) {
-      const id = bytes.readUInt16BE(at)
-      const value = bytes.readUInt32BE(at + 2)
-      if (id === setting.initialWindowSize) window = value
-      this.#setting(id, value)
-    }
-    if (window !== this.#firstSendWindow) this.#resizeWindows(window)
+    const before = this.#peer.initialWindow
+    const flaw = this.#peer.read(bytes, from, to)
+    if (flaw !== null) return this.#break(faultOfSettings[flaw])
+    if (this.#peer.limitsTable) this.#output.encoder.limitTable()
+    const change = this.#peer.initialWindow - before
+    if (change !== 0) this.#resizeWindows(change)
     this.#idleFrame()
     if (this.#isClosed) return
     this.#output.settingsAck()
@@ -589,23 +564,12 @@ export class ClientSession implements FrameTaker {
     this.#keeper.changed()
   }
 
-  #setting(id: number, value: number): void {
-    if (id === setting.maxConcurrentStreams) this.#grantedStreams = value
-    else if (id === setting.enablePush && value !== 0) this.#break('protocol')
-    else if (id === setting.maxFrameSize && (value < frameLimit || value > 0xff_ffff)) this.#break('protocol')
-    else if (id === setting.initialWindowSize && value > largestInteger) this.#break('flow_control')
-    else if (id === setting.headerTableSize) this.#output.encoder.limitTable()
-  }
-
-  /** Takes the size of windows into effect that a frame has left, since each costs a look at all streams. */
-  #resizeWindows(size: number): void {
-    const change = size - this.#firstSendWindow
-    this.#firstSendWindow = size
+  #resizeWindows(change: number): void {
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
-      if (stream.sendWindow > largestInteger) return this.#break('flow_control')
+      if (stream.sendWindow > largestWindow) return this.#break('flow_control')
     }
-    if (this.#sending.size > 0) this.#wantFlush()
+    if (this.#outflow.isWaiting) this.#wantFlush()
   }
 
   #ping(bytes: Buffer, from: number, to: number): void {
@@ -639,9 +603,8 @@ export class ClientSession implements FrameTaker {
     if (to - from !== 4) return this.#break('frame_size')
     const more = uint31(bytes, from)
     if (id === 0) {
-      this.#sendWindow += more
       if (more === 0) return this.#break('protocol')
-      if (this.#sendWindow > largestInteger) return this.#break('flow_control')
+      if (!this.#outflow.widen(more)) return this.#break('flow_control')
       return this.#windowOpened()
     }
     const stream = this.#streamOf(id)
@@ -649,13 +612,13 @@ export class ClientSession implements FrameTaker {
     if (stream === null) return this.#idleFrame()
     stream.sendWindow += more
     if (more === 0) return void this.#spoil(stream, 'bad_framing')
-    if (stream.sendWindow > largestInteger) return void this.#spoil(stream, 'bad_framing')
+    if (stream.sendWindow > largestWindow) return void this.#spoil(stream, 'bad_framing')
     this.#windowOpened()
   }
 
   /** A window that nobody waits for says as little as a PING; one in small pieces costs a frame each. */
   #windowOpened(): void {
-    if (this.#sending.size === 0) this.#idleFrame()
+    if (!this.#outflow.isWaiting) this.#idleFrame()
     else this.#wantFlush()
   }
 
@@ -665,60 +628,6 @@ export class ClientSession implements FrameTaker {
     if (stream !== undefined && stream.heldEnd === null) return stream
     if (id === 0 || (id & 1) === 0 || id >= this.#nextId) return this.#fail('protocol')
     return null
-  }
-
-  // ── sending ──
-
-  /** Makes frames of what streams have to send, a frame of each in turn, as far as the windows allow and the connection takes it. */
-  #pump(): void {
-    let isStuck = false
-    while (!isStuck && this.#mayWrite && this.#sending.size > 0 && this.#output.length < mostQueued) {
-      isStuck = true
-      for (const stream of this.#sending) if (this.#sendOne(stream)) isStuck = false
-    }
-    if (this.#mayWrite) this.#tellDrained()
-  }
-
-  /** Sends a frame of a stream; false where it has none, or no window. */
-  #sendOne(stream: ClientStream): boolean {
-    const first = stream.pending[0]
-    if (first === undefined) return this.#finish(stream)
-    const length = Math.min(first.length, frameLimit, stream.sendWindow, this.#sendWindow)
-    if (length <= 0) return false
-    if (length === first.length) stream.pending.shift()
-    else stream.pending[0] = first.subarray(length)
-    stream.pendingSize -= length
-    stream.sendWindow -= length
-    this.#sendWindow -= length
-    const isEnd = stream.isEnding && stream.pendingSize === 0 && stream.trailers === null
-    this.#output.data(stream.id, first, 0, length, isEnd)
-    this.#idleFrames += idleFramesPerFrame
-    if (isEnd) this.#sentAll(stream)
-    else if (stream.pendingSize === 0 && !stream.isEnding) this.#sending.delete(stream)
-    return true
-  }
-
-  #finish(stream: ClientStream): boolean {
-    if (!stream.isEnding) this.#sending.delete(stream)
-    else {
-      if (stream.trailers === null) this.#output.data(stream.id, empty, 0, 0, true)
-      else this.#output.headers(stream.id, 0, stream.trailers, true)
-      this.#sentAll(stream)
-    }
-    return false
-  }
-
-  #sentAll(stream: ClientStream): void {
-    stream.hasSentAll = true
-    this.#sending.delete(stream)
-  }
-
-  #tellDrained(): void {
-    for (const stream of this.#toldToWait)
-      if (stream.pendingSize === 0) {
-        this.#toldToWait.delete(stream)
-        stream.user.drained()
-      }
   }
 
   // ── ends ──
@@ -743,21 +652,13 @@ export class ClientSession implements FrameTaker {
   /** Forgets a stream, and tells the origin so where there is a code. */
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#streams.delete(stream.id)) return
-    this.#stopSending(stream)
+    this.#outflow.stop(stream)
     this.#growth -= stream.fullWindow - firstWindow
     stream.held.length = 0
     if (code === null) return
     if (stream.heldEnd === null) this.#strays += Math.max(0, stream.receiveWindow)
     this.#output.rstStream(stream.id, code)
     this.#wantFlush()
-  }
-
-  #stopSending(stream: ClientStream): void {
-    this.#sending.delete(stream)
-    this.#toldToWait.delete(stream)
-    stream.pending.length = 0
-    stream.pendingSize = 0
-    stream.hasSentAll = true
   }
 
   /** Counts a frame that says nothing of a response. */
@@ -786,7 +687,7 @@ export class ClientSession implements FrameTaker {
   }
 }
 
-const largestInteger = 0x7fff_ffff
+const faultOfSettings = { too_many: 'flood', window: 'flow_control', value: 'protocol' } as const
 
 const codeOf: Readonly<Record<SessionFault, ErrorCode>> = {
   protocol: errorCode.protocol,

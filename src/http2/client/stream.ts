@@ -1,6 +1,7 @@
 // One request on a connection of HTTP/2 and its response, as the session keeps them.
 
 import type { ResponseHead } from '../../http1/response-head.ts'
+import { firstWindow } from '../peer-settings.ts'
 
 /** What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `reset`: it gave the response up. */
 export type StreamFault = 'refused' | 'reset' | 'bad_head' | 'head_too_large' | 'bad_framing'
@@ -23,9 +24,6 @@ export interface StreamUser {
   failed(fault: StreamFault): void
 }
 
-/** Bytes of a stream's window at first, the default of the protocol: so much of a response waits here for a client that does not read. */
-export const firstWindow = 65_535
-
 /** Pieces in which bytes are kept. */
 const mostPieces = 64
 
@@ -34,7 +32,7 @@ export class ClientStream {
   readonly user: StreamUser
   /** Bytes that the origin lets us send. */
   sendWindow: number
-  /** Bytes that the origin may still send. */
+  /** Bytes that the origin may still send; a full window of them waits here for a client that does not read. */
   receiveWindow = firstWindow
   /** Bytes of a full window; doubled for a response that its reader keeps up with. */
   fullWindow = firstWindow

@@ -1,0 +1,63 @@
+// What the other side of a connection has set (RFC 9113 section 6.5.2), as far as it counts here.
+
+import { frameLimit } from './frame-reader.ts'
+import { setting } from './frames.ts'
+
+/** The largest window (RFC 9113 section 6.9.1). */
+export const largestWindow = 2 ** 31 - 1
+/** Bytes of each window at first. */
+export const firstWindow = 65_535
+
+/** Settings in one frame: there are nine. */
+const mostSettings = 64
+
+/** What is wrong with a frame: too many settings, a window that is too wide, or another value that its setting cannot have. */
+type SettingsFlaw = 'too_many' | 'window' | 'value'
+
+export class PeerSettings {
+  /** Bytes that may be sent on a new stream. */
+  initialWindow = firstWindow
+  /** Streams that it takes. */
+  maxConcurrentStreams = Number.POSITIVE_INFINITY
+  /** Whether it has said how large a table of the compression may be. */
+  limitsTable = false
+  readonly #mostPush: number
+
+  /** `mostPush` is 1 for a client, and 0 for a server, which cannot ask to be pushed to. */
+  constructor(mostPush: 0 | 1) {
+    this.#mostPush = mostPush
+  }
+
+  /** Reads what a frame sets, of which the last value of each setting counts: a window that changes costs a look at all streams. */
+  read(bytes: Buffer, at: number, end: number): SettingsFlaw | null {
+    if (end - at > mostSettings * 6) return 'too_many'
+    this.limitsTable = false
+    for (; at < end; at += 6) {
+      const flaw = this.#take(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
+      if (flaw !== null) return flaw
+    }
+    return null
+  }
+
+  #take(id: number, value: number): SettingsFlaw | null {
+    switch (id) {
+      case setting.headerTableSize:
+        this.limitsTable = true
+        return null
+      case setting.enablePush:
+        return value <= this.#mostPush ? null : 'value'
+      case setting.enableConnectProtocol:
+        return value <= 1 ? null : 'value'
+      case setting.maxConcurrentStreams:
+        this.maxConcurrentStreams = value
+        return null
+      case setting.maxFrameSize:
+        return value >= frameLimit && value < 2 ** 24 ? null : 'value'
+      case setting.initialWindowSize:
+        this.initialWindow = value
+        return value <= largestWindow ? null : 'window'
+      default:
+        return null
+    }
+  }
+}
