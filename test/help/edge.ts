@@ -35,6 +35,7 @@ import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { HaltingClock } from './clock.ts'
 import { forbidMisuse } from './misuse.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
+import { until } from './until.ts'
 
 export interface EdgeSettings {
   /** Whether it takes HTTP/2 as well. */
@@ -267,6 +268,12 @@ export class Edge {
   get tallies(): readonly Tally[] {
     this.plane.tallies.flush()
     return this.#tallies
+  }
+
+  /** Waits until so many ms have passed by its own clock, which stands still while a busy machine has no time for it. */
+  async pass(ms: number): Promise<void> {
+    const end = this.plane.coarseNow + ms
+    await until(() => this.plane.coarseNow >= end)
   }
 
   connect(from?: string): Promise<Wire> {

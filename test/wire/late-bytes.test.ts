@@ -68,7 +68,7 @@ test('a connection without late bytes after such a response is reused', async t 
   const client = await edge.connect()
   await client.send(request('HEAD /'))
   await client.response('HEAD')
-  await wait(400)
+  await edge.pass(400)
   assert.equal((await edge.ask(request('GET /'))).text, 'own')
   assert.equal(origin.wires.length, 1)
 })

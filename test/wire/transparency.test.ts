@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { startEdge } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
@@ -166,7 +165,7 @@ test('a request without a body gets no framing, and an empty body keeps its leng
 })
 
 /** Ms in which a connection is trusted again whose answer announced a body that must not come. */
-const QUIET = 400
+const quiet = 400
 
 test('HEAD has the length and no body, and both connections stay open', async t => {
   const origin = await startResponder(t, ({ startLine }) =>
@@ -176,7 +175,7 @@ test('HEAD has the length and no body, and both connections stay open', async t 
   const client = await edge.connect()
   await client.send(request('HEAD /'))
   assert.equal((await client.response('HEAD')).field('content-length'), '1000')
-  await wait(QUIET)
+  await edge.pass(quiet)
   await client.send(request('GET /'))
   assert.equal((await client.response()).text, 'hi')
   assert.equal(origin.wires.length, 1)
@@ -196,7 +195,7 @@ test('204 and 304 have no body, and the connection stays open', async t => {
   assert.equal(none.field('content-length') ?? none.field('transfer-encoding'), null)
   await client.send(request('GET /304'))
   assert.equal((await client.response()).field('content-length'), '99')
-  await wait(QUIET)
+  await edge.pass(quiet)
   await client.send(request('GET /'))
   assert.equal((await client.response()).text, 'hi')
   assert.equal(origin.wires.length, 1)
