@@ -12,6 +12,8 @@ export interface Holding {
   /** Null where no certificate is good for the host, and none is got. */
   readonly source: 'file' | 'acme' | null
   readonly state: CertificateState | 'expired'
+  /** Of several in files, the one that ends first; null where there is none. */
+  readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
   /** Ms since the epoch, as all times here; null where there is none. */
   readonly notAfter: number | null
   /** Of an automatic one: when it was issued, and when the next is to be got; null for as soon as possible. */
@@ -28,35 +30,62 @@ export function holdingsOf(
   standings: readonly Standing[],
   now: number,
 ): readonly Holding[] {
-  const files = certificates.map(({ certificate }) => new Certificate(certificate))
+  const files = certificates
+    .map(({ certificate }) => new Certificate(certificate))
+    .sort((a, b) => a.notAfter - b.notAfter)
+  const byHost = new Map(standings.map(standing => [standing.host, standing]))
   return hosts.map(host => {
-    const ends = files.filter(file => file.covers(host)).map(({ notAfter }) => notAfter)
-    if (ends.length > 0) return ofFile(host, Math.min(...ends), now)
-    const standing = standings.find(one => one.host === host)
-    return standing === undefined
-      ? { ...ofFile(host, null, now), source: null, state: 'missing' }
-      : ofAcme(standing, now)
+    const file = files.find(one => one.covers(host))
+    const standing = byHost.get(host)
+    return file !== undefined
+      ? ofFile(host, file, now)
+      : standing === undefined
+        ? { ...none, host }
+        : ofAcme(standing, now)
   })
 }
 
-function ofFile(host: string, notAfter: number | null, now: number): Holding {
-  const state = notAfter !== null && notAfter <= now ? 'expired' : 'valid'
-  return { host, source: 'file', state, notAfter, issuedAt: null, nextAt: null, failures: 0, lastError: null }
+const none: Omit<Holding, 'host'> = {
+  source: null,
+  state: 'missing',
+  certificate: null,
+  notAfter: null,
+  issuedAt: null,
+  nextAt: null,
+  failures: 0,
+  lastError: null,
 }
 
-function ofAcme(
-  { host, state, notAfter, issuedAt, nextAt, failures, lastError }: Standing,
-  now: number,
-): Holding {
+function ofFile(host: string, certificate: Certificate, now: number): Holding {
+  const { notAfter } = certificate
+  const state = notAfter <= now ? 'expired' : 'valid'
+  return { ...none, host, source: 'file', state, certificate, notAfter }
+}
+
+function ofAcme({ directory, renewAt, ...standing }: Standing, now: number): Holding {
+  const { state, notAfter } = standing
   const isExpired = notAfter !== null && notAfter <= now && state !== 'failing'
+  return { ...standing, source: 'acme', state: isExpired ? 'expired' : state }
+}
+
+/** Returns what a host has as the management API shows it, and the command line as JSON. */
+export function viewHolding({ host, source, state, certificate, failures, lastError, ...times }: Holding) {
+  const { subject = null, issuer = null, names = [] } = certificate ?? {}
   return {
     host,
-    source: 'acme',
-    state: isExpired ? 'expired' : state,
-    notAfter,
-    issuedAt,
-    nextAt,
-    failures,
-    lastError,
+    source,
+    status: state,
+    subject,
+    issuer,
+    names,
+    expires_on: isoTime(times.notAfter),
+    issued_on: isoTime(times.issuedAt),
+    next_attempt_at: isoTime(times.nextAt),
+    consecutive_failures: failures,
+    last_error: lastError && { at: isoTime(lastError.at), message: lastError.message },
   }
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
 }

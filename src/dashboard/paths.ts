@@ -74,6 +74,7 @@ export const paths = {
   zones: (account: string) => at(account, 'zones'),
   zone: (account: string, zone: string) => at(account, 'zones', zone),
   zoneLimits: (account: string, zone: string) => at(account, 'zones', zone, 'limits'),
+  zoneCertificates: (account: string, zone: string) => at(account, 'zones', zone, 'certificates'),
   zoneOrigins: (account: string, zone: string) => at(account, 'zones', zone, 'origins'),
   explain: (account: string, zone: string) => at(account, 'zones', zone, 'explain'),
   accessRules: (account: string, zone: string) => at(account, 'zones', zone, 'rules'),

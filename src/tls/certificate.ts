@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { canonicalAddress } from '../base/address/address.ts'
+import { distinguishedName } from './distinguished-name.ts'
 
 export class Certificate {
   /** Lower-case names and addresses of its subjectAltName; a `*.` name stands for one label (RFC 9525 section 6.3). */
@@ -11,14 +12,25 @@ export class Certificate {
   readonly notAfter: number
   /** Such as `ec` and `rsa`: of two certificates for a name, clients get the one that they can verify. */
   readonly keyType: string
+  readonly #certificate: X509Certificate
 
   /** Takes PEM, of which the first certificate counts; throws for anything else. */
   constructor(pem: string) {
-    const { subjectAltName, validFromDate, validToDate, publicKey } = new X509Certificate(pem)
+    this.#certificate = new X509Certificate(pem)
+    const { subjectAltName, validFromDate, validToDate, publicKey } = this.#certificate
     this.names = namesIn(subjectAltName ?? '')
     this.notBefore = validFromDate.getTime()
     this.notAfter = validToDate.getTime()
     this.keyType = publicKey.asymmetricKeyType!
+  }
+
+  /** Its subject as RFC 4514 writes it, such as `CN=shop.example`; empty for none. */
+  get subject(): string {
+    return distinguishedName(this.#certificate.subject)
+  }
+
+  get issuer(): string {
+    return distinguishedName(this.#certificate.issuer)
   }
 
   /** Whether it is good for a lower-case host name or address. */

@@ -2,6 +2,7 @@
 // issuer let into it.
 
 import type { X509Certificate } from 'node:crypto'
+import { distinguishedName, visible } from './distinguished-name.ts'
 
 /** Why a certificate is not accepted; `crl`: a revocation list that it needs is missing or out of date. */
 export type CertificateFault =
@@ -107,21 +108,6 @@ const faults: Readonly<Record<string, CertificateFault>> = {
   INVALID_CA: 'authority',
   PATH_LENGTH_EXCEEDED: 'authority',
   CERT_UNTRUSTED: 'authority',
-}
-
-/** Turns what Node writes of a name, a line for each of its parts from the country on, into the form of RFC 4514, which begins with the last. */
-function distinguishedName(lines: string | undefined): string {
-  if (lines === undefined || lines === '') return ''
-  // A plus within a value is escaped, so this one is between two.
-  const parts = lines.split('\n').map(line => line.replaceAll(' + ', '+'))
-  return visible(parts.reverse().join(','))
-}
-
-/** Writes each byte of UTF-8 that is no printable ASCII as RFC 4514 section 2.4 does. */
-function visible(text: string): string {
-  return text.replace(/[^\x20-\x7e]+/g, part =>
-    Buffer.from(part).toString('hex').toUpperCase().replace(/../g, '\\$&'),
-  )
 }
 
 /** Reads what Node writes of a subjectAltName, where a value with odd characters is in quotes, by kind. */

@@ -123,6 +123,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'edge/grpc',
     'errors/compose-grpc',
   ],
+  'tls/client-certificate': ['tls/distinguished-name'],
   'wire/ai-native': ['edge/ai/'],
   'wire/guards': ['edge/', 'http1/going-away', 'base/clock', 'base/turns/slices'],
   'wire/pipelining': ['edge/client/connection'],

@@ -3,6 +3,7 @@
 import { access } from './access.ts'
 import { admin } from './admin.ts'
 import { ai } from './ai.ts'
+import { certificates } from './certificates.ts'
 import { credentials } from './credentials.ts'
 import { dashboard } from './dashboard.ts'
 import { edge } from './edge.ts'
@@ -22,6 +23,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...access,
   ...admin,
   ...ai,
+  ...certificates,
   ...credentials,
   ...dashboard,
   ...edge,

@@ -172,13 +172,14 @@ test('a call that is past its deadline in mid stream ends with a status, and its
   const requestHeaders = [{ name: 'grpc-timeout', value: null }]
   const { client, seen, edge } = await start(t, {
     route: { rewrite: { path: null, requestHeaders, responseHeaders: [] } },
+    timeouts: { idle: 0 },
   })
   const { code, details } = await hang(client)
   assert.equal(code, status.DEADLINE_EXCEEDED)
   assert.match(details, /origin|server|site/i)
   await until(() => seen.cancelled === 1)
   await until(() => edge.accesses.length === 1)
-  assert.equal(edge.accesses[0]!.status, 200)
+  assert.deepEqual([edge.accesses[0]!.status, edge.accesses[0]!.cause], [200, 'GH_CALL_TIMEOUT'])
   assert.equal(edge.metrics.originStreams.value, 0)
 })
 

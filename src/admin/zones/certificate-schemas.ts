@@ -1,7 +1,7 @@
 // What the certificates of a zone look like in responses.
 
 import { holdingStates } from '../../certificates/holdings.ts'
-import { about, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { about, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
 
 export const certificate = open({
   host: text,
@@ -13,6 +13,9 @@ export const certificate = open({
     '`due`: to be renewed; `ordering`: an order is under way; `missing`: there is none yet; `failing`: the last order failed, and the certificate before is kept while it lasts; `unreadable`: its key is sealed with an unknown key.',
     oneOf(holdingStates),
   ),
+  subject: about('As RFC 4514 writes it, such as `CN=shop.example`; null where there is none.', orNull(text)),
+  issuer: orNull(text),
+  names: about('The hosts that it is good for.', listOf(text)),
   expires_on: orNull(time),
   issued_on: about('Of an automatic one.', orNull(time)),
   next_attempt_at: about(

@@ -1,6 +1,6 @@
 // How the certificate of a host stands, in one word and a few facts: what is due, and what an operator should know.
 
-import type { HostCertificate } from '../../store/acme.ts'
+import type { HostCertificate, IssuedCertificate } from '../../store/acme.ts'
 import { Certificate } from '../../tls/certificate.ts'
 
 /**
@@ -13,7 +13,9 @@ export type CertificateState = (typeof certificateStates)[number]
 export interface Standing {
   readonly host: string
   readonly state: CertificateState
-  /** Ms since the epoch; null where there is none. */
+  /** Null where there is none. */
+  readonly certificate: Certificate | null
+  /** Until when it is good, in ms since the epoch. */
   readonly notAfter: number | null
   readonly issuedAt: number | null
   readonly directory: string | null
@@ -48,6 +50,7 @@ export function standingOf(
     return {
       host,
       state: 'missing',
+      certificate: null,
       notAfter: null,
       issuedAt: null,
       directory: null,
@@ -58,6 +61,7 @@ export function standingOf(
     }
   const { record, key } = known
   const { issued, renewal, restUntil, failures, lastError } = record
+  const certificate = issued && certificateOf(issued)
   const due = isDue(record, directory, now)
   const planned = renewal?.at ?? 0
   const at = Math.max(due ? 0 : planned, restUntil ?? 0)
@@ -65,7 +69,8 @@ export function standingOf(
   return {
     host,
     state: stateOf(record, key, due),
-    notAfter: issued === null ? null : new Certificate(issued.chain).notAfter,
+    certificate,
+    notAfter: certificate?.notAfter ?? null,
     issuedAt: issued?.issuedAt ?? null,
     directory: issued?.directory ?? null,
     nextAt: at > now ? at : null,
@@ -82,3 +87,12 @@ function stateOf(record: HostCertificate, key: string | null, due: boolean): Cer
   if (record.issued === null) return 'missing'
   return due ? 'due' : 'valid'
 }
+
+/** Reads a certificate once: each look at the metrics asks for all of them. */
+function certificateOf(issued: IssuedCertificate): Certificate {
+  const known = certificates.get(issued) ?? new Certificate(issued.chain)
+  certificates.set(issued, known)
+  return known
+}
+
+const certificates = new WeakMap<IssuedCertificate, Certificate>()

@@ -88,8 +88,12 @@ function beginnings({ account: { id }, may }: Ask): Html | null {
 
 const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const
 
-function attentionPart(ask: Ask, { at, counts, items }: Attention): Html {
+/** Findings that the overview has room for: the most severe come first. */
+const mostFindings = 40
+
+function attentionPart(ask: Ask, { at, counts, items: found }: Attention): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const items = found.slice(0, mostFindings)
   const more = all - items.length
   return section(
     'attention',
@@ -108,14 +112,16 @@ function placeOf(ask: Ask, { kind, resource }: Finding): Html | null {
   if (kind === 'few_super_administrators' && ask.may('Members Write'))
     return html`<a href="${paths.newMember(ask.account.id)}">Invite somebody</a>`
   if (resource === null) return null
-  const path = pathOf(ask, resource)
+  const path = pathOf(ask, resource, kind)
   return path === null ? null : html`<a href="${path}">Open<span class="unseen"> ${resource.name}</span></a>`
 }
 
 function pathOf(
   { account: { id: account }, may }: Ask,
   { type, id }: NonNullable<Finding['resource']>,
+  kind: Finding['kind'],
 ): string | null {
+  if (kind.startsWith('certificate_')) return may('Zones Read') ? paths.zoneCertificates(account, id) : null
   switch (type) {
     case 'oauth_client':
       return may('OAuth Clients Read') ? paths.client(account, id) : null

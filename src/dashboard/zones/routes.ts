@@ -2,6 +2,7 @@
 
 import type { Route } from '../ask.ts'
 import { moveRule, showOrder, showRules } from './access-rules.ts'
+import { showCertificates } from './certificates.ts'
 import { explain, showExplain } from './explain.ts'
 import { showLimits } from './limits.ts'
 import { showZones } from './list.ts'
@@ -19,6 +20,7 @@ export const zoneRoutes: readonly Route[] = [
   { path: zone, permission: 'Zones Read', show: showZone },
   { path: `${zone}/limits`, permission: 'Zones Read', show: showLimits },
   { path: `${zone}/origins`, permission: 'Origins Read', show: showOrigins },
+  { path: `${zone}/certificates`, permission: 'Zones Read', show: showCertificates },
   { path: `${zone}/explain`, permission: 'Access Rules Read', show: showExplain, take: explain },
   { path: rules, permission: 'Access Rules Read', show: showRules },
   { path: `${rules}/new`, ...writing, show: showNewRule, take: createRule },

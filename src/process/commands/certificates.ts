@@ -1,7 +1,7 @@
 // `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
 
 import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
-import { type Holding, holdingsOf } from '../../certificates/holdings.ts'
+import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
 import type { AcmeConfig, Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import { acmeOwner } from '../../store/acme.ts'
@@ -29,7 +29,7 @@ export function list(input: Input): Promise<number> {
     )
     const hosts = [...new Set([...config.zones.flatMap(({ hosts }) => hosts), ...config.ai.hosts])]
     const holdings = holdingsOf(hosts, tls, standings, now)
-    print(input.json ? json(holdings.map(shown)) : columns([head, ...holdings.map(cells)]))
+    print(input.json ? json(holdings.map(viewHolding)) : columns([head, ...holdings.map(cells)]))
     return 0
   })
 }
@@ -79,20 +79,6 @@ const head = ['HOST', 'SOURCE', 'STATUS', 'EXPIRES', 'NEXT ORDER', 'LAST ERROR']
 
 function cells({ host, source, state, notAfter, nextAt, lastError }: Holding): string[] {
   return [host, source ?? '-', state, moment(notAfter), moment(nextAt), lastError?.message ?? '-']
-}
-
-function shown({ host, source, state, notAfter, issuedAt, nextAt, failures, lastError }: Holding) {
-  const at = (time: number | null) => (time === null ? null : moment(time))
-  return {
-    host,
-    source,
-    status: state,
-    expires_on: at(notAfter),
-    issued_on: at(issuedAt),
-    next_attempt_at: at(nextAt),
-    consecutive_failures: failures,
-    last_error: lastError && { at: moment(lastError.at), message: lastError.message },
-  }
 }
 
 function moment(time: number | null): string {

@@ -205,6 +205,7 @@ test('certificates whose renewal fails, or that end, need attention; those that 
     issuedAt: now,
     nextAt: now + day,
     failures: 0,
+    certificate: null,
     lastError: null,
   } as const
   const lastError = { at: now, message: 'unauthorized: no such page' }

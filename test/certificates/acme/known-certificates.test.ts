@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SecretKeys } from '../../../src/base/secret-keys.ts'
 import { acmeOwner } from '../../../src/store/acme.ts'
+import { KnownCertificates } from '../../../src/certificates/acme/known-certificates.ts'
+import { createLogger } from '../../../src/log/log.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { AcmeServer } from '../../help/acme-server.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
+import { hostCertificate } from '../../store/contract-specimens.ts'
 import { Machine } from './machine.ts'
 
 function copyIn(t: TestContext): string {
@@ -64,4 +67,17 @@ test('the copy follows each new certificate', async t => {
   await store.certificates.replace({ ...record, requestedAt: machine.clock.now() }, version)
   await until(() => chain() !== first)
   await until(() => readFileSync(copyPath, 'utf8').includes(JSON.stringify(chain())))
+})
+
+test('what is under way is not in the copy: other machines go on with it', async t => {
+  const [store, copyPath] = [await opened(t, 'sqlite::memory:'), copyIn(t)]
+  const record = hostCertificate()
+  await store.certificates.insert(record)
+  const log = createLogger('info', { write: () => {} })
+  const known = new KnownCertificates({ store, log, copyPath, secrets: new SecretKeys(Buffer.alloc(32, 7)) })
+  await known.open()
+  await known.close()
+  const [, json] = readFileSync(copyPath, 'utf8').split('\n')
+  const { certificates } = JSON.parse(json!)
+  assert.deepEqual(certificates, [{ ...record, order: null, lease: null }])
 })

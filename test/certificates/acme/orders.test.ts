@@ -102,6 +102,25 @@ test('an order that a machine has left is gone on with by another one, with the 
   assert.equal((await second.logged('certificate order started')).resumed, true)
 })
 
+test('an order that has expired since is given up for a new one', async t => {
+  const [server, store] = [await AcmeServer.start(t), await memory(t)]
+  const validating = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  server.beforeValidation = () => {
+    validating.resolve()
+    return held.promise
+  }
+  const first = await Machine.start(t, { server, store })
+  await validating.promise
+  await first.stop()
+  server.orders[0]!.status = 'invalid'
+  server.beforeValidation = async () => {}
+  const second = await Machine.start(t, { server, store })
+  await second.settled()
+  held.resolve()
+  assert.deepEqual([server.orders.length, second.results], [2, ['issued']])
+})
+
 test('a machine that is gone without a word is followed after a while, and cannot write any more', async t => {
   const [server, store] = [await AcmeServer.start(t), await memory(t)]
   const machine = await Machine.start(t, { server, store, hosts: [] })

@@ -84,6 +84,23 @@ export function furnishZone(given: Given, text: string): void {
       ],
     },
   ]
+  given.certificates = [
+    {
+      ...{ host: '*.main.test', source: 'file', state: 'valid' },
+      ...{ certificate: { subject: `CN=${text}`, issuer: text, names: [text, 'a', 'b', 'c', 'd', 'e'] } },
+      ...{ notAfter: then, issuedAt: null, nextAt: null, failures: 0, lastError: null },
+    },
+    {
+      ...{ host: text, source: 'acme', state: 'failing', certificate: null },
+      ...{
+        notAfter: null,
+        issuedAt: null,
+        nextAt: then,
+        failures: 2,
+        lastError: { at: then, message: text },
+      },
+    },
+  ]
   given.near = [
     [
       {
@@ -93,6 +110,8 @@ export function furnishZone(given: Given, text: string): void {
     ],
   ]
 }
+
+const then = Date.UTC(2026, 0, 1)
 
 function limitOf(name: string, text: string): RateLimitConfig {
   return {

@@ -58,6 +58,30 @@ test('origins are shown with what there is to know of each', async t => {
   assert.match((await get(`${base}/zones/main/origins`)).text, /No origins/)
 })
 
+test('certificates are shown with what they are good for, and why the next one is missing', async t => {
+  const { base, get, given } = await openDashboard(t)
+  furnishZone(given, 'shop')
+  const { text } = await get(`${base}/zones/main/certificates`)
+  for (const words of [
+    '*.main.test from a file valid CN=shop for shop, a, b, c and 2 more issued by shop 1 Jan 2026, 00:00 UTC',
+    'shop automatic failing shop 1 Jan 2026, 00:00 UTC, 2 times in a row none - next order: 1 Jan 2026, 00:00 UTC',
+  ])
+    assert.ok(text.includes(words), `${words}: ${text}`)
+  const [file, failing] = given.certificates
+  given.certificates = [
+    { ...failing!, host: 'a.test', state: 'ordering', nextAt: null, lastError: null },
+    { ...failing!, host: 'b.test', source: null, state: 'missing', lastError: null },
+    ...Array.from({ length: 30 }, (_, i) => ({ ...file!, host: `${i}.test` })),
+  ]
+  const many = await get(`${base}/zones/main/certificates`)
+  assert.match(
+    many.text,
+    /a\.test automatic ordering none - next order: under way b\.test not served over https missing none -/,
+  )
+  assert.match(many.text, /1 to 20 of 32/)
+  assert.match((await get(`${base}/zones/main/certificates?page=2`)).text, /29\.test from a file/)
+})
+
 test('limits are shown with who is near them', async t => {
   const { base, get, given } = await openDashboard(t)
   assert.match((await get(`${base}/zones/main/limits`)).text, /No limits/)
@@ -82,7 +106,7 @@ test('a zone of another account is not there, whatever the person may see elsewh
   await kept.members.insert({ ...member!, id: 'f'.repeat(32), account })
   const visitor = await signIn(person)
   assert.equal((await visitor.get(`/dashboard/${other}/zones/theirs`)).status, 200)
-  for (const page of ['', '/limits', '/origins']) {
+  for (const page of ['', '/limits', '/origins', '/certificates']) {
     assert.equal((await visitor.get(`${base}/zones/theirs${page}`)).status, 404, page)
     assert.equal((await get(`${base}/zones/theirs${page}`)).status, 404, page)
     assert.equal((await get(`${base}/zones/none${page}`)).status, 404, page)
@@ -92,7 +116,7 @@ test('a zone of another account is not there, whatever the person may see elsewh
 test('nothing that others have chosen becomes markup', async t => {
   const { base, get, given } = await openDashboard(t)
   furnishZone(given, hostile)
-  for (const page of ['', '/main', '/main/limits', '/main/origins']) {
+  for (const page of ['', '/main', '/main/limits', '/main/origins', '/main/certificates']) {
     const { status, body, text } = await get(`${base}/zones${page}`)
     assert.equal(status, 200)
     assert.ok(!body.includes('<img src=x'), page)

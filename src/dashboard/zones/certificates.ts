@@ -1,0 +1,83 @@
+// The certificates of the hosts of a zone: what each has, until when, and how its renewal goes.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import { badge, cutPage, pager, table } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+
+interface Holding {
+  readonly host: string
+  readonly source: 'file' | 'acme' | null
+  readonly status: keyof typeof kinds
+  readonly subject: string | null
+  readonly issuer: string | null
+  readonly names: readonly string[]
+  readonly expires_on: string | null
+  readonly next_attempt_at: string | null
+  readonly consecutive_failures: number
+  readonly last_error: { readonly at: string; readonly message: string } | null
+}
+
+export const showCertificates = inZone(async (ask, zone) => {
+  const found = await ask.api.get<Holding[]>(zoneOf(ask, 'certificates'))
+  if (!found.ok) return found
+  const { shown, info } = cutPage(found.result, ask.query)
+  return {
+    title: 'Certificates',
+    crumbs: crumbsOf(ask, zone),
+    isWide: true,
+    content: html`${tabsOf(ask, zone)}<div id="certificates" data-live="15">${table('Certificates of the hosts', columns, shown)}${pager(ask.path, ask.query, info)}</div>
+<p class="aside">Certificates in files are read again when they change. To have an automatic one ordered now, use <code>gatehouse certificates renew HOST</code>.</p>`,
+  }
+})
+
+const kinds = {
+  valid: 'good',
+  due: '',
+  ordering: '',
+  missing: 'bad',
+  failing: 'bad',
+  unreadable: 'bad',
+  expired: 'bad',
+} as const
+
+const sources = { file: 'from a file', acme: 'automatic' } as const
+
+/** The most names of a certificate that are shown. */
+const mostNames = 4
+
+const columns = [
+  {
+    title: 'Host',
+    isName: true,
+    cell: ({ host, source }: Holding) =>
+      html`<div><code class="long">${host}</code><p class="hint">${source === null ? 'not served over https' : sources[source]}</p></div>`,
+  },
+  { title: 'State', cell: statePart },
+  { title: 'Certificate', cell: certificatePart },
+  {
+    title: 'Expires',
+    cell: (holding: Holding) => html`<div>${time(holding.expires_on, '-')}${nextOrder(holding)}</div>`,
+  },
+]
+
+function statePart({ status, last_error: error, consecutive_failures: failures }: Holding): Html {
+  return html`<div class="long">${badge(status, kinds[status])}${
+    error !== null &&
+    html`<p>${told(error.message)}</p><p class="hint">${time(error.at)}${failures > 1 && `, ${failures} times in a row`}</p>`
+  }</div>`
+}
+
+function certificatePart({ subject, issuer, names }: Holding): Html {
+  if (issuer === null) return html`none`
+  const shown = names.slice(0, mostNames).join(', ')
+  const more = names.length - mostNames
+  return html`<div class="long">${subject === '' ? 'No subject' : told(subject!)}<p class="hint">for ${shown}${more > 0 && ` and ${more} more`}</p><p class="hint">issued by ${issuer}</p></div>`
+}
+
+function nextOrder({ source, status, next_attempt_at: at }: Holding): Html | null {
+  if (source !== 'acme') return null
+  const when = at !== null ? time(at) : status === 'ordering' ? 'under way' : 'as soon as possible'
+  return html`<p class="hint">next order: ${when}</p>`
+}
