@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
@@ -11,6 +11,7 @@ import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
 import { main, writeConfig } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
+import { quickFolder } from '../help/quick-folder.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
@@ -68,14 +69,20 @@ function end(pid: number): void {
   }
 }
 
+/** Returns what, in NODE_OPTIONS, has processes start once there is no such file. */
+function waitingAt(file: string): string {
+  const code = `import{existsSync}from'node:fs';while(existsSync('${file}'))await(new(Promise)(resolve=>setTimeout(resolve,20)))`
+  return `--import=data:text/javascript,${code}`
+}
+
 /** Starts a gateway of this configuration before a site that says `hello`. */
-async function start(t: TestContext, workers: number, program = main) {
+async function start(t: TestContext, workers: number, program = main, more: NodeJS.ProcessEnv = {}) {
   const origin = await startSite(t, (_, response) => response.end('hello'))
   const [edge, admin] = await Promise.all([freePort(), freePort()])
-  const more = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
-  const file = writeConfig(t, siteConfig(origin, more))
+  const settings = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
+  const file = writeConfig(t, siteConfig(origin, settings))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
-  const gateway = new Dynasty(t, [program, 'start', '--config', file], env)
+  const gateway = new Dynasty(t, [program, 'start', '--config', file], { ...env, ...more })
   await gateway.logged('ready')
   return { gateway, file, env, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
 }
@@ -102,7 +109,8 @@ for (const workers of [0, 2])
   })
 
 test('where the new gateway cannot start, the one that runs goes on and says why, and is replaced by one that can', async t => {
-  const { gateway, file, env, edge, admin } = await start(t, 0)
+  const gate = join(quickFolder(t, 'upgrade'), 'closed')
+  const { gateway, file, env, edge, admin } = await start(t, 0, main, { NODE_OPTIONS: waitingAt(gate) })
   const yaml = readFileSync(file, 'utf8')
   const attempts = [
     ['pool: site', 'pool: nobody', /pool must be the name of a pool/],
@@ -123,11 +131,14 @@ test('where the new gateway cannot start, the one that runs goes on and says why
   assert.equal(await (await fetch(edge)).text(), 'hello')
   assert.equal((await fetch(`${admin}/readyz`)).status, 200)
   writeFileSync(file, yaml)
+  // However fast the new one starts, it is not there yet.
+  writeFileSync(gate, '')
   process.kill(gateway.pid, 'SIGUSR2')
   await gateway.logged('upgrade started', attempts.length + 1)
   // Whoever has the note of the data folder finds this gateway still.
   const { code, stderr } = await gatehouse(['upgrade', '--config', file], env)
   assert.deepEqual([code, stderr], [1, 'gatehouse: an upgrade is under way\n'])
+  rmSync(gate)
   const { next } = await gateway.logged('upgraded: the new gateway serves')
   assert.equal((await gateway.logged('ready', 2)).pid, next)
   assert.equal(await gateway.exited, 0)
