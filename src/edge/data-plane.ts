@@ -13,6 +13,7 @@ import { Limiter } from '../limits/limiter.ts'
 import type { Explained, RequestInQuestion } from '../zones/explanation.ts'
 import type { Tally } from '../store/tally.ts'
 import { TallyBook } from '../tallies/tally-book.ts'
+import type { SpanSink } from '../telemetry/span.ts'
 import { Clients } from './accept/clients.ts'
 import { type ListenOptions, Listeners } from './accept/listeners.ts'
 import { rehearse } from './explain/rehearsal.ts'
@@ -35,6 +36,8 @@ interface DataPlaneOptions {
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  /** Takes the spans of sampled requests; nobody does where there is none. */
+  readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
   /** Address lists and geography; none where no rule names any. */
@@ -59,6 +62,7 @@ export class DataPlane implements Plane {
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  readonly spans: SpanSink | null
   readonly ai: AiServices | null
   readonly sidePort: Plane['sidePort']
   readonly documentation: string
@@ -93,6 +97,7 @@ export class DataPlane implements Plane {
     this.metrics = options.metrics
     this.accessLog = options.accessLog
     this.log = options.log
+    this.spans = options.spans ?? null
     this.ai = options.ai ?? null
     this.sidePort = options.sidePort ? withVouch(options.sidePort) : null
     this.documentation = options.documentation

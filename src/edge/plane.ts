@@ -10,6 +10,7 @@ import type { GatewayDirectory } from '../ai/gateways.ts'
 import type { Counting } from '../limits/limiter.ts'
 import type { LogQueue } from '../ai-logs/queue.ts'
 import type { TallyBook } from '../tallies/tally-book.ts'
+import type { SpanSink } from '../telemetry/span.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -45,6 +46,8 @@ export interface Plane {
   noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
+  /** Takes the spans of sampled requests; null where nobody does. */
+  readonly spans: SpanSink | null
   /** Null where no configuration has AI routes. */
   readonly ai: AiServices | null
   /** Null where no database of countries and networks is configured. */

@@ -15,6 +15,7 @@ import type { Dial } from './origin/dial.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
 import { noteError } from './note-error.ts'
 import { forgetBody } from './client/gather-body.ts'
+import { tellSpans } from './trace/request-spans.ts'
 
 /** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
 export function record(x: Exchange): void {
@@ -40,6 +41,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) forgetBody(x, x.ai)
+  if (x.trace !== null && x.trace.recording !== null) tellSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return

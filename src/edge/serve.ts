@@ -15,6 +15,7 @@ import { meterGateway } from './meter/gateway.ts'
 import { plan } from './plan.ts'
 import { preview } from './preview.ts'
 import { secure } from './secure.ts'
+import { isRecorded, noting } from './trace/noting.ts'
 
 /**
  * The life of a request. The order of these steps is stated nowhere else. A step that may have to wait ends its line, so that the next line continues behind it;
@@ -28,16 +29,33 @@ const story: readonly Step[] = [
   x => forward(x),
 ]
 
+/** The same steps one by one, each noted, for requests whose spans are recorded. */
+const recordedStory: readonly Step[] = noting({
+  examine,
+  locate,
+  secure,
+  admit,
+  meter,
+  preview,
+  describe,
+  authenticate,
+  bound,
+  meterGateway,
+  openLog,
+  plan,
+  forward,
+})
+
 /** Runs the steps from the first one, as far as the request gets. */
 export function serve(x: Exchange): void {
-  goOn(x, null, 0)
+  goOn(x, null, x.plane.spans !== null && isRecorded(x) ? recordedStory : story, 0)
 }
 
 /** Continues from a verdict with the lines from `next` on, unless it ends the request. */
-function goOn(x: Exchange, verdict: ReturnType<Step>, next: number): void {
+function goOn(x: Exchange, verdict: ReturnType<Step>, lines: readonly Step[], next: number): void {
   try {
-    while (verdict === null && next < story.length) verdict = story[next++]!(x)
-    if (verdict instanceof Promise) wait(x, verdict, next)
+    while (verdict === null && next < lines.length) verdict = lines[next++]!(x)
+    if (verdict instanceof Promise) wait(x, verdict, lines, next)
     else if (verdict !== null && verdict !== 'answered') answer(x, verdict)
   } catch (bug) {
     answerBug(x, bug)
@@ -45,10 +63,10 @@ function goOn(x: Exchange, verdict: ReturnType<Step>, next: number): void {
 }
 
 /** Continues with the next line once the verdict of the waiting one is there, unless the client has left. */
-function wait(x: Exchange, verdict: Promise<Awaited<Verdict>>, next: number): void {
+function wait(x: Exchange, verdict: Promise<Awaited<Verdict>>, lines: readonly Step[], next: number): void {
   verdict.then(
     settled => {
-      if (x.stage === 'none') goOn(x, settled, next)
+      if (x.stage === 'none') goOn(x, settled, lines, next)
     },
     bug => answerBug(x, bug),
   )

@@ -122,6 +122,8 @@ export class EdgeMetrics {
   readonly originQueue = new Tally()
   readonly originLookups = tallies(['found', 'failed'])
   readonly originChecks = tallies(['good', 'bad'])
+  /** Spans of sampled requests, by what became of them. */
+  readonly spans = tallies(['exported', 'queue_full', 'export_failed'])
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
   readonly ai = new AiMetrics()

@@ -30,6 +30,12 @@ export class Metrics extends Counts {
     return snapshot
   }
 
+  /** Reads the numbers of this process and of the others, added up. */
+  async collect(others: readonly Snapshot[] = []): Promise<Snapshot> {
+    const own = await this.snapshot()
+    return others.length === 0 ? own : AggregatorRegistry.aggregate([own, ...others]).getMetricsAsJSON()
+  }
+
   /** Writes the numbers of this process and of the others, added up, in the text format of Prometheus (version 0.0.4). */
   async expose(others: readonly Snapshot[] = []): Promise<string> {
     const registry =

@@ -72,6 +72,16 @@ describe('config/gatehouse.yaml', () => {
     deepEqual(acme?.binding?.id, 'kid-1')
   })
 
+  test('shows in its comments what a collector gets by default', () => {
+    const { telemetry } = proven(uncommented, { ORIGIN: 'https://origin.example' })
+    const { telemetry: defaults } = proven(
+      "telemetry: { otlp: { url: 'http://127.0.0.1:4318' } }\nzones: [{ hosts: [a.example], routes: [{ path: /, pool: a }] }]\npools: { a: { origins: ['http://127.0.0.1:9000'] } }",
+      {},
+    )
+    deepEqual({ ...telemetry, otlp: { ...telemetry.otlp, ca: null, headers: [], attributes: [] } }, defaults)
+    deepEqual(proven(shipped, {}).telemetry, { trace: null, otlp: null })
+  })
+
   test('shows in its comments rules, limits and checks that work as they stand', () => {
     const { access, rateLimits, errors, lists, geo, zones } = proven(uncommented, {
       ORIGIN: 'https://origin.example',
@@ -242,6 +252,7 @@ function withoutExamples({
   geo,
   zones,
   ai,
+  telemetry: ___,
   ...rest
 }: Config) {
   return {

@@ -17,6 +17,7 @@ import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { apiOf } from '../../src/oauth-grants/resource.ts'
+import type { SpanSink } from '../../src/telemetry/span.ts'
 import { newTokenKey } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from './edge.ts'
@@ -26,6 +27,7 @@ export interface AiSettings extends Omit<EdgeSettings, 'ai'> {
   readonly gateway?: Partial<Gateway>
   readonly ai?: Partial<AiConfig>
   readonly clock?: Clock
+  readonly spans?: SpanSink
   /** Another store than the one in memory. */
   readonly storeUrl?: string
   /** One that is open, and closed by its owner, with an account. */
@@ -99,7 +101,7 @@ export async function startAi(
   providers: Readonly<Record<string, string | Partial<ProviderConfig>>>,
   settings: AiSettings = {},
 ): Promise<AiEdge> {
-  const { commandTimeout = 1_000, grace = 600_000, storeUrl = 'sqlite::memory:', clock } = settings
+  const { commandTimeout = 1_000, grace = 600_000, storeUrl = 'sqlite::memory:', clock, spans } = settings
   const { given } = settings
   const store = given?.store ?? (await openStore(storeUrl, { commandTimeout }))
   const metrics = new EdgeMetrics()
@@ -121,7 +123,12 @@ export async function startAi(
       providers: Object.entries(providers).map(providerOf),
     },
   })
-  const edge = new Edge(t, config, { metrics, ai: { tokens, gateways, logs, issuer }, ...time })
+  const edge = new Edge(t, config, {
+    metrics,
+    ai: { tokens, gateways, logs, issuer },
+    ...time,
+    ...(spans && { spans }),
+  })
   await listenAt(t, edge)
   t.after(async () => {
     await logs.close()

@@ -31,6 +31,7 @@ import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
 import type { Tally } from '../../src/store/tally.ts'
+import type { SpanSink } from '../../src/telemetry/span.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { HaltingClock } from './clock.ts'
 import { forbidMisuse } from './misuse.ts'
@@ -105,7 +106,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     client: { ...usualClient, ...settings.client },
     http2: { enabled: true, maxConcurrentStreams: 128, penalty: 1_000 },
     log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
-    telemetry: { trace: null, ...settings.telemetry },
+    telemetry: { trace: null, otlp: null, ...settings.telemetry },
     shutdown: { grace: 30_000, webSocketClose: 5_000 },
     store: {
       url: 'sqlite::memory:',
@@ -234,6 +235,7 @@ export interface EdgeParts {
   readonly zones?: ZoneDirectory
   readonly limiter?: Limiter
   readonly lookup?: NameLookup
+  readonly spans?: SpanSink
 }
 
 export class Edge {

@@ -15,6 +15,7 @@ const ranks: Readonly<Record<string, number>> = {
   config: 3,
   errors: 4,
   store: 5,
+  telemetry: 5,
   permissions: 6,
   tallies: 6,
   zones: 7,

@@ -61,13 +61,13 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/serve'],
     changes: [
       {
-        text: "if (x.stage === 'none') goOn(x, settled, next)",
-        becomes: 'goOn(x, settled, next)',
+        text: "if (x.stage === 'none') goOn(x, settled, lines, next)",
+        becomes: 'goOn(x, settled, lines, next)',
         breaks: 'a request goes to its origin although its client left while the limits were asked',
       },
       {
-        text: "if (x.stage === 'none') goOn(x, settled, next)",
-        becomes: "if (x.stage === 'none') goOn(x, null, next)",
+        text: "if (x.stage === 'none') goOn(x, settled, lines, next)",
+        becomes: "if (x.stage === 'none') goOn(x, null, lines, next)",
         breaks: 'a request that is refused after a wait goes on',
       },
       {

@@ -76,7 +76,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       penalty: settings.http2.penalty,
     },
     log: { level: log.level, access: log.access, sample: log.sample },
-    telemetry: resolveTelemetry(settings.telemetry),
+    telemetry: resolveTelemetry(settings.telemetry, findings),
     shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
     store: resolveStore(settings, findings),
     secrets: resolveSecrets(settings.secrets),

@@ -1,19 +1,79 @@
 // The settings of what others get to know of requests.
 
-import type { TelemetryConfig } from '../telemetry-config.ts'
-import { fraction, oneOf, truth } from './rules.ts'
-import { group, optional, scalar, type Values } from './shape.ts'
+import type { Findings } from '../file/mistake.ts'
+import type { OtlpConfig, TelemetryConfig } from '../telemetry-config.ts'
+import { providerUrl } from './ai-rules.ts'
+import {
+  certificates,
+  duration,
+  fraction,
+  headerName,
+  lineOfText,
+  matching,
+  oneOf,
+  truth,
+  whole,
+} from './rules.ts'
+import { dictionary, group, mapping, optional, placed, scalar, unwritten, type Value } from './shape.ts'
 
-const fields = {
-  trace_context: optional(scalar(truth), false),
+const second = 1000
+const hour = 3_600 * second
+
+const headerValue = matching(/^[ -~]{0,4096}$/, 'must be up to 4096 visible ASCII characters')
+const attributeName = matching(
+  /^[a-z][a-z0-9_.]{0,127}$/,
+  'must be the name of an attribute: lower-case letters, digits, dots and underscores',
+)
+
+// Unprinted, since a credential may have been written in place of a mapping.
+const otlp = mapping(
+  {
+    url: optional(scalar(providerUrl, { unprinted: true }), null),
+    headers: optional(
+      dictionary(headerName, scalar(headerValue, { unprinted: true })),
+      new Map<string, never>(),
+    ),
+    ca: optional(scalar(certificates, { unprinted: true }), null),
+    traces: optional(scalar(truth), true),
+    metrics: optional(scalar(truth), true),
+    interval: optional(scalar(duration(second, hour)), 60 * second),
+    timeout: optional(scalar(duration(100, 60 * second)), 10 * second),
+    queue: optional(scalar(whole(1, 100_000)), 2_048),
+    service: optional(scalar(lineOfText(255)), 'gatehouse'),
+    attributes: optional(dictionary(attributeName, scalar(lineOfText(1_024))), new Map<string, never>()),
+  },
+  { unprinted: true },
+)
+
+const shape = {
+  trace_context: optional(placed(scalar(truth)), unwritten<boolean | null>('telemetry.trace_context', null)), // null: on where traces are sent
   continue: optional(scalar(oneOf('all', 'trusted_proxies')), 'all' as const),
   sample: optional(scalar(fraction), 0.01),
+  otlp: optional(otlp, null),
 }
 
-export const telemetry = group(fields)
+export const telemetry = group(shape)
 
-/** Returns what is told of requests. */
-export function resolveTelemetry(settings: Values<typeof fields>): TelemetryConfig {
+/** Returns what is told of requests; notes where traces are to be sent of which there are none. */
+export function resolveTelemetry(
+  settings: Value<(typeof telemetry)['shape']>,
+  findings: Findings,
+): TelemetryConfig {
   const { trace_context: isTraced, continue: continues, sample } = settings
-  return { trace: isTraced ? { continues, sample } : null }
+  const otlp = resolveOtlp(settings.otlp)
+  const sendsTraces = otlp?.traces === true
+  if (sendsTraces && isTraced.value === false)
+    findings.flaw(isTraced, 'must be on for otlp to send traces: set it to on, or otlp.traces to off')
+  return { trace: (isTraced.value ?? sendsTraces) ? { continues, sample } : null, otlp }
+}
+
+function resolveOtlp(settings: Value<typeof otlp> | null): OtlpConfig | null {
+  if (settings === null || settings.url === null) return null
+  const { url, headers, attributes, ...rest } = settings
+  return { ...rest, url, headers: written(headers), attributes: written(attributes) }
+}
+
+/** Lists what is written of a mapping; values with mistakes are left out. */
+function written(values: ReadonlyMap<string, string | null>): (readonly [string, string])[] {
+  return [...values].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
 }

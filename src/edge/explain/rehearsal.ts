@@ -148,6 +148,7 @@ function planeOf(
     noteShortage: () => {},
     accessLog: null,
     log: silent,
+    spans: null,
     ai: ai && {
       tokens: ai.tokens.countingIn(unread.ai),
       gateways: ai.gateways,

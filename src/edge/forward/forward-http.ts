@@ -1,6 +1,6 @@
 // Step 12: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
-import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
+import { type Failure, fault, type OriginFault, originFailure } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
@@ -170,6 +170,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const x = this.#x
     const { health } = x.member!
     this.endUpload()
+    this.#noteFailed(phase, failure)
     if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)
     else health.released(x)
     const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
@@ -179,6 +180,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   lostIdle(phase: Phase, failure: Failure, isRepeatable: boolean): void {
     this.endUpload()
+    this.#noteFailed(phase, failure)
     if (isRepeatable && !this.#hasAskedAgain) {
       this.#hasAskedAgain = true
       return this.#retry(true)
@@ -205,6 +207,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const another = anotherMember(x, (this.#tried ??= []))
     if (another === null) return false
     this.#letGo()
+    this.#notePassedOver(status)
     this.#ask(another)
     return true
   }
@@ -234,6 +237,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     if (verdict === null) return false
     x.member!.health.succeeded()
     this.#letGo()
+    this.#notePassedOver(head.status)
     if (verdict === 'another') {
       this.#hasAskedAgain = false
       this.#retry(false)
@@ -258,6 +262,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     }
     if (request.method !== x.outgoing.method) this.#body = null
     this.#hasAskedAgain = false
+    this.#notePassedOver(head.status)
     x.awaitedAt = 0
     x.outgoing = request
     this.#redirectBody = new RedirectBody(x, this, this.#attempt!.takeLease())
@@ -270,6 +275,18 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const x = this.#x
     this.#totalDeadline = deadlineIn(x, this.timeouts.total)
     if (isGrpc(x.head)) this.#callDeadline = x.startedAt + callTimeout(x.head)
+  }
+
+  /** For the spans of the request, where it has any. */
+  #noteFailed(phase: Phase, failure: Failure): void {
+    const { trace, origin, plane } = this.#x
+    trace?.recording?.failed(origin!.config.url, plane.clock.monotonic(), originFailure(phase, failure))
+  }
+
+  /** The same for a response that the client does not get. */
+  #notePassedOver(status: number): void {
+    const { trace, plane } = this.#x
+    trace?.recording?.passedOver(status, plane.clock.monotonic())
   }
 
   #letGo(): void {

@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts'
 import { isOfTrace, Trace } from './trace.ts'
 
 /** Returns the trace of a request, which is made when it is first asked for; the zone or gateway must trace. */
-function traceOf(x: Exchange, settings: TraceConfig): Trace {
+export function traceOf(x: Exchange, settings: TraceConfig): Trace {
   return (x.trace ??= new Trace(x.head, settings, settings.continues === 'all' || x.client.isTrusted))
 }
 
@@ -21,9 +21,12 @@ export function tracedLines(x: Exchange, settings: TraceConfig): string {
 
 /** Writes the place of a request to an origin in its trace. */
 export function traceLines(x: Exchange, settings: TraceConfig): string {
-  const { traceId, spanId, flags, state } = traceOf(x, settings)
+  const { traceId, spanId, flags, state, recording } = traceOf(x, settings)
   const stateLine = state === '' ? '' : `tracestate: ${state}\r\n`
-  return `traceparent: ${traceParentText({ traceId, parentId: spanId, flags })}\r\n${stateLine}`
+  // Origins are children of the attempt, where that is a span.
+  const parentId =
+    recording === null ? spanId : recording.begin(x.origin!.config.url, x.plane.clock.monotonic())
+  return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine}`
 }
 
 function untraced(head: FieldLines): FieldLines {

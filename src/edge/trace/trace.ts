@@ -5,6 +5,7 @@ import { type FieldId, field } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { parseTraceParent, parseTraceState, traceFlag } from '../../http1/trace-context.ts'
 import type { TraceConfig } from '../../config/telemetry-config.ts'
+import type { Recording } from './recording.ts'
 
 /** The place of one request in its trace. */
 export class Trace {
@@ -16,6 +17,8 @@ export class Trace {
   readonly flags: number
   /** The members of `tracestate`, joined; empty for none. */
   readonly state: string
+  /** What is noted for the spans of the request; null where none are sent. */
+  recording: Recording | null = null
 
   constructor(head: RequestHead, settings: TraceConfig, mayContinue: boolean) {
     const value = mayContinue ? onlyValue(head, field.traceparent) : null

@@ -111,6 +111,12 @@ export const processFamilies: readonly Family[] = [
     read: ({ droppedLogLines }) => [sample(droppedLogLines)],
   },
   {
+    type: 'counter',
+    name: 'gatehouse_telemetry_spans_total',
+    help: 'Spans of sampled requests, by result: exported, or dropped since the queue was full or the export failed.',
+    read: ({ edge }) => byName(edge.spans, result => ({ result })),
+  },
+  {
     type: 'gauge',
     name: 'gatehouse_build_info',
     help: 'Always 1; the labels identify the build.',

@@ -28,7 +28,9 @@ import { CertificateWatch } from './certificate-watch.ts'
 import { ClientTrustWatch } from './client-trust-watch.ts'
 import { type Inheritance, socketsFor } from './inheritance.ts'
 import { assertFree, isInUse, listenFailure, noneToReplace } from './listen-failure.ts'
+import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
+import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import type { Management } from './management.ts'
 import { pagesUrl } from './pages-url.ts'
 import { Presence } from './presence.ts'
@@ -128,6 +130,7 @@ export class Gateway {
   #faces: Faces | null = null
   #automatic: AutomaticCertificates | null = null
   #plane: ManagedPlane | null = null
+  #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
   #admin: Endpoint
 
@@ -377,6 +380,12 @@ export class Gateway {
     return (await grants?.catch(() => null)) ?? null
   }
 
+  /** Reads the numbers of all processes, added up. */
+  async #collect(): Promise<Snapshot> {
+    this.#metrics.oauthGrants = await this.#countGrants()
+    return this.#metrics.collect(await this.#plane?.snapshots())
+  }
+
   get #storeSigns(): StoreSigns | null {
     return this.#services?.store ?? null
   }
@@ -547,6 +556,7 @@ export class Gateway {
         this.#edge = await this.#plane.listen(sockets)
         this.#automatic!.start()
         this.#requests.start()
+        this.#metricExport = await openMetricExport(this.#config, this.#log, () => this.#collect())
         this.#checker.ownEndpoints = this.#edge
         this.#checker.watch(checkedOrigins(this.#config))
         if (this.#isToSucceed) await this.#succeed()
@@ -558,6 +568,7 @@ export class Gateway {
         this.#requests.close()
         await this.#tickets?.close()
         await this.#plane?.drain(this.#config.shutdown.grace)
+        await this.#metricExport?.close(lastExport)
       },
     }
   }

@@ -23,6 +23,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   people: config => config.people,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
+  'telemetry.otlp': config => config.telemetry.otlp,
 }
 
 /** Applies what was loaded; never rejects, since an invalid configuration changes nothing. */

@@ -10,6 +10,7 @@ import { type AutomaticTls, nothingAutomatic } from '../../certificates/automati
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { SidePort } from '../../edge/plane.ts'
+import type { SpanExporter } from '../../telemetry/span-exporter.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
@@ -17,6 +18,7 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { AccessFiles } from './access-files.ts'
 import { listenFailure } from '../gateway/listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
+import { lastExport, openSpans } from './telemetry.ts'
 import type { Services } from '../gateway/services.ts'
 
 interface LocalPlaneParts {
@@ -46,6 +48,7 @@ export class LocalPlane implements ManagedPlane {
   /** Check results from before there was a data plane to receive them. */
   #checks: readonly KeyedCheckResult[] = []
   #ticketKeys: TicketKeySet | null = null
+  #spans: SpanExporter | null = null
 
   constructor(config: Config, parts: LocalPlaneParts) {
     this.#config = config
@@ -65,6 +68,7 @@ export class LocalPlane implements ManagedPlane {
   async listen(sockets: readonly ListeningSocket[] = [], slot = 0): Promise<readonly Listener[]> {
     const { reusePort, services } = this.#parts
     await this.#files.prepare(this.#config, this.#config)
+    this.#spans = await openSpans(this.#config, this.#parts)
     this.#plane = this.#build()
     this.#plane.takeChecks(this.#checks)
     if (this.#ticketKeys !== null) this.#plane.takeTicketKeys(this.#ticketKeys)
@@ -105,6 +109,7 @@ export class LocalPlane implements ManagedPlane {
   async drain(grace: number): Promise<void> {
     this.#isUp = false
     await this.#plane?.drain(grace)
+    await this.#spans?.close(lastExport)
     this.#release()
   }
 
@@ -116,6 +121,7 @@ export class LocalPlane implements ManagedPlane {
     this.#isUp = false
     this.#release()
     this.#plane?.destroy()
+    void this.#spans?.close(0)
   }
 
   takeChecks(results: readonly KeyedCheckResult[]): void {
@@ -163,6 +169,7 @@ export class LocalPlane implements ManagedPlane {
       metrics: metrics.edge,
       accessLog: this.#accessLog,
       log,
+      spans: this.#spans,
       ai: services,
       sidePort,
       access: this.#files,

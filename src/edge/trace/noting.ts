@@ -1,0 +1,26 @@
+// The steps of a request whose spans are recorded: each is noted before it decides.
+
+import type { Exchange, Step } from '../exchange.ts'
+import { Recording } from './recording.ts'
+import { traceOf } from './trace-lines.ts'
+
+/** Whether spans are sent of the request; then what is noted for them begins. */
+export function isRecorded(x: Exchange): boolean {
+  const settings = x.snapshot.trace
+  if (settings === null) return false
+  const trace = traceOf(x, settings)
+  if (!trace.isSampled) return false
+  trace.recording = new Recording()
+  return true
+}
+
+/** Returns the steps in their order, each of which notes itself; the last one, that the request was let through. */
+export function noting(steps: Readonly<Record<string, Step>>): readonly Step[] {
+  const named = Object.entries(steps)
+  return named.map(([name, decide], i) => x => {
+    const recording = x.trace!.recording!
+    recording.step = name
+    if (i === named.length - 1) recording.admittedAt = x.plane.clock.monotonic()
+    return decide(x)
+  })
+}

@@ -1,0 +1,64 @@
+// What a process sends to a collector of OpenTelemetry. The code for it is loaded only where one is configured.
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { systemClock } from '../../base/clock.ts'
+import type { Config } from '../../config/config.ts'
+import type { OtlpConfig } from '../../config/telemetry-config.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
+import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
+import type { SpanExporter } from '../../telemetry/span-exporter.ts'
+import { version } from '../version.ts'
+
+/** Ms that a process which ends waits for the collector. */
+export const lastExport = 2_000
+
+/** Returns where the spans of this process go; null where they go nowhere. */
+export async function openSpans(
+  { telemetry: { otlp } }: Config,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
+): Promise<SpanExporter | null> {
+  if (otlp === null || !otlp.traces) return null
+  const { SpanExporter } = await import('../../telemetry/span-exporter.ts')
+  const collector = await openCollector(otlp, log)
+  return new SpanExporter({
+    collector,
+    sender: senderOf(otlp),
+    counts: metrics.edge.spans,
+    queue: otlp.queue,
+  })
+}
+
+/** Sends the metrics of the gateway from now on; null where nobody gets them. */
+export async function openMetricExport(
+  { telemetry: { otlp } }: Config,
+  log: Logger,
+  read: () => Promise<Snapshot>,
+): Promise<MetricExporter | null> {
+  if (otlp === null || !otlp.metrics) return null
+  const { MetricExporter } = await import('../../telemetry/metric-exporter.ts')
+  const collector = await openCollector(otlp, log)
+  const { interval } = otlp
+  return new MetricExporter({ collector, sender: senderOf(otlp), clock: systemClock, log, interval, read })
+}
+
+async function openCollector(config: OtlpConfig, log: Logger) {
+  const { Collector } = await import('../../telemetry/collector.ts')
+  return new Collector({ config, version, clock: systemClock, log })
+}
+
+/** Names this process (semantic conventions for resources). */
+function senderOf({ service, attributes }: OtlpConfig) {
+  return {
+    version,
+    attributes: {
+      'service.name': service,
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+      'host.name': hostname(),
+      'process.pid': process.pid,
+      ...Object.fromEntries(attributes),
+    },
+  }
+}

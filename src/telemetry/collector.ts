@@ -1,0 +1,134 @@
+// The way to a collector: one request at a time over a connection of its own, repeated where that may help (OTLP specification, OTLP/HTTP). What fails is
+// dropped: nothing waits for a collector.
+
+import type { Agent, IncomingMessage } from 'node:http'
+import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent as PlainAgent, request as requestPlainly } from '../base/node-http.ts'
+import type { Clock } from '../base/clock.ts'
+import type { OtlpConfig } from '../config/telemetry-config.ts'
+import type { Logger } from '../log/log.ts'
+
+type Signal = 'traces' | 'metrics'
+
+interface CollectorParts {
+  readonly config: Pick<OtlpConfig, 'url' | 'headers' | 'ca' | 'timeout'>
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** Ms before the second attempt; each further one waits twice as long. */
+  readonly firstPause?: number
+}
+
+export class Collector {
+  readonly #parts: CollectorParts
+  readonly #agent: Agent
+  readonly #end = new AbortController()
+  /** By signal, monotonic ms until which its failures are only counted, and how many were. */
+  readonly #quiet = new Map<Signal, { until: number; failures: number }>()
+
+  constructor(parts: CollectorParts) {
+    this.#parts = parts
+    const { ca, url } = parts.config
+    const options = { keepAlive: true, maxSockets: 2 }
+    const trusted = ca === null ? {} : { ca: [ca] }
+    this.#agent = url.startsWith('https:')
+      ? new SecureAgent({ ...options, ...trusted })
+      : new PlainAgent(options)
+  }
+
+  /** Sends a message; false where the collector did not take it, which is logged at most once a minute. Never rejects. */
+  async send(signal: Signal, message: Uint8Array): Promise<boolean> {
+    let why = ''
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const { outcome, pause } = await this.#post(signal, message)
+      if (outcome === null) return true
+      why = outcome
+      if (pause === null || attempt === mostAttempts - 1 || !(await this.#wait(pause, attempt))) break
+    }
+    if (!this.#end.signal.aborted) this.#noteFailure(signal, why)
+    return false
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#end.abort()
+    this.#agent.destroy()
+  }
+
+  /** Makes one attempt; `outcome` is null for success, `pause` null where another attempt is of no use, and 0 where the collector does not say how long to wait. */
+  async #post(
+    signal: Signal,
+    message: Uint8Array,
+  ): Promise<{ readonly outcome: string | null; readonly pause: number | null }> {
+    const { config, version } = this.#parts
+    const timeout = AbortSignal.timeout(config.timeout)
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const options = {
+          method: 'POST',
+          agent: this.#agent,
+          signal: AbortSignal.any([timeout, this.#end.signal]),
+          headers: {
+            ...Object.fromEntries(config.headers),
+            'Content-Type': 'application/x-protobuf',
+            'Content-Length': message.length,
+            'User-Agent': `gatehouse/${version}`,
+          },
+        }
+        const send = config.url.startsWith('https:') ? requestSecurely : requestPlainly
+        const sent = send(`${config.url}/v1/${signal}`, options, resolve)
+        sent.once('error', reject)
+        sent.end(message)
+      })
+      await drained(response)
+      const status = response.statusCode!
+      if (status >= 200 && status < 300) return { outcome: null, pause: null }
+      const pause = transient.has(status) ? secondsOf(response.headers['retry-after']) * 1000 : null
+      return { outcome: `status ${status}`, pause }
+    } catch (cause) {
+      const { code, message: text } = cause as NodeJS.ErrnoException
+      return { outcome: timeout.aborted ? 'no response in time' : (code ?? text), pause: 0 }
+    }
+  }
+
+  /** Whether it waited, and is not closed. */
+  async #wait(pause: number, attempt: number): Promise<boolean> {
+    const { firstPause = usualPause } = this.#parts
+    const ms = Math.min(Math.max(pause, firstPause * 2 ** attempt), longestPause)
+    return sleep(ms, true, { signal: this.#end.signal, ref: false }).catch(() => false)
+  }
+
+  #noteFailure(signal: Signal, reason: string): void {
+    const { clock, log } = this.#parts
+    const now = clock.monotonic()
+    const quiet = this.#quiet.get(signal) ?? { until: Number.NEGATIVE_INFINITY, failures: 0 }
+    this.#quiet.set(signal, quiet)
+    quiet.failures++
+    if (now < quiet.until) return
+    log.warn({ signal, reason, count: quiet.failures }, 'export to the OpenTelemetry collector failed')
+    quiet.until = now + quietTime
+    quiet.failures = 0
+  }
+}
+
+const mostAttempts = 4
+const usualPause = 1_000
+const longestPause = 30_000
+const quietTime = 60_000
+/** Statuses after which the same message may be sent again (OTLP specification, retryable response codes). */
+const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
+const mostBytes = 64 * 1024
+
+/** Reads a response to its end, so that the connection can be used again; throws for one that is too long. */
+async function drained(response: IncomingMessage): Promise<void> {
+  let length = 0
+  for await (const part of response) {
+    length += part.length
+    if (length > mostBytes) throw new Error('the response is longer than 64 KiB')
+  }
+}
+
+function secondsOf(retryAfter: string | undefined): number {
+  return retryAfter !== undefined && /^\d{1,4}$/.test(retryAfter) ? Number(retryAfter) : 0
+}

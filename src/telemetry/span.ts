@@ -1,0 +1,38 @@
+// A span as it is sent to a collector: one stretch of work in a trace.
+
+export type AttributeValue = string | number | boolean | readonly string[]
+export type Attributes = Readonly<Record<string, AttributeValue>>
+
+/** What happened at one moment of a span. */
+interface SpanEvent {
+  readonly name: string
+  /** Wall-clock ms. */
+  readonly at: number
+  readonly attributes?: Attributes
+}
+
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  /** Null where the trace begins with it. */
+  readonly parentId: string | null
+  /** Whether the parent is a span of another process. */
+  readonly isParentRemote: boolean
+  /** The flags of `traceparent`. */
+  readonly flags: number
+  /** The members of `tracestate`, joined; empty for none. */
+  readonly state: string
+  readonly kind: 'server' | 'client'
+  readonly name: string
+  /** Wall-clock ms. */
+  readonly start: number
+  readonly end: number
+  readonly isError: boolean
+  readonly attributes: Attributes
+  readonly events: readonly SpanEvent[]
+}
+
+/** Takes spans that are over. */
+export interface SpanSink {
+  take(spans: readonly Span[]): void
+}

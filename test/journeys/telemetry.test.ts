@@ -1,0 +1,128 @@
+// A gateway with a collector: a trace of one request from client to origin, and the metrics of all its processes.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { createLogger } from '../../src/log/log.ts'
+import { tallies } from '../../src/metrics/distribution.ts'
+import { Collector } from '../../src/telemetry/collector.ts'
+import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
+import { startGateway } from '../help/gateway.ts'
+import { startOrigin } from '../help/origin.ts'
+import { startCollector } from '../help/otlp.ts'
+
+/** Has every process tell at SIGWINCH what it has loaded of OpenTelemetry. */
+const telling = `--import=data:text/javascript,import{createRequire}from'node:module';const{_cache}=createRequire('/')('node:module');process.on('SIGWINCH',()=>console.log(JSON.stringify({msg:'loaded',count:Object.keys(_cache).filter(path=>path.includes('otlp-transformer')).length})))`
+
+/** Starts an origin that takes part in traces: it sends a span of its own to the collector. */
+async function startTracing(t: TestContext, url: string): Promise<string> {
+  const log = createLogger('error', { write: () => {} })
+  const config = { url, headers: [], ca: null, timeout: 10_000 }
+  const collector = new Collector({ config, version: '1', clock: systemClock, log })
+  const sender = { version: '1', attributes: { 'service.name': 'shop' } }
+  const counts = tallies(['exported', 'queue_full', 'export_failed'])
+  const spans = new SpanExporter({ collector, sender, counts, queue: 10, delay: 1 })
+  const server = createServer((request, response) => {
+    const [, traceId = '', parentId = '', flags = ''] = String(request.headers.traceparent).split('-')
+    const now = Date.now()
+    const own = {
+      traceId,
+      spanId: 'c'.repeat(16),
+      parentId,
+      isParentRemote: true,
+      flags: Number(flags),
+      state: '',
+    }
+    const rest = {
+      kind: 'server' as const,
+      name: 'shop',
+      start: now,
+      end: now,
+      isError: false,
+      attributes: {},
+      events: [],
+    }
+    spans.take([{ ...own, ...rest }])
+    response.end('hello')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await spans.close(0)
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a trace is seen whole, from the client over the gateway to the origin, and so are the metrics of all processes', async t => {
+  const collector = await startCollector(t)
+  const origin = await startTracing(t, collector.url)
+  const gateway = await startGateway(
+    t,
+    `workers: 1
+telemetry:
+  otlp: { url: '${collector.url}', headers: { authorization: 'Bearer \${OTLP_TOKEN}' }, interval: 1s, service: front, attributes: { deployment.environment.name: test } }
+pools: { shop: { origins: ['${origin}'] } }
+zones: [{ hosts: [127.0.0.1], routes: [{ path: /, pool: shop }] }]
+`,
+    { env: { OTLP_TOKEN: 's3cret', NODE_OPTIONS: telling } },
+  )
+  const traceId = 'a'.repeat(32)
+  const response = await fetch(gateway.edge, {
+    headers: { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
+  })
+  assert.equal(await response.text(), 'hello')
+  const spans = await collector.until(() => collector.spans.length === 3 && collector.spans)
+  const childOf = (spanId: string | undefined) => spans.find(({ parentSpanId }) => parentSpanId === spanId)
+  const server = childOf('b'.repeat(16))
+  const client = childOf(server?.spanId)
+  const shop = childOf(client?.spanId)
+  assert.deepEqual([server?.kind, client?.kind, shop?.name], ['server', 'client', 'shop'])
+  assert.equal(new Set(spans.map(span => span.traceId)).size, 1)
+  assert.equal(server?.attributes['gatehouse.ray'], response.headers.get('svc-ray'))
+  const { 'service.name': service, 'deployment.environment.name': environment } = server!.resource
+  assert.deepEqual([service, environment, shop?.resource['service.name']], ['front', 'test', 'shop'])
+  const ofGateway = collector.requests.filter(({ headers }) =>
+    headers['user-agent']?.startsWith('gatehouse/0'),
+  )
+  for (const { headers } of ofGateway) assert.equal(headers.authorization, 'Bearer s3cret')
+
+  const counted = await collector.until(() =>
+    collector.metrics.find(metrics =>
+      metrics.some(
+        ({ name, points }) =>
+          name === 'gatehouse_telemetry_spans_total' &&
+          points.some(({ attributes, value }) => attributes.result === 'exported' && value === 2),
+      ),
+    ),
+  )
+  const exposed = [...(await gateway.metrics()).matchAll(/^# TYPE (\w+) (\w+)\n(?!\n|$|#)/gm)]
+  const kinds: Readonly<Record<string, string>> = { counter: 'sum', gauge: 'gauge', histogram: 'histogram' }
+  const sent = new Map(counted.map(({ name, kind }) => [name, kind]))
+  const missing = exposed.filter(([, name, type]) => sent.get(name!) !== kinds[type!]).map(([, name]) => name)
+  assert.deepEqual(missing, [])
+  gateway.signal('SIGWINCH')
+  assert.ok(Number((await gateway.logged('loaded')).count) > 0)
+  gateway.signal('SIGTERM')
+  assert.equal((await gateway.exited).code, 0)
+  assert.doesNotMatch(JSON.stringify(gateway.lines), /s3cret/)
+})
+
+test('without a collector nothing of OpenTelemetry is loaded, in no process', async t => {
+  const origin = await startOrigin(t, () => {})
+  const gateway = await startGateway(
+    t,
+    `workers: 0
+telemetry: { trace_context: on, sample: 1 }
+pools: { shop: { origins: ['${origin.url}'] } }
+zones: [{ hosts: [127.0.0.1], routes: [{ path: /, pool: shop }] }]
+`,
+    { env: { NODE_OPTIONS: telling } },
+  )
+  gateway.signal('SIGWINCH')
+  assert.equal((await gateway.logged('loaded')).count, 0)
+})
