@@ -17,7 +17,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const to = join(root, process.argv[2] ?? 'dist')
-const outside = ['acme-client', 'ioredis', 'oidc-provider', 'openid-client', 'tldts']
+const outside = [
+  '@opentelemetry/otlp-transformer',
+  'acme-client',
+  'ioredis',
+  'oidc-provider',
+  'openid-client',
+  'tldts',
+]
 
 rmSync(to, { recursive: true, force: true })
 const { metafile } = await build({
