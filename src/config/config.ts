@@ -85,6 +85,8 @@ export interface ZoneConfig {
   readonly rateLimits: readonly RateLimitConfig[]
   readonly quota: QuotaConfig
   readonly tls: ZoneTls
+  readonly proxyStatus: boolean // whether responses of ours, and those that came after a retry, say so (RFC 9209)
+  readonly serverTiming: boolean
   readonly errors: CustomErrorsConfig
   readonly routes: readonly RouteConfig[]
 }

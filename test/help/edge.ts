@@ -169,6 +169,8 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     rateLimits: [],
     quota: noQuota,
     tls: noTlsRules,
+    proxyStatus: false,
+    serverTiming: false,
     errors: noCustomErrors,
     routes: [route],
     ...settings.zone,

@@ -174,6 +174,8 @@ function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator
     hosts: [host],
     isDefault: false,
     paused: false,
+    proxyStatus: false,
+    serverTiming: false,
     account: null,
     access: { rules: [], otherwise: 'allow', ban: null },
     rateLimits: [],

@@ -88,6 +88,8 @@ const zone = mapping({
   rate_limits: rateLimits,
   quota,
   tls: zoneTls,
+  proxy_status: optional(scalar(truth), false),
+  server_timing: optional(scalar(truth), false),
   errors: group(customErrors),
   routes: optional(list(placed(route)), []),
 })

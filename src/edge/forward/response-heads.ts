@@ -1,18 +1,27 @@
 // The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
 // the connection left to it.
 
+import type { ZoneConfig } from '../../config/config.ts'
+import { retriedStatusLine } from '../../errors/proxy-status.ts'
 import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Exchange, ResponseTop } from '../exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
+import { serverTimingLine } from '../server-timing.ts'
 
 /** Writes the head of the final response. */
 export function relayedHead(x: Exchange, head: ResponseHead): ResponseTop {
   const message = rewritten(x, head)
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message)}${lengthLine(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message)}${lengthLine(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}${x.zone === null ? '' : statusLines(x, x.zone.config, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
+}
+
+/** Writes what the zone has said of a response: that it came after other attempts, and how long it took. */
+function statusLines(x: Exchange, { proxyStatus, serverTiming }: ZoneConfig, status: number): string {
+  const isRetried = proxyStatus && x.retries > 0
+  return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
 /** Decides how the client will find the end of the body: that of one that is rewritten is not known before its end. */

@@ -1,0 +1,23 @@
+// How long the phases of a request took, for developers who look at it in a browser (Server-Timing).
+
+import type { Exchange } from './exchange.ts'
+
+/** Writes the phases so far, in ms: DNS, connection and TLS to the origin where one was opened, the wait for its response, and all since the request came. */
+export function serverTimingLine({
+  openingTimes,
+  sentAt,
+  awaitedAt,
+  answeredAt,
+  startedAt,
+  plane,
+}: Exchange): string {
+  const metrics: string[] = []
+  const add = (name: string, ms: number) =>
+    metrics.push(`${name};dur=${Math.max(0, Math.round(ms * 100) / 100)}`)
+  if (openingTimes !== null && openingTimes.resolve >= 0) add('dns', openingTimes.resolve)
+  if (openingTimes !== null && openingTimes.connect >= 0) add('connect', openingTimes.connect)
+  if (openingTimes !== null && openingTimes.handshake >= 0) add('tls', openingTimes.handshake)
+  if (answeredAt !== 0) add('origin', answeredAt - (awaitedAt === 0 ? sentAt : awaitedAt))
+  add('total', plane.clock.monotonic() - startedAt)
+  return `Server-Timing: ${metrics.join(', ')}\r\n`
+}
