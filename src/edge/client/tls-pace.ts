@@ -5,6 +5,8 @@ import type { Socket } from 'node:net'
 
 /** Bytes that a client may send without any data among them, and that TLS may have for a client which does not read, beside what HTTP has for it. */
 const most = 256 * 1024
+/** Bytes that a byte of data may come in: a record of one byte has 23 to 39, and more with padding. */
+const mostPerByte = 256
 
 /** A TLS socket as Node keeps it. */
 interface Inner {
@@ -30,9 +32,11 @@ export class TlsPace {
   isFlooded(): boolean {
     const received = this.#transport.bytesRead
     if (received === this.#received) return false
-    this.#received = received
     const data = this.#socket.bytesRead
-    if (data !== this.#data) this.#receivedWithData = received
+    // What comes behind the data, before the next look, is not for it.
+    const withData = Math.min(received, this.#received + (data - this.#data) * mostPerByte)
+    if (data !== this.#data) this.#receivedWithData = withData
+    this.#received = received
     this.#data = data
     return received - this.#receivedWithData > most || this.#unread() > most
   }
