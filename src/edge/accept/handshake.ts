@@ -168,18 +168,10 @@ export class Handshake {
   }
 
   #shaken(secured: TLSSocket, aim: Aim): void {
-    const { tlsHandshakes, clientCertificates, tlsViolations } = this.#plane.metrics
-    const transport = this.#socket
+    const { tlsHandshakes, clientCertificates } = this.#plane.metrics
     // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
     secured.disableRenegotiation()
-    // Of a TLSSocket that no server of Node made, it reports what breaks the protocol from now on by this event alone, and leaves the connection open.
-    secured.on(
-      '_tlsError',
-      guarded(() => {
-        tlsViolations.inc()
-        reset(secured, transport)
-      }, this.#crashed),
-    )
+    cutAtViolations(secured, this.#socket, this.#plane)
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
     const certificate = aim.trust === '' ? null : certificateOf(secured)
     if (aim.trust !== '')
@@ -230,6 +222,17 @@ export class Handshake {
 /** Adds a guarded listener. */
 function on<T>(socket: Socket, event: string, listener: (what: T) => void): void {
   socket.on(event, listener)
+}
+
+/** Cuts a connection whose client breaks the protocol from now on; does not keep the handshake, as long as the connection lasts. */
+function cutAtViolations(secured: TLSSocket, transport: Socket, { metrics, log }: Plane): void {
+  const cut = () => {
+    metrics.tlsViolations.inc()
+    reset(secured, transport)
+  }
+  const crashed = (bug: unknown) => log.error({ err: bug }, 'cutting a TLS connection failed: internal error')
+  // Of a TLSSocket that no server of Node made, this event alone reports it, and leaves the connection open.
+  secured.on('_tlsError', guarded(cut, crashed))
 }
 
 /** Returns the certificate of a client with what OpenSSL found of it; null where it showed none. */

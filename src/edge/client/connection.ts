@@ -274,12 +274,11 @@ export class ClientConnection implements Client, ByteSink {
 
   // ── events of the socket ──
 
+  readonly #crashed = (bug: unknown): void => this.crashed(bug)
+
   /** Handles an event of the socket; a bug in that costs this client alone. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
-    this.#socket.on(
-      event,
-      guarded(handle, bug => this.crashed(bug)),
-    )
+    this.#socket.on(event, guarded(handle, this.#crashed))
   }
 
   /** Goes on when the client has read what it was sent. */
