@@ -44,13 +44,23 @@ async function start(t: TestContext) {
 }
 
 for (const text of ['', request('GET /silent')])
-  test(`a client that updates its keys on and on is cut, ${text === '' ? 'between requests' : 'during one'}`, async t => {
+  test(`a client that updates its keys on and on is cut, ${text === '' ? 'between requests' : 'during one'}`, {
+    timeout: 60_000,
+  }, async t => {
     const { origin, edge, transport, wire, records } = await start(t)
     if (text !== '') transport.write(records.data(text))
     await until(() => text === '' || origin.requests.length === 1)
-    const updates = Array.from({ length: 15_000 }, () => records.keyUpdate())
-    transport.write(Buffer.concat(updates))
-    assert.equal(await wire.ending, 'RST')
+    transport.on('error', () => {})
+    let isOpen = true
+    const ending = wire.ending.finally(() => {
+      isOpen = false
+    })
+    // What came before the edge looked first is not told from the request.
+    while (isOpen) {
+      const updates = Array.from({ length: 15_000 }, () => records.keyUpdate())
+      if (transport.write(Buffer.concat(updates))) await new Promise(resolve => setImmediate(resolve))
+      else await Promise.race([ending, once(transport, 'drain').catch(() => {})])
+    }
     await until(() => edge.metrics.clientConnections.value === 0)
   })
 
