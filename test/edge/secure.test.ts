@@ -92,6 +92,16 @@ test('what a trusted hop says of the scheme counts, and what a stranger says doe
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: HTTPS'))).status, 200)
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: wss'))).status, 200)
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: http'))).status, 308)
+  // What the nearest hop has added counts, and nothing that may be of a stranger before it.
+  for (const [lines, status] of [
+    [['X-Forwarded-Proto: http, https'], 200],
+    [['X-Forwarded-Proto: http,\t HTTPS '], 200],
+    [['X-Forwarded-Proto: https, http'], 308],
+    [['X-Forwarded-Proto: https', 'X-Forwarded-Proto: http'], 308],
+    [['X-Forwarded-Proto: http', 'X-Forwarded-Proto: http, https'], 200],
+    [['X-Forwarded-Proto: https,'], 308],
+  ] as const)
+    assert.equal((await trusting.askPlainly(request('GET /', ...lines))).status, status, lines.join())
   // Its own TLS says nothing of how its client came.
   assert.equal((await trusting.ask(request('GET /', 'X-Forwarded-Proto: http'))).status, 308)
   const { askPlainly } = await start(t, { asks: { redirect: true } })

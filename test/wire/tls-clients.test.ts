@@ -1,8 +1,10 @@
 // TLS to clients: the certificate for the name that they ask for, HTTP as on a plain connection behind it, and an end to every handshake that leads nowhere.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { X509Certificate } from 'node:crypto'
@@ -72,6 +74,24 @@ async function refusal(t: TestContext, edge: Edge, options: ConnectionOptions): 
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
   return error.code ?? ''
 }
+
+test('a client that names an address gets the first certificate, and any zone', async t => {
+  const { edge } = await start(t)
+  // Node does not send addresses in this place.
+  const args = [
+    's_client',
+    '-connect',
+    `127.0.0.1:${edge.port}`,
+    '-servername',
+    '192.0.2.7',
+    '-quiet',
+    '-no_ign_eof',
+  ]
+  const client = spawn('openssl', args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  t.after(() => client.kill('SIGKILL'))
+  client.stdin.write(request('GET /', 'Connection: close'))
+  assert.match(await text(client.stdout), /^HTTP\/1\.1 200 /)
+})
 
 test('requests over TLS reach the origin as others do, which learns that they came so', async t => {
   const { edge, origin } = await start(t)

@@ -1,6 +1,6 @@
 // The TLS handshake of a client, from its first byte until there is a connection that HTTP can use, or none.
 
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { ignoreErrors } from '../../base/closed.ts'
@@ -104,7 +104,8 @@ export class Handshake {
     this.#giveBack(this.#hello)
     if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
     const { certificates, challenges, zones } = this.#plane.snapshot
-    const { serverName } = hello
+    // A client may name no address (RFC 6066 section 3); one that does gets what it would get without.
+    const serverName = isIP(hello.serverName ?? '') === 0 ? hello.serverName : null
     const validation = hello.isValidation ? challenges.contextFor(serverName) : null
     if (validation !== null) return this.#prove(validation)
     // A client that names no host mostly wants the address that it connects to.

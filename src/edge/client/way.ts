@@ -44,7 +44,8 @@ export function wayOf({ client, head, snapshot }: Arrival): Way | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
-    return { hops, proto: last(head, field.xForwardedProto), host: last(head, field.xForwardedHost) }
+    const proto = lastMember(last(head, field.xForwardedProto))
+    return { hops, proto, host: lastMember(last(head, field.xForwardedHost)) }
   }
   const elements = parseForwarded(joined(head, field.forwarded) ?? '')
   if (elements === null) return null
@@ -133,6 +134,12 @@ function joined({ fields, ids }: RequestHead, wanted: FieldId): string | null {
 function last({ fields, ids }: RequestHead, wanted: FieldId): string | null {
   const i = ids.lastIndexOf(wanted)
   return i === -1 ? null : fields[2 * i + 1]!
+}
+
+/** Returns what the nearest hop has added to a list; null for nothing. What stands before it may be of a stranger. */
+function lastMember(list: string | null): string | null {
+  const member = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
+  return member === '' ? null : member
 }
 
 /** Returns a list with one more member. */
