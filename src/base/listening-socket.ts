@@ -1,6 +1,6 @@
 // Listening sockets as processes pass them to each other: the queue of a port lives for as long as any of them has its socket, so nobody who is connecting is lost with a process.
 
-import type { Server } from 'node:net'
+import { type Server, Socket } from 'node:net'
 
 /** What Node passes between processes: a socket that is bound, and accepts only in a process where a server listens on it. */
 export interface SocketHandle {
@@ -23,4 +23,16 @@ export interface ListeningSocket {
 /** Returns the socket of a server that listens. */
 export function handleOf(server: Server): SocketHandle {
   return (server as unknown as { readonly _handle: SocketHandle })._handle
+}
+
+/** Returns the TCP socket that this process was started with as a file descriptor; throws where it is none. */
+export function inheritedHandle(fd: number): {
+  readonly handle: SocketHandle
+  readonly host: string
+  readonly port: number
+} {
+  const socket = new Socket({ fd, readable: false, writable: false })
+  const { address: host, port } = socket.address() as { address?: string; port?: number }
+  if (host === undefined || port === undefined) throw new TypeError('not a TCP socket')
+  return { handle: handleOf(socket as unknown as Server), host, port }
 }

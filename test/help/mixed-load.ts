@@ -1,5 +1,5 @@
-// Clients of every kind, which note each request that fails and whose connection it was on. They do what well-behaved clients do: none repeats a request, and
-// one that is told of an end connects again for its next.
+// Clients of every kind, which note each request that fails and whose connection it was on. They do what well-behaved clients do: none repeats a request
+// that may have been processed, and one that is told of an end connects again for its next.
 
 import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -30,6 +30,7 @@ const patience = 60_000
 /** How long a stream lasts, in ms. */
 const streamLife = 2_000
 const uploaded = 256 * 1024
+const mostTries = 5
 
 export class MixedLoad {
   readonly failures: Failure[] = []
@@ -113,7 +114,7 @@ export class MixedLoad {
       opened.on('goaway', over).on('close', over).on('error', over)
       return opened
     }
-    return this.#repeat('h2', async noted => {
+    const ask = async (noted: (socket: Socket) => void) => {
       session ??= open()
       const { socket } = session
       const stream = session.request({ ':path': '/', ':authority': '127.0.0.1' })
@@ -130,6 +131,17 @@ export class MixedLoad {
       } finally {
         await failed
         noted(socket as Socket)
+      }
+    }
+    return this.#repeat('h2', async noted => {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await ask(noted)
+        } catch (cause) {
+          // What GOAWAY has crossed was not processed, and is sent again by every client (RFC 9113 section 8.7).
+          if (tries === mostTries || !/REFUSED_STREAM|GOAWAY|INVALID_SESSION/.test(String(cause))) throw cause
+          session = null
+        }
       }
     })
   }

@@ -50,6 +50,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/address/address-table': ['base/address/address-rows'],
   'base/turns/turns': ['base/turns/short-exchanges'],
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
+  'journeys/systemd': ['process/systemd/'],
   'journeys/upgrade': [
     'admin/upgrade',
     'process/commands/upgrade',

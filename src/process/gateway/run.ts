@@ -10,6 +10,10 @@ import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
+import type { Config } from '../../config/config.ts'
+import { activatedSockets } from '../systemd/activation.ts'
+import { ServiceManager } from '../systemd/service-manager.ts'
+import { urlOf } from '../url.ts'
 import { type Inheritance, Predecessor } from './inheritance.ts'
 import { Upgrade } from './upgrade.ts'
 import { isUsable } from '../commands/mistakes.ts'
@@ -42,35 +46,46 @@ export async function run(path: string, replaces = false): Promise<number> {
     tell(`gatehouse: ${given.mistake}`)
     return 2
   }
-  const inherited = await inheritanceOf(before).catch((cause: Error) => cause)
+  const inherited = await inheritanceOf(before, loaded.config).catch((cause: Error) => cause)
   if (inherited instanceof Error) {
     tell(`gatehouse: ${inherited.message}`)
     return 1
   }
   const countsBefore = async () => (await before?.counts()) ?? []
   const assembly = assemble(loaded.config, { replaces, inherited, countsBefore })
+  const service = await ServiceManager.find(env, cause =>
+    assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),
+  )
   logWarningsOfNode(assembly.log)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
   return serve(
     assembly,
-    watchFor(assembly, loaded, () => loadConfig(path, env)),
-    { firstToken: given.token, before },
+    watchFor(assembly, loaded, service, () => loadConfig(path, env)),
+    { firstToken: given.token, before, service },
   )
 }
 
 async function serve(
   { gateway, log, metrics, destination }: Assembly,
   watch: ConfigWatch,
-  { firstToken, before }: { readonly firstToken: string | null; readonly before: Predecessor | null },
+  {
+    firstToken,
+    before,
+    service,
+  }: {
+    readonly firstToken: string | null
+    readonly before: Predecessor | null
+    readonly service: ServiceManager
+  },
 ): Promise<number> {
   const stopped = Promise.withResolvers<void>()
   const upgrade = new Upgrade({
     gateway,
     log,
     upgrades: metrics.upgrades,
-    env: () => process.env,
-    succeeded: async () => {},
+    env: () => ({ ...process.env, ...service.env }),
+    succeeded: pid => service.replacedBy(pid),
   })
   gateway.upgrade = () => upgrade.begin()
   const stop = (reason: object) => {
@@ -80,10 +95,14 @@ async function serve(
     stopped.resolve(gateway.stop())
   }
   void gateway.replaced.then(() => stop({ replaced: true }))
+  const stopService = (signal: NodeJS.Signals) => {
+    service.stopping()
+    stop({ signal })
+  }
   obeySignals({
     reload: () => watch.trigger(),
     upgrade: () => void upgrade.begin(),
-    stop: signal => stop({ signal }),
+    stop: stopService,
     force: code => {
       void gateway.cut().finally(() => {
         destination.flush()
@@ -100,6 +119,7 @@ async function serve(
     return leave(1, destination)
   }
   await before?.relieve()
+  service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
   if (gateway.unready === null) {
     greet(banner(gateway.config, gateway.edge, gateway.admin))
     const filled = async (first: FirstStart) => {
@@ -123,8 +143,13 @@ async function serve(
 }
 
 /** Returns the sockets that this process was started with; rejects with a sentence. */
-async function inheritanceOf(before: Predecessor | null): Promise<Inheritance | null> {
-  return before === null ? null : before.inheritance
+async function inheritanceOf(before: Predecessor | null, config: Config): Promise<Inheritance | null> {
+  return before === null ? activatedSockets(process.env, config) : before.inheritance
+}
+
+/** Returns what systemd shows of the service. */
+function statusOf({ edge }: Gateway): string {
+  return `serving ${edge.map(urlOf).join(', ')}`
 }
 
 function reasonOf(loaded: Loaded): string {
@@ -142,11 +167,17 @@ async function setUpUrl({ store, config, admin }: Gateway, account: string): Pro
 }
 
 /** Reloads when a file of the configuration has changed, or on demand; a bug in a reload leaves the previous configuration in effect. */
-function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): ConfigWatch {
-  const { log, metrics } = assembly
+function watchFor(
+  assembly: Assembly,
+  { files }: Loaded,
+  service: ServiceManager,
+  load: () => Loaded,
+): ConfigWatch {
+  const { log, metrics, gateway } = assembly
   const failed = (error: Error) =>
     log.warn({ err: error }, 'configuration file watch failed, changes will not be noticed')
   const reloadAll = async () => {
+    service.reloading()
     try {
       const loaded = load()
       watch.follow(loaded.files)
@@ -155,6 +186,7 @@ function watchFor(assembly: Assembly, { files }: Loaded, load: () => Loaded): Co
       metrics.reloads.failure.inc()
       log.error({ err: bug }, 'configuration reload failed')
     }
+    service.reloaded(statusOf(gateway))
   }
   const watch = watchConfig(files, reloadAll, { failed })
   return watch

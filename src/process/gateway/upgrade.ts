@@ -39,7 +39,7 @@ interface UpgradeParts {
   /** The environment of the new process. */
   readonly env: () => NodeJS.ProcessEnv
   /** Hears of the process that serves from now on, before it hears so itself. */
-  readonly succeeded: (pid: number) => Promise<void>
+  readonly succeeded: (pid: number) => void
   readonly patience?: Patience
   /** Starts the new process with a channel. */
   readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
@@ -122,7 +122,7 @@ export class Upgrade {
   async #makeWay(next: ChildProcess): Promise<void> {
     this.#isDone = true
     this.#parts.log.info({ next: next.pid }, 'upgraded: the new gateway serves')
-    await this.#parts.succeeded(next.pid!)
+    this.#parts.succeeded(next.pid!)
     this.#parts.gateway.makeWay()
     await this.#send({ kind: 'left' })
     // It outlives this process.

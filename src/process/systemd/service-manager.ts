@@ -1,0 +1,96 @@
+// Reports to systemd how the service is (sd_notify(3)): by datagrams to a Unix socket, for which Node has no function of its own. They must come from this very process, so
+// the C library is called directly.
+
+/** The variables by which systemd says where it listens, and how often it wants to hear that the service works. */
+const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
+
+type Send = (text: string) => void
+
+export class ServiceManager {
+  /** What a process that replaces this one needs. */
+  readonly env: Readonly<Record<string, string>>
+  readonly #send: Send
+  /** Ms between two signs of life; null where nobody waits for any. */
+  readonly #beat: number | null
+  #watchdog: NodeJS.Timeout | undefined
+
+  private constructor(env: Record<string, string>, beat: number | null, send: Send) {
+    this.env = env
+    this.#beat = beat
+    this.#send = send
+  }
+
+  /** Finds the service manager of this process in its environment, and takes it out: processes that are started from here do not speak for the service. Nobody is told anything where there is none. */
+  static async find(
+    env: NodeJS.ProcessEnv,
+    failed: (cause: unknown) => void = () => {},
+  ): Promise<ServiceManager> {
+    const [address, microseconds, pid] = variables.map(name => env[name])
+    for (const name of variables) delete env[name]
+    if (!address || !/^[/@]/.test(address)) return new ServiceManager({}, null, () => {})
+    const passed = {
+      NOTIFY_SOCKET: address,
+      ...(microseconds !== undefined && { WATCHDOG_USEC: microseconds }),
+    }
+    const isForUs = pid === undefined || Number(pid) === process.pid
+    // Half of the time, as sd_watchdog_enabled(3) recommends.
+    const beat = isForUs && Number(microseconds) > 0 ? Number(microseconds) / 2000 : null
+    const send = await sender(address).catch((cause: unknown) => {
+      failed(cause)
+      return () => {}
+    })
+    return new ServiceManager(passed, beat, send)
+  }
+
+  /** The service serves; from now on `isWell` is asked whether to give a sign of life. */
+  ready(status: string, isWell: () => boolean): void {
+    this.#send(`READY=1\nSTATUS=${status}`)
+    if (this.#beat === null) return
+    this.#watchdog ??= setInterval(() => {
+      if (isWell()) this.#send('WATCHDOG=1')
+    }, this.#beat).unref()
+  }
+
+  /** A reload begins; `reloaded` ends it. The time is that of CLOCK_MONOTONIC. */
+  reloading(): void {
+    this.#send(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)
+  }
+
+  reloaded(status: string): void {
+    this.#send(`READY=1\nSTATUS=${status}`)
+  }
+
+  stopping(): void {
+    this.#send('STOPPING=1\nSTATUS=finishing what runs')
+  }
+
+  /** Another process is the service from now on. */
+  replacedBy(pid: number): void {
+    clearInterval(this.#watchdog)
+    this.#send(`MAINPID=${pid}`)
+  }
+}
+
+// Of Linux (unix(7), socket(2), send(2)).
+const unixFamily = 1
+const datagram = 2
+const closeOnExec = 0o2000000
+const noWait = 0x40
+const noSignal = 0x4000
+
+/** Returns what sends a datagram to a Unix socket; an address that begins with @ is abstract. Rejects where this Node cannot call the C library. */
+async function sender(address: string): Promise<Send> {
+  const { dlopen } = await import('node:ffi')
+  const { functions } = dlopen(null, {
+    socket: { arguments: ['int32', 'int32', 'int32'], return: 'int32' },
+    sendto: { arguments: ['int32', 'buffer', 'uint64', 'int32', 'buffer', 'uint32'], return: 'int64' },
+  })
+  const family = Buffer.from(new Uint16Array([unixFamily]).buffer)
+  const name = Buffer.from(address.replace(/^@/, '\0'))
+  const to = Buffer.concat([family, name, Buffer.from(address.startsWith('/') ? '\0' : '')])
+  const socket = functions.socket(unixFamily, datagram | closeOnExec, 0)
+  return text => {
+    const bytes = Buffer.from(text)
+    functions.sendto(socket, bytes, BigInt(bytes.length), noSignal | noWait, to, to.length)
+  }
+}

@@ -1,0 +1,119 @@
+// As a service of systemd: with sockets that it has bound, and told how the service is.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { main, writeConfig } from '../help/gateway.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+
+/** A socket as that of systemd, in Perl, which every Debian has: prints each datagram as a line of JSON, with the process that sent it. */
+const receiver = `
+use Socket; use strict; $| = 1;
+socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
+setsockopt($s, SOL_SOCKET, 16, 1) or die;
+bind($s, pack('S a*', AF_UNIX, $ARGV[0] =~ s/^@/\\0/r)) or die "$!";
+print "\\n";
+while (defined recv($s, my $m, 4096, 0)) { $m =~ s/\\n/|/g; print "$m\\n" }
+`
+
+/** Returns the lines of all that is sent to an address. */
+async function listen(t: TestContext, address: string) {
+  const child = spawn('perl', ['-e', receiver, address], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill())
+  const lines: string[] = []
+  const reader = createInterface({ input: child.stdout! }).on('line', line => lines.push(line))
+  await once(reader, 'line')
+  return async (wanted: RegExp, nth = 1): Promise<string> => {
+    for (;;) {
+      const found = lines.filter(line => wanted.test(line))[nth - 1]
+      if (found !== undefined) return found
+      await once(reader, 'line')
+    }
+  }
+}
+
+async function bind(): Promise<{ readonly server: Server; readonly port: number; readonly fd: number }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return { server, port, fd: (server as unknown as { _handle: { fd: number } })._handle.fd }
+}
+
+/** Starts a gateway as systemd does: in the process that its variables name. */
+function start(t: TestContext, file: string, fds: readonly number[], variables: NodeJS.ProcessEnv) {
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data'), ...variables }
+  const child = spawn(
+    '/bin/sh',
+    ['-c', 'LISTEN_PID=$$ exec "$@"', 'sh', process.execPath, main, 'start', '--config', file],
+    {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', ...fds],
+    },
+  )
+  const pids = [child.pid!]
+  const closed = once(child, 'close')
+  t.after(async () => {
+    for (const pid of pids)
+      try {
+        process.kill(pid, 'SIGTERM')
+      } catch {
+        // It has ended already.
+      }
+    await closed
+  })
+  child.stdout!.resume()
+  return { child, pids, stderr: text(child.stderr!) }
+}
+
+test('a service is told to be ready, reloading, replaced and stopping by the process that is it, and alive while its workers are', async t => {
+  const site = await startSite(t, (_, response) => response.end('hello'))
+  const { server, fd, port } = await bind()
+  const file = writeConfig(
+    t,
+    siteConfig(site, `workers: 2\nlisten: ['127.0.0.1:${port}']\nadmin: 127.0.0.1:0`),
+  )
+  const address = `@gatehouse-test-${process.pid}`
+  const told = await listen(t, address)
+  const { child, pids } = start(t, file, [fd], {
+    LISTEN_FDS: '1',
+    NOTIFY_SOCKET: address,
+    WATCHDOG_USEC: '400000',
+  })
+  // Only the gateway accepts from it.
+  server.close()
+  await told(/^READY=1\|STATUS=serving http:\/\/127\.0\.0\.1:\d+$/)
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hello')
+  await told(/^WATCHDOG=1$/, 2)
+  child.kill('SIGHUP')
+  const [, time] = /^RELOADING=1\|MONOTONIC_USEC=(\d+)$/.exec(await told(/^RELOADING=1/))!
+  const seconds = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0])
+  assert.ok(Math.abs(Number(time) / 1e6 - seconds) < 60, `${time} µs after ${seconds} s`)
+  await told(/^READY=1/, 2)
+  child.kill('SIGUSR2')
+  const pid = Number((await told(/^MAINPID=\d+$/)).slice('MAINPID='.length))
+  pids.push(pid)
+  await told(/^READY=1/, 3)
+  await once(child, 'exit')
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hello')
+  process.kill(pid, 'SIGTERM')
+  await told(/^STOPPING=1\|/)
+})
+
+test('a socket that is for no listener keeps the gateway from starting, with a sentence that names it', async t => {
+  const { server, fd, port } = await bind()
+  const file = writeConfig(t, "listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\nzones: []\nworkers: 0\n")
+  const { child, stderr } = start(t, file, [fd], { LISTEN_FDS: '1', LISTEN_FDNAMES: 'web' })
+  server.close()
+  assert.equal((await once(child, 'exit'))[0], 1)
+  const socket = `the socket that systemd passed for 127.0.0.1:${port} (fd 3, web)`
+  assert.ok(
+    (await stderr).includes(`gatehouse: ${socket} is for no address of listen or admin`),
+    await stderr,
+  )
+})
