@@ -11,8 +11,11 @@ import type { TestContext } from 'node:test'
 import { quickFolder } from './quick-folder.ts'
 import { root } from './source.ts'
 
+/** The program as its sources. */
+export const sources = join(root, 'src/main.ts')
+
 /** The program that tests start: the package where PROGRAM_UNDER_TEST names it, which starts in half the time, or else the sources. */
-export const main = process.env.PROGRAM_UNDER_TEST ?? join(root, 'src/main.ts')
+export const main = process.env.PROGRAM_UNDER_TEST ?? sources
 
 /** Put in NODE_OPTIONS, has every process of the gateway throw at SIGUSR2, and hang at SIGWINCH: bugs that a test can call for. */
 export const provokable = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('provoked'))}),process.on('SIGWINCH',function%20hang(){for(;;);})`
@@ -24,6 +27,8 @@ export interface LogLine {
 
 export interface GatewayOptions {
   readonly command?: 'start' | 'demo'
+  /** What it starts, by default `main`. */
+  readonly program?: string
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -45,12 +50,12 @@ export function startGateway(
   yaml: string,
   options: GatewayOptions = {},
 ): Promise<RunningGateway> {
-  const { command = 'start', env } = options
+  const { command = 'start', program = main, env } = options
   const file = writeConfig(t, yaml)
   const data = { GATEHOUSE_DATA: join(dirname(file), 'data') }
   return spawnGateway(
     t,
-    [main, command, '--config', file],
+    [program, command, '--config', file],
     { env: { ...process.env, ...data, ...env } },
     file,
   )

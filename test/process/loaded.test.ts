@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startGateway } from '../help/gateway.ts'
+import { sources, startGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
@@ -46,7 +46,7 @@ async function modulesOf(
 ): Promise<readonly (readonly string[])[]> {
   const folder = quickFolder(t, 'modules')
   const env = { NODE_OPTIONS: `--import=${hook}`, MODULES_TO: folder }
-  const gateway = await startGateway(t, `workers: ${workers}${site}`, { env })
+  const gateway = await startGateway(t, `workers: ${workers}${site}`, { env, program: sources })
   const pids = [gateway.pid]
   const children = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8')
   pids.push(...children.trim().split(' ').filter(Boolean).map(Number))
