@@ -17,8 +17,8 @@ export const sources = join(root, 'src/main.ts')
 /** The program that tests start: the package where PROGRAM_UNDER_TEST names it, which starts in half the time, or else the sources. */
 export const main = process.env.PROGRAM_UNDER_TEST ?? sources
 
-/** Put in NODE_OPTIONS, has every process of the gateway throw at SIGUSR2, and hang at SIGWINCH: bugs that a test can call for. */
-export const provokable = `--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('provoked'))}),process.on('SIGWINCH',function%20hang(){for(;;);})`
+/** Put in NODE_OPTIONS, has every process of the gateway throw at SIGURG, and hang at SIGWINCH: bugs that a test can call for. */
+export const provokable = `--import=data:text/javascript,process.on('SIGURG',()=>{throw(new(Error)('provoked'))}),process.on('SIGWINCH',function%20hang(){for(;;);})`
 
 export interface LogLine {
   readonly msg: string

@@ -15,8 +15,8 @@ const CLIENTS = 60
 const KiB = 1024
 const LARGE = 64 * 1024 * 1024
 
-/** Has the gateway collect its garbage at SIGUSR2, so that what is left is what it holds. */
-const collecting = `--expose-gc --import=data:text/javascript,process.on('SIGUSR2',()=>gc())`
+/** Has the gateway collect its garbage at SIGURG, so that what is left is what it holds. */
+const collecting = `--expose-gc --import=data:text/javascript,process.on('SIGURG',()=>gc())`
 
 /** How many bytes origins have poured, over all tests. */
 let poured = 0
@@ -97,7 +97,7 @@ async function crowd(
 async function settled(gateway: RunningGateway): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let i = 0; i < 5; i++) {
-    gateway.signal('SIGUSR2')
+    gateway.signal('SIGURG')
     await sleep(300)
     least = Math.min(least, await heldBytes(gateway))
   }

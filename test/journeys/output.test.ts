@@ -125,7 +125,7 @@ for (const [command, workers] of [
   ['demo', 0],
 ] as const)
   test(`without a terminal both streams hold JSON lines and nothing else (${command}, workers: ${workers})`, async t => {
-    const warning = `--import=data:text/javascript,process.on('SIGUSR2',()=>process.emitWarning('provoked'))`
+    const warning = `--import=data:text/javascript,process.on('SIGURG',()=>process.emitWarning('provoked'))`
     const env = { NODE_OPTIONS: warning }
     const gateway = await startGateway(t, `workers: ${workers}${unwise}`, { command, env })
     const { account, token } = await gateway.firstStart
@@ -133,7 +133,7 @@ for (const [command, workers] of [
     await askOddly(port, odd)
     const { path } = await gateway.logged('request')
     assert.equal(path, odd.toString('latin1'))
-    gateway.signal('SIGUSR2')
+    gateway.signal('SIGURG')
     const { err } = await gateway.logged('Node warning')
     assert.equal((err as Error).message, 'provoked')
     gateway.signal('SIGTERM')
@@ -147,10 +147,10 @@ for (const [command, workers] of [
   })
 
 test('what a worker writes to its stderr is in the log', async t => {
-  const script = `--import=data:text/javascript,process.on('SIGUSR2',()=>process.stderr.write('no%20JSON\\n'))`
+  const script = `--import=data:text/javascript,process.on('SIGURG',()=>process.stderr.write('no%20JSON\\n'))`
   const gateway = await startGateway(t, `workers: 1${closed}`, { env: { NODE_OPTIONS: script } })
   const [worker] = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').split(' ')
-  process.kill(Number(worker), 'SIGUSR2')
+  process.kill(Number(worker), 'SIGURG')
   const line = await gateway.logged('worker wrote to stderr')
   assert.deepEqual([line.worker, line.line], [Number(worker), 'no JSON'])
 })

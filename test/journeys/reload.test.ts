@@ -75,11 +75,11 @@ test('after a rejected reload the next valid one takes effect', async t => {
 
 test('a bug in a reload is logged as such, and changes nothing', async t => {
   const bug = `import path from 'node:path'; import { syncBuiltinESMExports } from 'node:module'
-process.on('SIGUSR2', () => { path.resolve = () => { throw new Error('provoked') }; syncBuiltinESMExports() })`
+process.on('SIGURG', () => { path.resolve = () => { throw new Error('provoked') }; syncBuiltinESMExports() })`
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` }
   const site = await startSite(t, (_, response) => response.end('old'))
   const gateway = await startGateway(t, siteConfig(site), { env })
-  gateway.signal('SIGUSR2')
+  gateway.signal('SIGURG')
   gateway.signal('SIGHUP')
   const { err } = await gateway.logged(refused)
   assert.equal((err as Error).message, 'provoked')

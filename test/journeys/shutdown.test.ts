@@ -107,7 +107,7 @@ for (const workers of [0, 2]) {
       error => error.code,
     )
     socket.resume()
-    gateway.signal('SIGUSR2')
+    gateway.signal('SIGURG')
     assert.equal(await failed, 'ECONNRESET')
     assert.deepEqual(await gateway.exited, { code: 1, signal: null })
   })
@@ -139,7 +139,7 @@ test('one Ctrl-C that arrives twice, from the terminal and from npm, is one', as
 test('a bug ends the gateway with a line in the log and exit code 1', async t => {
   const origin = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, siteConfig(origin), { env: { NODE_OPTIONS: provokable } })
-  gateway.signal('SIGUSR2')
+  gateway.signal('SIGURG')
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
   const { level, err } = await gateway.logged('gateway crashed: internal error')
   assert.equal(level, 60)

@@ -81,7 +81,7 @@ test('a worker that is killed is replaced, the log and the metrics tell so, and 
 test('a worker that a bug ends leaves its reason in the log and its numbers with the supervisor', async t => {
   const gateway = await startWorkers(t, 1)
   await send(gateway, 5)
-  process.kill(childrenOf(gateway)[0]!, 'SIGUSR2')
+  process.kill(childrenOf(gateway)[0]!, 'SIGURG')
   const { err } = await gateway.logged('worker crashed: internal error')
   assert.equal((err as Error).message, 'provoked')
   const { code } = await gateway.logged(replaced)

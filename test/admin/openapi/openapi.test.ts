@@ -21,9 +21,9 @@ test('the document is valid OpenAPI 3.1, and its schemas are valid JSON Schema',
   }
 })
 
-test('it documents the rows of the table of routes but the one that is for the next process, and no others', () => {
+test('it documents the rows of the table of routes but those that are for programs of this machine, and no others', () => {
   assert.deepEqual(
-    [...described.map(({ method, path }) => `${method} ${path}`), 'POST /handover'].sort(),
+    [...described.map(({ method, path }) => `${method} ${path}`), 'POST /handover', 'POST /upgrade'].sort(),
     routes.map(({ method, path }) => `${method} ${path}`).sort(),
   )
 })
