@@ -30,6 +30,10 @@ interface Tally {
 interface Rest {
   readonly memory: number
   readonly descriptors: number
+  /** Responses that clients saw, requests of which they saw none, and what the gateway counted. */
+  readonly seen: number
+  readonly unseen: number
+  readonly counted: number
 }
 
 const minutes = Number(process.env.MINUTES ?? 20)
@@ -188,6 +192,13 @@ async function rest(): Promise<Rest> {
   return {
     memory: processes.reduce((sum, pid) => sum + residentMemory(pid), 0),
     descriptors: processes.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0),
+    seen: total(Array.from(tallies.values(), ({ statuses }) => total(statuses.values()))),
+    unseen: total(Array.from(tallies.values(), ({ failed }) => failed)),
+    counted: total(
+      Array.from((await metrics()).matchAll(/^gatehouse_requests_total\{.*\} (\d+)$/gm), ([, number]) =>
+        Number(number),
+      ),
+    ),
   }
 }
 
@@ -207,25 +218,21 @@ function flatness(): string[] {
   ]
 }
 
-/** Whether the counters are what clients saw: each response once, and at most those too that no client has seen. */
+/** Whether the counters of the last quarter are what clients saw: each response once, and at most those too that no client has seen. */
 async function sums(): Promise<string[]> {
-  const seen = [...tallies.values()].reduce((sum, { statuses }) => sum + total(statuses.values()), 0)
-  const unseen = [...tallies.values()].reduce((sum, { failed }) => sum + failed, 0)
-  const text = await metrics()
-  const counted = total(
-    Array.from(text.matchAll(/^gatehouse_requests_total\{.*\} (\d+)$/gm), ([, number]) => Number(number)),
-  )
+  const [before, last] = rests.slice(-2) as [Rest, Rest]
+  const seen = last.seen - before.seen
+  const unseen = last.unseen - before.unseen
+  const counted = last.counted - before.counted
   const entries = await value('gatehouse_ai_log_entries_total{result="written"}')
   const dropped = await value('gatehouse_ai_log_entries_total{result="dropped"}')
   console.log(
-    `${seen} responses seen, ${unseen} requests without one, ${counted} counted; ` +
+    `last quarter: ${seen} responses seen, ${unseen} requests without one, ${counted} counted; in all: ` +
       `${asked} calls reached the provider, ${entries} log entries written, ${dropped} dropped; ${reloads} reloads`,
   )
   return [
-    ...(counted < seen - unseen || counted > seen + unseen
-      ? [`${counted} requests counted, ${seen} seen`]
-      : []),
-    ...(entries + dropped > asked + unseen ? [`${entries + dropped} log entries of ${asked} calls`] : []),
+    ...(counted < seen || counted > seen + unseen ? [`${counted} requests counted, ${seen} seen`] : []),
+    ...(entries + dropped > asked ? [`${entries + dropped} log entries of ${asked} calls`] : []),
   ]
 }
 
@@ -280,7 +287,7 @@ ai:
   hosts: [ai]
   providers: { openai: { url: 'http://127.0.0.1:${originPort}/v1', keys: sk-trial } }
 pools:
-  site: { origins: ['http://127.0.0.1:${originPort}'], check: { path: /, interval: 1s, timeout: 20s } }
+  site: { origins: ['http://127.0.0.1:${originPort}'], check: { path: /, interval: 5s, timeout: 5s } }
   fickle: { origins: ['http://127.0.0.1:${fickle}'] }
 zones:
   - hosts: [site, 127.0.0.1]
@@ -363,7 +370,6 @@ function askTls(options: { readonly path: string; readonly agent: TlsAgent | fal
     host: '127.0.0.1',
     port: tls,
     rejectUnauthorized: false,
-    headers: { Host: 'site' },
   }
   return statusOf(tlsRequest(whole))
 }
