@@ -6,6 +6,7 @@ import { describe } from './ai/metadata.ts'
 import { openLog } from './ai/open-log.ts'
 import { answer, answerBug } from './answer.ts'
 import { bound } from './bound.ts'
+import { decidingSteps } from './explain/steps.ts'
 import { examine } from './examine.ts'
 import type { Exchange, Step, Verdict } from './exchange.ts'
 import { forward } from './forward/forward-http.ts'
@@ -18,7 +19,7 @@ import { secure } from './secure.ts'
 import { isRecorded, noting } from './trace/noting.ts'
 
 /**
- * The life of a request. The order of these steps is stated nowhere else. A step that may have to wait ends its line, so that the next line continues behind it;
+ * The life of a request, in the order of the deciding steps. A step that may have to wait ends its line, so that the next line continues behind it;
  * a list of single steps would cost more.
  */
 const story: readonly Step[] = [
@@ -30,21 +31,7 @@ const story: readonly Step[] = [
 ]
 
 /** The same steps one by one, each noted, for requests whose spans are recorded. */
-const recordedStory: readonly Step[] = noting({
-  examine,
-  locate,
-  secure,
-  admit,
-  meter,
-  preview,
-  describe,
-  authenticate,
-  bound,
-  meterGateway,
-  openLog,
-  plan,
-  forward,
-})
+const recordedStory: readonly Step[] = noting({ ...decidingSteps, forward })
 
 /** Runs the steps from the first one, as far as the request gets. */
 export function serve(x: Exchange): void {
