@@ -380,6 +380,8 @@ export class ServerSession<Owner> implements FrameTaker {
     if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
       return this.#streamError(stream, errorCode.protocol, false)
     stream.isTunnel = fields.isTunnel
+    // What comes through a tunnel has an end to hand over even where nothing else comes.
+    if (stream.isTunnel) stream.isBodyOver = false
     stream.bodyLeft = isWhole ? -1 : head.contentLength
     this.#requestCount++
     this.budgets.controlFrames.earn(controlFramesPerFrame)
@@ -399,7 +401,9 @@ export class ServerSession<Owner> implements FrameTaker {
     if (stream.isRequestWhole) return this.#streamError(stream, errorCode.streamClosed)
     if (stream.lingersUntil > 0) return this.#drop(stream, 'ended')
     const isTooLarge = size > this.#user.limits.headerSection
-    if (sink.isMalformed || isTooLarge || !isLast) return this.#streamError(stream, errorCode.protocol)
+    // Through a tunnel comes nothing but DATA (RFC 9113 section 8.5).
+    if (sink.isMalformed || isTooLarge || !isLast || stream.isTunnel)
+      return this.#streamError(stream, errorCode.protocol)
     this.#requestWhole(stream, sink.fields)
   }
 

@@ -46,7 +46,7 @@ export interface SessionUser<Owner> {
   begin(stream: Stream<Owner>, head: RequestHead, fault: HeadFault | null): void
   /** Bytes of a request body, at least one; they are a view into what was read. */
   body(stream: Stream<Owner>, bytes: Buffer): void
-  /** The last bytes of a body have come; `trailers` are flat, null for none. Not for requests without a body. */
+  /** The last bytes of a body have come; `trailers` are flat, null for none. Not for requests without a body, but for tunnels always. */
   bodyEnd(stream: Stream<Owner>, trailers: readonly string[] | null): void
   /** A stream has ended before its time. Not after `reset`, nor behind a whole response. */
   aborted(stream: Stream<Owner>, fault: StreamFault): void

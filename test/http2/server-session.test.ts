@@ -273,6 +273,18 @@ test('an extended CONNECT is the handshake of a WebSocket', () => {
   assert.equal(head.method, 'GET')
   assert.equal(head.upgrade, 'websocket')
   assert.match(head.fields[head.fields.indexOf('sec-websocket-key') + 1]!, /^[A-Za-z0-9+/]{22}==$/)
+  // Nothing but DATA comes through it (RFC 9113 section 8.5).
+  peer.send(headers(1, [['x', 'y']]))
+  assert.equal(codeOf(peer.frames(), 1), errorCode.protocol)
+  assert.equal(peer.requests[0]!.aborted, 'malformed')
+  // Its end is told, whether it comes with the handshake or later.
+  peer.send(headers(3, fields), headers(5, fields, endHeaders), data(5, '', endStream))
+  for (const request of peer.requests.slice(1)) {
+    assert.equal(request.isOver, false)
+    peer.session.readBody(request.stream)
+    assert.equal(request.isOver, true)
+  }
+  assert.equal(peer.fault, null)
 })
 
 test('a plain CONNECT has its authority as target', () => {

@@ -490,6 +490,37 @@ test('a WebSocket opens by an extended CONNECT, and its bytes go both ways until
   await until(() => edge.metrics.webSockets.value === 0)
 })
 
+test('the end of one half of a WebSocket reaches the other side, however early it comes, and its loss is no end', async t => {
+  const { session, origin, edge } = await startScript(t, async wire => {
+    const request = await wire.request()
+    await wire.send(switching(request))
+    if (request.startLine.includes('reset')) {
+      await wire.send('cut ')
+      await wire.until('go')
+      return wire.reset()
+    }
+    await wire.ending
+    await wire.send('last words')
+    wire.socket.end()
+  })
+  await once(session, 'remoteSettings')
+  // With its HEADERS, before the tunnel is open, and behind data.
+  const early = open(session, websocket, true)
+  const soon = open(session, websocket, false)
+  soon.end('soon')
+  const late = open(session, websocket, false)
+  late.once('response', () => late.end('late'))
+  for (const { status, body, code } of await Promise.all([early, soon, late].map(responseTo)))
+    assert.deepEqual([status, String(body), code], [200, 'last words', 0])
+  const received = await Promise.all(origin.wires.map(wire => wire.rest()))
+  assert.deepEqual(received.toSorted(), ['', 'late', 'soon'])
+  const lost = open(session, { ...websocket, ':path': '/reset' }, false)
+  lost.once('data', () => lost.write('go'))
+  const { body, code } = await responseTo(lost)
+  assert.deepEqual([String(body), code], ['cut ', constants.NGHTTP2_CANCEL])
+  await until(() => edge.metrics.webSockets.value === 0)
+})
+
 test('a drain closes a WebSocket by its own means', async t => {
   const { session, edge } = await startScript(t, async wire => {
     await wire.send(switching(await wire.request()))

@@ -343,12 +343,12 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#settle()
   }
 
-  /** Ends what has nothing more to say: streams whose response was cut short, and the connection itself. */
+  /** Ends what has nothing more to say: streams whose response was cut short, or whose tunnel was (RFC 8441 section 5), and the connection itself. */
   #settle(): void {
     for (const stream of this.#ending) {
       if (!stream.isClosed && stream.waiting > 0) continue
       this.#ending.delete(stream)
-      this.session.reset(stream, errorCode.internal)
+      this.session.reset(stream, stream.isTunnel ? errorCode.cancel : errorCode.internal)
     }
     const isDone = this.session.isDone && !this.session.hasOutput && !this.#isWriting
     if (!isDone || !this.#lifetime.isOpen) return

@@ -47,8 +47,11 @@ export class Tunnel implements Upstream, TunnelUser {
     this.#x.client.readBody()
   }
 
+  /** Ends a tunnel whose origin has left without a FIN: the client is told so, behind what came before. */
   failed(): void {
-    this.tunnelEnd()
+    this.#x.upstream = null
+    this.#lease.destroy()
+    this.#x.client.cutOff(this.#x, true)
   }
 
   crashed(bug: unknown): void {
