@@ -18,6 +18,7 @@ export interface Config {
   readonly workers: number | 'auto' // 0: one process
   readonly listen: readonly Listener[]
   readonly tls: TlsConfig // of the listeners that speak it
+  readonly publicPort: number | null // at which clients reach https; null: that of the first listener with TLS
   readonly acme: AcmeConfig | null // certificates that the gateway gets by itself
   readonly fips: boolean // OpenSSL must use its FIPS provider alone, and no zone takes TLS that is not approved
   readonly admin: Endpoint

@@ -57,7 +57,7 @@ export interface Plane {
   readonly tallies: TallyBook
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
-  /** The port to which plain HTTP is redirected. */
+  /** The port of the first listener with TLS, to which plain HTTP is redirected where no public port is set. */
   readonly securePort: number
   /** The base of the `type` URIs. */
   readonly documentation: string

@@ -55,7 +55,8 @@ function redirect(x: Exchange): Refusal | 'answered' {
   if (x.host === '') return refuse('bad_request')
   x.status = 308
   const host = x.host.includes(':') ? `[${x.host}]` : x.host
-  const port = x.plane.securePort === 443 ? '' : `:${x.plane.securePort}`
+  const securePort = x.snapshot.publicPort ?? x.plane.securePort
+  const port = securePort === 443 ? '' : `:${securePort}`
   const target = x.head.target.startsWith('/') ? x.head.target : '/'
   const lines = `Location: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n`
   x.client.respond(x, { status: 308, reason: 'Permanent Redirect', lines }, '')

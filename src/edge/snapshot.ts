@@ -69,6 +69,8 @@ export interface Snapshot {
   readonly limits: HeadLimits & { readonly requestsPerConnection: number }
   readonly client: Config['client']
   readonly http2: Config['http2']
+  /** The port at which clients reach https; null where that is the one on which it listens. */
+  readonly publicPort: number | null
   /** For the listeners that speak TLS. */
   readonly certificates: Certificates
   /** Of authorities that check hosts. */
@@ -121,6 +123,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     limits: config.limits,
     client: config.client,
     http2: config.http2,
+    publicPort: config.publicPort,
     ...automaticParts(config, parts.automatic, parts.before),
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),

@@ -51,10 +51,11 @@ describe('config/gatehouse.yaml', () => {
 
   test('shows in its comments the defaults as they are', () => {
     const env = { ORIGIN: 'https://origin.example' }
-    const { documentation, ...shown } = withoutExamples(proven(uncommented, env))
-    const { documentation: _, ...defaults } = withoutExamples(proven(shipped, env))
+    const { documentation, publicPort, ...shown } = withoutExamples(proven(uncommented, env))
+    const { documentation: none, publicPort: ownPort, ...defaults } = withoutExamples(proven(shipped, env))
     deepEqual(shown, defaults)
-    equal(documentation, 'https://docs.example/errors')
+    deepEqual([documentation, none], ['https://docs.example/errors', null])
+    deepEqual([publicPort, ownPort], [443, null])
     deepEqual(proven(uncommented, env).zones[0]?.routes[0]?.pool?.origins[0]?.tls, {
       verify: true,
       serverName: 'origin.example',

@@ -64,7 +64,7 @@ const json = 'Accept: application/json'
 const to = (host: string, line = 'GET /') => `${line} HTTP/1.1\r\nHost: ${host}\r\n${json}\r\n\r\n`
 
 test('plain HTTP is redirected where the zone wants https: the same host, path and query, and nothing reaches the origin', async t => {
-  const { origin, secure, askPlainly, ask } = await start(t, { asks: { redirect: true } })
+  const { edge, origin, secure, askPlainly, ask } = await start(t, { asks: { redirect: true } })
   const locations: readonly [string, string][] = [
     [request('GET /a?b=c%20d'), `https://site.test:${secure}/a?b=c%20d`],
     [to('ALSO.test:80', 'HEAD /'), `https://also.test:${secure}/`],
@@ -84,6 +84,14 @@ test('plain HTTP is redirected where the zone wants https: the same host, path a
   assert.equal(origin.requests.length, 0)
   assert.equal((await askPlainly(to('other.test'))).status, 200)
   assert.equal((await ask(request('GET /'))).status, 200)
+  for (const [publicPort, port] of [
+    [443, ''],
+    [4443, ':4443'],
+    [null, `:${secure}`],
+  ] as const) {
+    edge.plane.reload({ ...edge.config, publicPort })
+    assert.equal((await askPlainly(request('GET /a'))).field('location'), `https://site.test${port}/a`)
+  }
 })
 
 test('what a trusted hop says of the scheme counts, and what a stranger says does not', async t => {

@@ -86,6 +86,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     workers: 0,
     listen: [{ host: '127.0.0.1', port: 0, tls: false, ...(settings.h2c && { h2c: true }) }],
     tls: { certificates: [], minVersion: 'TLSv1.2' },
+    publicPort: null,
     acme: null,
     fips: false,
     admin: { host: '127.0.0.1', port: 0 },

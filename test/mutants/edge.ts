@@ -4,6 +4,17 @@ import type { Mutated } from './mutation.ts'
 
 export const edge: readonly Mutated[] = [
   {
+    file: 'edge/secure.ts',
+    tests: ['edge/secure'],
+    changes: [
+      {
+        text: 'x.snapshot.publicPort ?? x.plane.securePort',
+        becomes: 'x.plane.securePort',
+        breaks: 'a redirect leads to a port that clients cannot reach',
+      },
+    ],
+  },
+  {
     file: 'edge/client-certificate.ts',
     tests: ['edge/client-certificate'],
     changes: [

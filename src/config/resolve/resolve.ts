@@ -44,6 +44,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     workers: settings.workers,
     listen: resolveListeners(settings, findings),
     tls,
+    publicPort: settings.tls.public_port,
     acme,
     fips: settings.tls.fips,
     admin: settings.admin.value,

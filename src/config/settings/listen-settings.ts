@@ -86,6 +86,7 @@ const server = group({
   auto: optional(placed(auto), null),
   certificates: optional(list(placed(mapping(identity, { unprinted: true }))), []),
   min_version: optional(scalar(oneOf('1.2', '1.3')), '1.2' as const),
+  public_port: optional(scalar(whole(1, 65_535)), null),
   fips: optional(scalar(truth), false),
 })
 

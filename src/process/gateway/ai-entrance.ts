@@ -12,7 +12,7 @@ import type { Entrance, ExampleProvider, TestCall, TestResponse } from '../../da
 import { reachable } from '../url.ts'
 
 interface Edge {
-  readonly config: Pick<Config, 'ai' | 'oauth'>
+  readonly config: Pick<Config, 'ai' | 'oauth' | 'publicPort'>
   /** Empty until it listens. */
   readonly endpoints: readonly Listener[]
 }
@@ -65,11 +65,13 @@ export class AiEntrance {
   }
 }
 
-/** Returns the origin that clients use. Where clients reach the issuer by https, they reach other names of the edge by its port too, whether TLS ends there or before. */
-function originOf(host: string, { port, tls }: Listener, { oauth }: Edge['config']): string {
+/** Returns the origin that clients use. Where clients reach the issuer by https, they reach other names of the edge by its port too, whether TLS ends there or before; so they do by the public port. */
+function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
     return new URL(`https://${host}:${new URL(oauth.issuer).port}`).origin
   const name = isIPv6(host) ? `[${host}]` : host
+  if (publicPort !== null && (tls || !isLoopback(host)))
+    return new URL(`https://${name}:${publicPort}`).origin
   return new URL(`${tls ? 'https' : 'http'}://${name}:${port}`).origin
 }
 

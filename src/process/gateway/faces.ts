@@ -120,7 +120,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
   const { store } = services
   const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
   const issuer = () => (oauth === null ? [] : [issuerOf(parts)])
-  const dashboard = dashboardOrigins(config)
+  const dashboard = () => dashboardOrigins(parts.edge().config)
   const own = () => (isReachable(config) ? [sidePort()] : [])
   const interactions = oauth?.interactions ?? null
   const entrance = new AiEntrance(parts.edge)
@@ -130,7 +130,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       people,
       grants: new Grants(store),
       interactions,
-      origins: () => [...issuer(), ...dashboard, ...own()],
+      origins: () => [...issuer(), ...dashboard(), ...own()],
       hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
       knowsScheme,
     }),
@@ -138,7 +138,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] 
       people,
       persons: new PersonTokens(store),
       askAs,
-      origins: () => [...dashboard, ...own(), ...issuer()],
+      origins: () => [...dashboard(), ...own(), ...issuer()],
       issuer: () => issuerOf(parts),
       entrance: () => entrance.current,
       knowsScheme,

@@ -7,7 +7,7 @@ import { reachable, urlOf } from '../url.ts'
 
 /** Returns the issuer, or the host of the dashboard, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */
 export function pagesUrl(
-  config: Pick<Config, 'oauth' | 'dashboard' | 'listen'>,
+  config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
   admin: Endpoint,
 ): string | null {
   const [published = null] = dashboardOrigins(config)
@@ -16,15 +16,19 @@ export function pagesUrl(
   return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
 }
 
-/** Returns the origins of a dashboard that is published: over https, at the usual port and those of the edge with TLS, or on loopback at any port of the edge. */
+/** Returns the origins of a dashboard that is published: over https, at the public port or else the usual one, and at those of the edge with TLS, or on loopback at any port of the edge. */
 export function dashboardOrigins({
   dashboard: { host },
   listen,
-}: Pick<Config, 'dashboard' | 'listen'>): readonly string[] {
+  publicPort,
+}: Pick<Config, 'dashboard' | 'listen' | 'publicPort'>): readonly string[] {
   if (host === null) return []
   const name = isIPv6(host) ? `[${host}]` : host
-  const secure = listen.filter(({ tls }) => tls).map(({ port }) => originAt('https', name, port))
-  if (!isLoopback(host)) return [...new Set([`https://${name}`, ...secure])]
+  const isLocal = isLoopback(host)
+  const ports = listen.filter(({ tls }) => tls).map(({ port }) => port)
+  if (publicPort !== null || !isLocal) ports.unshift(publicPort ?? 443)
+  const secure = [...new Set(ports)].map(port => originAt('https', name, port))
+  if (!isLocal) return secure
   return [...secure, ...listen.filter(({ tls }) => !tls).map(({ port }) => originAt('http', name, port))]
 }
 

@@ -11,6 +11,7 @@ interface Given {
   readonly providers?: readonly Partial<ProviderConfig>[]
   readonly issuer?: string | null
   readonly endpoints?: readonly Listener[]
+  readonly publicPort?: number | null
 }
 
 const here = { host: '0.0.0.0', port: 8080, tls: false }
@@ -20,12 +21,13 @@ function entranceOf({
   providers = [],
   issuer = null,
   endpoints = [here],
+  publicPort = null,
 }: Given = {}) {
   const ai = {
     hosts,
     providers: providers.map(given => ({ url: null, keys: [], speaks: 'openai', ...given })),
   }
-  const config = { ai, oauth: { issuer } } as unknown as Config
+  const config = { ai, oauth: { issuer }, publicPort } as unknown as Config
   return new AiEntrance(() => ({ config, endpoints })).current
 }
 
@@ -39,6 +41,11 @@ test('the address is that of the first host, as clients reach it', () => {
   assert.equal(entranceOf({ issuer })!.origin, 'http://127.0.0.1:8080')
   const port80 = [{ host: '::', port: 80, tls: false }]
   assert.equal(entranceOf({ hosts: ['ai.example'], endpoints: port80 })!.origin, 'http://ai.example')
+  const published = { endpoints: [here, { ...here, port: 8443, tls: true }], publicPort: 443 }
+  assert.equal(entranceOf({ hosts: ['ai.example'], ...published })!.origin, 'https://ai.example')
+  assert.equal(entranceOf(published)!.origin, 'https://127.0.0.1')
+  assert.equal(entranceOf({ hosts: ['ai.example'], publicPort: 4443 })!.origin, 'https://ai.example:4443')
+  assert.equal(entranceOf({ publicPort: 4443 })!.origin, 'http://127.0.0.1:8080')
   assert.equal(entranceOf({ hosts: [] }), null)
   assert.equal(entranceOf({ endpoints: [] }), null)
 })

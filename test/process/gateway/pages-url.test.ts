@@ -21,22 +21,35 @@ test('people sign in at the issuer, else on the host of the dashboard, else at a
 
 test('a dashboard is published over https, or on loopback at the ports of the edge', () => {
   const listen = [8080, 80].map(port => ({ host: '0.0.0.0', port, tls: false }))
-  const of = (host: string | null) => dashboardOrigins({ dashboard: { host }, listen })
+  const of = (host: string | null, publicPort: number | null = null) =>
+    dashboardOrigins({ dashboard: { host }, listen, publicPort })
   assert.deepEqual(of(null), [])
   assert.deepEqual(of('gate.example'), ['https://gate.example'])
   assert.deepEqual(of('localhost'), ['http://localhost:8080', 'http://localhost'])
   assert.deepEqual(of('::1'), ['http://[::1]:8080', 'http://[::1]'])
   assert.deepEqual(of('2001:db8::1'), ['https://[2001:db8::1]'])
+  assert.deepEqual(of('gate.example', 4443), ['https://gate.example:4443'])
   const secure = [
     ...listen,
     { host: '0.0.0.0', port: 8443, tls: true },
     { host: '::1', port: 443, tls: true },
   ]
-  const origins = (host: string) => dashboardOrigins({ dashboard: { host }, listen: secure })
+  const origins = (host: string, publicPort: number | null = null) =>
+    dashboardOrigins({ dashboard: { host }, listen: secure, publicPort })
   assert.deepEqual(origins('gate.example'), ['https://gate.example', 'https://gate.example:8443'])
   assert.deepEqual(origins('localhost').slice(0, 3), [
     'https://localhost:8443',
     'https://localhost',
+    'http://localhost:8080',
+  ])
+  assert.deepEqual(origins('gate.example', 4443), [
+    'https://gate.example:4443',
+    'https://gate.example:8443',
+    'https://gate.example',
+  ])
+  assert.deepEqual(origins('localhost', 443).slice(0, 3), [
+    'https://localhost',
+    'https://localhost:8443',
     'http://localhost:8080',
   ])
 })
