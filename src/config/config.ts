@@ -271,6 +271,7 @@ export interface ProviderConfig {
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
   readonly tls: OriginTls
+  readonly transport: TransportConfig
 }
 
 /** The price of a model in US dollars for a million tokens. */

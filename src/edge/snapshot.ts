@@ -226,7 +226,7 @@ function originOf({ base, config }: Provider): OriginConfig {
     host: base.hostname.replace(/^\[|\]$/g, ''),
     port: Number(base.port) || (protocol === 'https' ? 443 : 80),
     tls: config?.tls ?? usualTls,
-    transport: usualTransport,
+    transport: config?.transport ?? usualTransport,
   }
 }
 

@@ -3,11 +3,21 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Provider, Providers } from '../../src/ai/providers.ts'
 import { type ProviderConfig, providerNames } from '../../src/config/config.ts'
+import { usualTransport } from '../../src/config/pool-config.ts'
 
 const tls = { verify: true, serverName: null, ca: null, identity: null }
 
 function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig> = {}): ProviderConfig {
-  return { name, url: null, keys: [], speaks: 'openai', resources: [], tls, ...facts }
+  return {
+    name,
+    url: null,
+    keys: [],
+    speaks: 'openai',
+    resources: [],
+    tls,
+    transport: usualTransport,
+    ...facts,
+  }
 }
 
 /** The URL that a native call reaches, or the message of its refusal. */

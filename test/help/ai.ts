@@ -6,6 +6,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/metrics/edge-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import type { AiConfig, ProviderConfig } from '../../src/config/config.ts'
+import { usualTransport } from '../../src/config/pool-config.ts'
 import { GatewayDirectory } from '../../src/ai/gateways.ts'
 import { PriceTable } from '../../src/ai/usage/prices.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
@@ -196,6 +197,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     speaks: 'openai',
     resources: [],
     tls: { verify: true, serverName: null, ca: null, identity: null },
+    transport: usualTransport,
     ...settings,
   }
 }

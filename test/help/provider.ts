@@ -1,10 +1,15 @@
-// A provider as the SDKs know it, on loopback: real HTTP by node:http, answers in the shapes of OpenAI and Anthropic, and a record of what was asked.
+// A provider as the SDKs know it, on loopback: real HTTP by node:http, or by node:http2 behind TLS, answers in the shapes of OpenAI and Anthropic, and a record of
+// what was asked.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import type { ProviderConfig } from '../../src/config/config.ts'
+import { usualTransport } from '../../src/config/pool-config.ts'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
 
 export interface Asked {
   readonly path: string
@@ -64,6 +69,57 @@ export async function startProvider(t: TestContext, reply: Reply, port = 0): Pro
   const provider = new Provider(reply, port)
   await provider.start()
   t.after(() => provider.stop().catch(() => {}))
+  return provider
+}
+
+/** A provider that speaks HTTP/2 alone, behind TLS. */
+export class Http2Provider {
+  readonly asked: Asked[] = []
+  /** The connections that it had. */
+  readonly sessions: ServerHttp2Session[] = []
+  readonly #server: Server
+  readonly #certificate = selfSigned('localhost')
+
+  constructor(reply: Reply) {
+    // The compatible API of node:http2 fits replies, which use nothing beyond it.
+    const serve = async (request: IncomingMessage, response: ServerResponse) => {
+      const body = request.method === 'GET' ? {} : ((await json(request)) as Asked['body'])
+      const asked = { path: request.url!, headers: request.headers, body }
+      this.asked.push(asked)
+      await reply(asked, response)
+    }
+    const server = createSecureServer({ ...this.#certificate })
+    server.on('session', session => this.sessions.push(session))
+    server.on('request', (request, response) => {
+      response.stream.on('error', () => {})
+      void serve(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+    })
+    this.#server = server as unknown as Server
+  }
+
+  /** What a provider has to be configured with. */
+  get config(): Pick<ProviderConfig, 'url' | 'tls' | 'transport'> {
+    const { port } = this.#server.address() as AddressInfo
+    const tls = { verify: true, serverName: 'localhost', ca: this.#certificate.cert, identity: null }
+    return { url: `https://127.0.0.1:${port}`, tls, transport: { ...usualTransport, http: '2' } }
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  stop(): void {
+    this.#server.close()
+    for (const session of this.sessions) session.destroy()
+  }
+}
+
+/** Starts a provider that answers as told over HTTP/2. */
+export async function startHttp2Provider(t: TestContext, reply: Reply): Promise<Http2Provider> {
+  const provider = new Http2Provider(reply)
+  await provider.start()
+  t.after(() => provider.stop())
   return provider
 }
 

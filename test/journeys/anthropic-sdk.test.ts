@@ -6,7 +6,14 @@ import Anthropic from '@anthropic-ai/sdk'
 import { type AiEdge, completion, startAi } from '../help/ai.ts'
 import { freePort } from '../help/free-port.ts'
 import { secondsUntil } from '../help/clock.ts'
-import { type Provider, type Reply, say, startProvider, stream } from '../help/provider.ts'
+import {
+  type Provider,
+  type Reply,
+  say,
+  startHttp2Provider,
+  startProvider,
+  stream,
+} from '../help/provider.ts'
 
 interface Setting {
   readonly ai: AiEdge
@@ -27,14 +34,13 @@ async function start(t: TestContext, reply: Reply, port = 0): Promise<Setting> {
     defaultHeaders: { 'svc-aig-authorization': `Bearer ${ai.token}` },
     maxRetries: 0,
   })
+  return { ai, provider, client: clientOf(ai), native }
+}
+
+function clientOf(ai: AiEdge): Anthropic {
   // The SDK adds /v1/messages to its base.
-  const client = new Anthropic({
-    baseURL: `${edge}${ai.rest}`,
-    authToken: ai.token,
-    apiKey: null,
-    maxRetries: 0,
-  })
-  return { ai, provider, client, native }
+  const baseURL = `http://127.0.0.1:${ai.edge.port}${ai.rest}`
+  return new Anthropic({ baseURL, authToken: ai.token, apiKey: null, maxRetries: 0 })
 }
 
 const message = {
@@ -95,11 +101,13 @@ test('create on the REST API fills in the key of the gateway', async t => {
   )
 })
 
+const sayHello: Reply = (_, response) => {
+  sendMessage(stream(response), ['Hel', 'lo.'])
+  response.end()
+}
+
 test('stream gives the message piece by piece, and whole', async t => {
-  const { client, ai } = await start(t, (_, response) => {
-    sendMessage(stream(response), ['Hel', 'lo.'])
-    response.end()
-  })
+  const { client, ai } = await start(t, sayHello)
   const pieces: string[] = []
   const running = client.messages.stream(ask).on('text', piece => pieces.push(piece))
   const final = await running.finalMessage()
@@ -107,6 +115,19 @@ test('stream gives the message piece by piece, and whole', async t => {
   assert.deepEqual(final.content[0], { type: 'text', text: 'Hello.' })
   const { tokensIn, tokensOut, model } = await ai.entry()
   assert.deepEqual([tokensIn, tokensOut, model], [9, 3, 'claude-sonnet-5-5'])
+})
+
+test('a stream comes from a provider of HTTP/2 as well', async t => {
+  const provider = await startHttp2Provider(t, sayHello)
+  const ai = await startAi(t, { anthropic: { ...provider.config, keys: ['ant-ours'] } })
+  const pieces: string[] = []
+  const running = clientOf(ai)
+    .messages.stream(ask)
+    .on('text', piece => pieces.push(piece))
+  assert.deepEqual((await running.finalMessage()).content[0], { type: 'text', text: 'Hello.' })
+  assert.deepEqual([pieces, provider.sessions.length], [['Hel', 'lo.'], 1])
+  const { tokensIn, tokensOut } = await ai.entry()
+  assert.deepEqual([tokensIn, tokensOut], [9, 3])
 })
 
 test('a provider of chat completions serves the Anthropic SDK, streaming and with tools', async t => {

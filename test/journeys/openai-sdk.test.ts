@@ -5,7 +5,14 @@ import { type TestContext, test } from 'node:test'
 import OpenAI from 'openai'
 import { type AiEdge, type AiSettings, completion, startAi } from '../help/ai.ts'
 import { secondsUntil } from '../help/clock.ts'
-import { type Provider, type Reply, say, startProvider, stream } from '../help/provider.ts'
+import {
+  type Provider,
+  type Reply,
+  say,
+  startHttp2Provider,
+  startProvider,
+  stream,
+} from '../help/provider.ts'
 
 interface Setting {
   readonly ai: AiEdge
@@ -16,8 +23,12 @@ interface Setting {
 async function start(t: TestContext, reply: Reply, settings: AiSettings = {}): Promise<Setting> {
   const provider = await startProvider(t, reply)
   const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk-ours'] } }, settings)
+  return { ai, provider, client: clientOf(ai) }
+}
+
+function clientOf(ai: AiEdge): OpenAI {
   const baseURL = `http://127.0.0.1:${ai.edge.port}${ai.rest}/v1`
-  return { ai, provider, client: new OpenAI({ baseURL, apiKey: ai.token, maxRetries: 0 }) }
+  return new OpenAI({ baseURL, apiKey: ai.token, maxRetries: 0 })
 }
 
 const ask = {
@@ -45,19 +56,36 @@ test('create gives the completion of the provider, whose key stays with the gate
   assert.equal((await ai.entry()).tokensIn, 9)
 })
 
-test('stream gives each piece, and the end', async t => {
-  const { client } = await start(t, (_, response) => {
-    const send = stream(response)
-    send(chunk({ role: 'assistant', content: '' }))
-    for (const word of ['Hel', 'lo.']) send(chunk({ content: word }))
-    send(chunk({}, 'stop'))
-    send('[DONE]')
-    response.end()
-  })
+const sayHello: Reply = (_, response) => {
+  const send = stream(response)
+  send(chunk({ role: 'assistant', content: '' }))
+  for (const word of ['Hel', 'lo.']) send(chunk({ content: word }))
+  send(chunk({}, 'stop'))
+  send('[DONE]')
+  response.end()
+}
+
+async function streamedBy(client: OpenAI): Promise<string> {
   const words: string[] = []
   for await (const { choices } of await client.chat.completions.create({ ...ask, stream: true }))
     words.push(choices[0]!.delta.content ?? '')
-  assert.equal(words.join(''), 'Hello.')
+  return words.join('')
+}
+
+test('stream gives each piece, and the end', async t => {
+  const { client } = await start(t, sayHello)
+  assert.equal(await streamedBy(client), 'Hello.')
+})
+
+test('completions and streams come from a provider of HTTP/2 as well', async t => {
+  const provider = await startHttp2Provider(t, (asked, response) =>
+    asked.body.stream === true ? sayHello(asked, response) : say(response, completion),
+  )
+  const ai = await startAi(t, { openai: { ...provider.config, keys: ['sk-ours'] } })
+  const client = clientOf(ai)
+  const [streamed, { usage }] = await Promise.all([streamedBy(client), client.chat.completions.create(ask)])
+  assert.deepEqual([streamed, usage!.total_tokens], ['Hello.', 12])
+  assert.deepEqual([provider.asked.length, provider.sessions.length], [2, 1])
 })
 
 test('abort in mid-stream ends the stream at the provider too', async t => {

@@ -2,9 +2,11 @@
 
 import type { AiConfig, ProviderConfig } from '../config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
+import { usualTransport } from '../pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
+import { refuseOtherScheme, resolveVersions } from '../settings/version-settings.ts'
 
 /** Returns the AI configuration from its settings. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
@@ -33,6 +35,8 @@ function resolveProvider(
   const { url, keys, speaks, resources } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
+  const { http, streams } = resolveVersions(provider.value, findings)
+  refuseOtherScheme({ http, isPlain }, { ...provider, setting: version => version }, findings)
   return {
     name: name as ProviderConfig['name'],
     url,
@@ -40,6 +44,7 @@ function resolveProvider(
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
     resources: resources?.value ?? [],
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
+    transport: { ...usualTransport, http, streams },
   }
 }
 

@@ -44,6 +44,7 @@ import {
   wordOr,
 } from './shape.ts'
 import { identity, resolveIdentity, resolveTls, tls } from './tls-settings.ts'
+import { refuseOtherScheme, resolveVersions, versions } from './version-settings.ts'
 
 const second = 1000
 const hour = 3600 * second
@@ -123,8 +124,7 @@ const pool = group({
   origins: optional(origins, []),
   ...identity,
   balance: optional(scalar(balance), { by: 'round_robin' as const }),
-  http: optional(scalar(oneOf('1', '2', 'h2c')), usualTransport.http),
-  streams: optional(placed(scalar(whole(1, 10_000))), unwritten('streams', usualTransport.streams)),
+  ...versions,
   connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
   queue: group({
     size: optional(scalar(whole(0, 1e6)), usualTransport.queue.size),
@@ -187,13 +187,11 @@ function resolvePool(name: string, settings: PoolSettings, findings: Findings): 
 }
 
 function resolveTransport(
-  { http, streams, connections, queue, dns, addresses }: PoolSettings,
+  { connections, queue, dns, addresses, ...versions }: PoolSettings,
   findings: Findings,
 ): TransportConfig {
-  if (streams.value !== usualTransport.streams && http === '1')
-    findings.flaw(streams, 'requires http: 2 or http: h2c')
   const lookups = { refresh: dns.refresh ?? 0, keep: dns.keep }
-  return { http, streams: streams.value, connections, queue, dns: lookups, addresses }
+  return { ...resolveVersions(versions, findings), connections, queue, dns: lookups, addresses }
 }
 
 function resolveOrigin(
@@ -203,13 +201,8 @@ function resolveOrigin(
 ): OriginConfig {
   const url = origin.value.url!
   const isPlain = url.protocol === 'http'
-  if (isPlain && transport.http === '2')
-    findings.flaw(
-      origin,
-      'has an http url, but http: 2 of its pool requires https; http: h2c does without TLS',
-    )
-  if (!isPlain && transport.http === 'h2c')
-    findings.flaw(origin, 'has an https url, but http: h2c of its pool does without TLS; use http: 2')
+  const { http } = transport
+  refuseOtherScheme({ http, isPlain }, { ...origin, setting: version => `${version} of its pool` }, findings)
   if (isPlain && identity !== null)
     findings.flaw(origin, 'has an http url, but the certificate and key of its pool require https')
   const tls = resolveTls(origin.value, { ...origin, isPlain }, findings)

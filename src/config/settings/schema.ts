@@ -48,6 +48,7 @@ import {
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
 import { telemetry } from './telemetry-settings.ts'
 import { tls } from './tls-settings.ts'
+import { versions } from './version-settings.ts'
 
 const KiB = 2 ** 10
 const MiB = 2 ** 20
@@ -125,6 +126,7 @@ const provider = mapping(
     keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),
+    ...versions,
     ...tls,
   },
   { unprinted: true },
