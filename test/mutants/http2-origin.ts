@@ -59,6 +59,22 @@ export const http2Origin: readonly Mutated[] = [
     ],
   },
   {
+    file: 'http2/hpack/encoder.ts',
+    tests: ['wire/ai-http2'],
+    changes: [
+      {
+        text: "const unlistedSecrets = ['x-api-key', 'x-goog-api-key', 'api-key']",
+        becomes: 'const unlistedSecrets: string[] = []',
+        breaks: 'the keys of providers lie in the tables of hops behind the gateway',
+      },
+      {
+        text: 'const flags = secrets.includes(name) ? neverIndexed : 0',
+        becomes: 'const flags = 0',
+        breaks: 'credentials lie in the tables of hops behind the gateway',
+      },
+    ],
+  },
+  {
     file: 'http2/client/response-fields.ts',
     tests: ['wire/http2-origin-failures'],
     changes: [

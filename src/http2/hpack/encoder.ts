@@ -3,20 +3,19 @@
 
 import { staticFields } from './static-table.ts'
 
-/** A name of the static table, as bytes, and how a field with it begins: an index that may take two bytes, or nothing where the field is left out. */
+/** A name that is written in a way of its own, as bytes, and how a field with it begins: by its index in the static table, by the name, or not at all. */
 interface KnownName {
   readonly bytes: Uint8Array
   readonly isDropped: boolean
-  readonly first: number
-  /** -1 for none. */
-  readonly second: number
+  readonly beginning: Uint8Array
 }
 
 /** The fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2). */
 const dropped = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
 
-/** Those whose values no table may keep, on any hop behind us (RFC 7541 section 7.1.3). */
+/** Those whose values no table may keep, on any hop behind us (RFC 7541 section 7.1.3); behind the names that the static table has, those of providers' keys. */
 const secrets = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie']
+const unlistedSecrets = ['x-api-key', 'x-goog-api-key', 'api-key']
 const neverIndexed = 0x10
 
 /** Names by length and the last five bits of their first letter. */
@@ -25,14 +24,16 @@ const names: (KnownName[] | undefined)[] = []
 const statuses = new Map<number, number>()
 for (const [index, [name, value]] of staticFields.entries()) {
   if (name === ':status') statuses.set(Number(value), index)
-  if (name !== '' && !name.startsWith(':') && !dropped.includes(name)) know(name, index)
-}
-for (const name of dropped) know(name, 0)
-
-function know(name: string, index: number): void {
+  if (name === '' || name.startsWith(':') || dropped.includes(name)) continue
   const flags = secrets.includes(name) ? neverIndexed : 0
-  const [first, second = -1] = index < 15 ? [flags | index] : [flags | 15, index - 15]
-  const known = { bytes: Buffer.from(name), isDropped: index === 0, first, second }
+  know(name, index < 15 ? [flags | index] : [flags | 15, index - 15])
+}
+for (const name of unlistedSecrets) know(name, [neverIndexed, name.length, ...Buffer.from(name)])
+for (const name of dropped) know(name, [])
+
+function know(name: string, beginning: readonly number[]): void {
+  const bytes = Buffer.from(name)
+  const known = { bytes, isDropped: beginning.length === 0, beginning: Buffer.from(beginning) }
   ;(names[keyOf(name.length, name.charCodeAt(0))] ??= []).push(known)
 }
 
@@ -95,9 +96,8 @@ export class HpackEncoder {
   }
 }
 
-function begun({ first, second }: KnownName, into: Buffer, at: number): number {
-  into[at++] = first
-  if (second !== -1) into[at++] = second
+function begun({ beginning }: KnownName, into: Buffer, at: number): number {
+  for (let i = 0; i < beginning.length; i++) into[at++] = beginning[i]!
   return at
 }
 
