@@ -16,6 +16,7 @@ import { TallyBook } from '../tallies/tally-book.ts'
 import type { SpanSink } from '../telemetry/span.ts'
 import { Clients } from './accept/clients.ts'
 import { type ListenOptions, Listeners } from './accept/listeners.ts'
+import type { Share, ShareClaim } from './accept/share.ts'
 import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from './guarded.ts'
 import { LogThrottle } from './log-throttle.ts'
@@ -52,6 +53,8 @@ interface DataPlaneOptions {
   readonly tell?: (tallies: readonly Tally[]) => unknown
   /** Nothing where there is none. */
   readonly automatic?: AutomaticTls
+  /** What this process may have of the limits on connections; all where there is none. */
+  readonly share?: Share
   readonly clock?: Clock
   /** How the names of origins are looked up; by the system where there is none. */
   readonly lookup?: NameLookup
@@ -114,7 +117,7 @@ export class DataPlane implements Plane {
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
     this.#warnings = new LogThrottle(this.log, clock)
-    this.#clients = new Clients(this, this.#warnings)
+    this.#clients = new Clients(this, this.#warnings, options.share)
     this.#listeners = new Listeners({
       accept: (socket, listener) => this.#clients.accept(socket, listener),
       acceptFailed: error => this.#warnings.warn('accept', { err: error }, 'accepting a client failed'),
@@ -193,6 +196,16 @@ export class DataPlane implements Plane {
   #tellOfBroken(): void {
     for (const [zone, reason] of this.snapshot.broken)
       this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
+  }
+
+  /** Takes more of a limit on connections; none where no other worker has any to spare. */
+  grantShare(key: string, count: number): void {
+    this.#clients.grantShare(key, count)
+  }
+
+  /** Leaves some of a limit on connections to other workers; returns how much. */
+  leaveShare(claim: ShareClaim): number {
+    return this.#clients.leaveShare(claim)
   }
 
   /** How the pools are doing. */

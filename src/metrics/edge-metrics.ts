@@ -105,6 +105,8 @@ export class EdgeMetrics {
   readonly versions = tallies(['1.0', '1.1', '2'])
   readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
+  /** Requests to other workers for their share of a limit on connections, by how they ended. */
+  readonly shareRequests = tallies(['granted', 'denied', 'late'])
   readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)
   readonly tlsFailures = tallies(tlsFailures)

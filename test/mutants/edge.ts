@@ -402,8 +402,8 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/accept/clients'],
     changes: [
       {
-        text: 'connection.isIdle && (key === null',
-        becomes: '(key === null',
+        text: 'connection.isIdle && (key === everybody',
+        becomes: '(key === everybody',
         breaks: 'a flood of connections cuts off clients that are being served',
       },
       {
@@ -446,11 +446,44 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/accept/share.ts',
+    tests: ['edge/accept/share', 'process/workers/share-ledger'],
+    changes: [
+      {
+        text: 'if (count > 0) this.#entry(key).moved -= count',
+        becomes: '',
+        breaks: 'workers have more connections together than the limit',
+      },
+      {
+        text: "if (++entry.age > patience) this.#settle(entry, 'late')",
+        becomes: '',
+        breaks: 'where the supervisor hangs, connections wait for ever',
+      },
+      {
+        text: "if (entry.denied === 'idle' || (entry.denied === 'free' && !closing)) return false",
+        becomes: '',
+        breaks: 'a flood of connections beyond the limit is a flood of messages',
+      },
+    ],
+  },
+  {
     file: 'edge/accept/connection-limits.ts',
     tests: ['edge/accept/connection-limits'],
     changes: [
       {
-        text: "if (connections !== 0 && this.#total >= connections) return 'connections'",
+        text: 'this.#total >= this.#share.most(everybody, connections)',
+        becomes: 'this.#total >= connections',
+        breaks: 'each worker takes as many connections as all may have',
+        tests: ['wire/connection-limits'],
+      },
+      {
+        text: 'count >= this.#share.most(key, most)',
+        becomes: 'count >= most',
+        breaks: 'an address has as many connections to each worker as it may have to all',
+        tests: ['wire/connection-limits'],
+      },
+      {
+        text: "if (connections !== 0 && this.#total >= this.#share.most(everybody, connections)) return 'connections'",
         becomes: '',
         breaks: 'there is no limit of connections',
       },

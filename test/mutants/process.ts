@@ -52,6 +52,27 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
+    file: 'process/workers/share-ledger.ts',
+    tests: ['process/workers/share-ledger'],
+    changes: [
+      {
+        text: 'account.pool -= count\n',
+        becomes: '',
+        breaks: 'what one worker left is granted again and again',
+      },
+      {
+        text: 'if (this.#holders.has(slot)) continue',
+        becomes: '',
+        breaks: 'what a worker uses is granted to others too',
+      },
+      {
+        text: 'if (moved < 0 && account.pool > 0)',
+        becomes: 'if (false)',
+        breaks: 'a worker that once left its share to others never gets it back',
+      },
+    ],
+  },
+  {
     file: 'process/workers/supervision.ts',
     tests: ['process/workers/supervision'],
     changes: [

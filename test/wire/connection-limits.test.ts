@@ -1,11 +1,13 @@
 // How many connections clients may have, and what becomes of more.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
-import { spawnGateway, main, writeConfig } from '../help/gateway.ts'
+import { main, spawnGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { ok, type Origin, startOrigin, startResponder } from '../help/origin.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
+import { readMetrics } from '../help/prometheus.ts'
 import { until } from '../help/until.ts'
 
 const get = request('GET /')
@@ -183,3 +185,63 @@ test('connections to origins leave descriptors for the side port, and a request 
   }
   assert.equal(code, 'EMFILE')
 })
+
+test('with workers the limits are those of all, whoever gets the connections, and hold when one is killed or a reload changes them', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const yaml = (limits: string) => `
+pools: { main: { origins: ['${origin.url}'] } }
+zones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]
+workers: 2
+client: { header_timeout: 10m, ${limits} }
+`
+  const gateway = await startGateway(t, yaml('connections: 7, connections_per_address: 5'))
+  const counted = async (series: string) => readMetrics(await gateway.metrics()).samples.get(series)
+  const port = Number(new URL(gateway.edge).port)
+  let wires: Wire[] = []
+  const connect = async (from: string) => {
+    wires.push(await connectTo(t, port, from))
+    return wires.at(-1)!
+  }
+  const areOpen = (count: number) =>
+    until(async () => (await counted('gatehouse_connections_open{side="client"}')) === count)
+  const assertFull = async (from: string, reason: string, count: number) => {
+    const series = `gatehouse_connections_refused_total{reason="${reason}"}`
+    const ending = connectTo(t, port, from).then(
+      wire => wire.ending,
+      ({ code }) => code,
+    )
+    await until(async () => (await counted(series)) === count)
+    assert.match(await ending, /^(RST|ECONNRESET)$/)
+  }
+  for (let i = 0; i < 5; i++) await connect('127.0.0.1')
+  await areOpen(5)
+  await assertFull('127.0.0.1', 'connections_per_address', 1)
+  const idle = await connect('127.0.0.2')
+  await connect('127.0.0.2')
+  await areOpen(7)
+  await assertFull('127.0.0.3', 'connections', 1)
+  assert.ok(await isServed(idle))
+  // Whichever worker has it.
+  const late = await connect('127.0.0.3')
+  await idle.ending
+  await late.send(get.slice(0, 10))
+  await areOpen(7)
+  process.kill(workersOf(gateway.pid)[0]!, 'SIGKILL')
+  await gateway.logged('worker ended, starting another')
+  await until(async () => {
+    wires = wires.filter(({ socket }) => !socket.destroyed && socket.readable)
+    return (await counted('gatehouse_connections_open{side="client"}')) === wires.length
+  })
+  for (let i = 4; wires.length < 7; i++) await connect(`127.0.0.${i}`)
+  await areOpen(7)
+  await assertFull('127.0.1.1', 'connections', 2)
+  gateway.rewrite(yaml('connections: 9, connections_per_address: 5'))
+  await gateway.logged('configuration reloaded')
+  for (let i = 2; i < 4; i++) await connect(`127.0.1.${i}`)
+  await areOpen(9)
+  await assertFull('127.0.1.4', 'connections', 3)
+})
+
+function workersOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+}

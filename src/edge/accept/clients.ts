@@ -14,11 +14,13 @@ import { Http2Connection } from '../client/http2-connection.ts'
 import { Offenders } from '../client/http2-offenders.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
+import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits, type RefusedConnection } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
 import { Overture } from './overture.ts'
 import { Proxied } from './proxied.ts'
+import { everybody, Share, type ShareClaim } from './share.ts'
 
 /** How many connections are looked at for one that is idle, before a client is refused. */
 const mostLookedAt = 100
@@ -32,27 +34,36 @@ type Way = Pick<Listener, 'tls' | 'proxyProtocol' | 'h2c'>
 const plainWay: Way = { tls: false }
 
 export class Clients {
-  readonly limits = new ConnectionLimits()
+  readonly limits: ConnectionLimits
+  readonly #share: Share
   readonly #plane: Plane
   readonly #warnings: LogThrottle
   readonly #connections = new Set<Connection>()
   readonly #offenders = new Offenders()
   #drained: (() => void) | null = null
 
-  constructor(plane: Plane, warnings: LogThrottle) {
+  constructor(plane: Plane, warnings: LogThrottle, share = new Share()) {
     this.#plane = plane
     this.#warnings = warnings
+    this.#share = share
+    this.limits = new ConnectionLimits(share)
+    share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
   }
 
-  /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. */
+  /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. It waits where other workers may have room. */
   accept(socket: Socket, way: Way = plainWay): void {
     try {
+      if (socket.destroyed) return
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
       if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer)) return this.#refuse(socket, peer)
       if ((way.tls || way.h2c) && this.#isPenalized(peer)) return this.#turnAway(socket, 'penalty')
-      let limit = this.#take(peer, descriptorOf(socket))
-      if (limit !== null && this.#closeIdle(limit, peer)) limit = this.#take(peer, -1)
-      if (limit !== null) return this.#turnAway(socket, limit)
+      const limit = this.#take(peer, descriptorOf(socket))
+      if (limit !== null) {
+        const again = () => this.accept(socket, way)
+        const outcome = this.#findRoom(limit, peer, () => this.#take(peer, -1), again)
+        if (outcome === 'later') return ignoreErrors(socket)
+        if (outcome !== null) return this.#turnAway(socket, outcome)
+      }
       const connection = this.#connect(socket, peer, way)
       this.#plane.metrics.clientConnections.inc()
       this.#connections.add(connection)
@@ -64,6 +75,7 @@ export class Clients {
 
   /** Acts on the deadlines that have passed by monotonic ms `now`. */
   sweep(now: number): void {
+    this.#share.sweep()
     for (const connection of this.#connections) connection.sweep(now)
   }
 
@@ -71,6 +83,7 @@ export class Clients {
   async drain(grace: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
+    this.#share.close()
     for (const connection of this.#connections) connection.drain()
     const timer = setTimeout(resolve, grace)
     if (this.#connections.size === 0) resolve()
@@ -86,6 +99,27 @@ export class Clients {
       const tls = isOpen ? connection.tls : null
       if (isOpen && tls !== null && tls.trust !== (zones.find(tls.host)?.trust ?? '')) connection.retire()
     }
+  }
+
+  /** Takes more of a limit; none where no worker has any to spare. */
+  grantShare(key: string, count: number): void {
+    this.#share.grant(key, count)
+  }
+
+  /** Leaves some of a limit to other workers; returns how much. */
+  leaveShare({ key, what, count }: ShareClaim): number {
+    const { connections, connectionsPerAddress } = this.#plane.snapshot.client
+    const limit = key === everybody ? connections : connectionsPerAddress
+    const unused =
+      limit === 0 ? Number.POSITIVE_INFINITY : this.#share.most(key, limit) - this.limits.count(key)
+    const free = Math.max(0, unused)
+    let left = Math.min(
+      free,
+      what === 'half' ? Math.ceil(free / 2) : what === 'surplus' ? this.#share.surplus(key) : count,
+    )
+    if (what === 'idle') while (left < count && this.#closeIdle(key)) left++
+    this.#share.leave(key, left)
+    return left
   }
 
   /** Has WebSockets closed by their ends. */
@@ -104,13 +138,33 @@ export class Clients {
     return this.limits.take(peer, trusted.has(peer), descriptor, client)
   }
 
-  /** Closes an idle connection that makes room for one from `peer`, one of the oldest; false where none was found soon. */
-  #closeIdle(limit: ConnectionFault, peer: string): boolean {
-    const key = limit === 'connections_per_address' ? clientKey(peer) : null
+  /** Makes room for a connection from `peer` and takes it: with what other workers do not use, by closing an idle one here, and at last by having others close one. */
+  #findRoom(
+    limit: ConnectionFault,
+    peer: string,
+    take: () => ConnectionFault | null,
+    again: () => void,
+  ): ConnectionFault | 'later' | null {
+    if (this.#asks(limit, peer, false, again)) return 'later'
+    const key = limit === 'connections_per_address' ? clientKey(peer) : everybody
+    const next = this.#closeIdle(key) ? take() : limit
+    return next !== null && this.#asks(next, peer, true, again) ? 'later' : next
+  }
+
+  /** Asks other workers for room; false where they cannot help. */
+  #asks(limit: ConnectionFault, peer: string, closing: boolean, again: () => void): boolean {
+    const { connections, connectionsPerAddress } = this.#plane.snapshot.client
+    if (limit === 'descriptors') return false
+    if (limit === 'connections') return this.#share.request(everybody, connections, closing, again)
+    return this.#share.request(clientKey(peer), connectionsPerAddress, closing, again)
+  }
+
+  /** Closes an idle connection that counts under a limit, one of the oldest; false where none was found soon. */
+  #closeIdle(key: string): boolean {
     let left = Math.min(this.#connections.size, mostLookedAt)
     for (const connection of this.#connections) {
       if (left-- === 0) return false
-      if (connection.isIdle && (key === null || clientKey(connection.peer) === key)) {
+      if (connection.isIdle && (key === everybody || clientKey(connection.peer) === key)) {
         connection.destroy()
         this.#closed(connection)
         return true
@@ -169,10 +223,21 @@ export class Clients {
   }
 
   /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
-  #announce(proxied: Proxied, client: Announced, { tls, h2c }: Way): void {
+  #announce(proxied: Proxied, client: Announced, way: Way): void {
+    const { tls, h2c } = way
     const { socket } = proxied
+    if (socket.destroyed) return this.#closed(proxied)
     const isPenalized = (tls || h2c) && !client.isAnonymous && this.#isPenalized(client.peer)
-    const limit = isPenalized ? 'penalty' : this.#move(proxied, client.peer)
+    const again = guarded(
+      () => this.#announce(proxied, client, way),
+      bug => {
+        proxied.destroy()
+        this.#closed(proxied)
+        this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
+      },
+    )
+    const limit = isPenalized ? 'penalty' : this.#move(proxied, client.peer, again)
+    if (limit === 'later') return
     if (limit !== null) {
       this.#closed(proxied)
       return this.#turnAway(socket, limit)
@@ -193,13 +258,13 @@ export class Clients {
   }
 
   /** Has a connection count as one of `peer`, or names the limit that it meets there. */
-  #move(proxied: Proxied, peer: string): ConnectionFault | null {
+  #move(proxied: Proxied, peer: string, again: () => void): ConnectionFault | 'later' | null {
     const { client, trusted } = this.#plane.snapshot
     const move = () => this.limits.move(proxied.peer, peer, trusted.has(peer), client)
-    let limit = move()
-    if (limit !== null && this.#closeIdle(limit, peer)) limit = move()
-    if (limit === null) proxied.peer = peer
-    return limit
+    const limit = move()
+    const outcome = limit === null ? null : this.#findRoom(limit, peer, move, again)
+    if (outcome === null) proxied.peer = peer
+    return outcome
   }
 
   /** Puts the connection that a handshake has led to in its place. */

@@ -3,6 +3,7 @@
 import { clientKey } from '../../base/address/client-key.ts'
 import { freeDescriptors, mostDescriptors } from '../../base/descriptors.ts'
 import type { Config } from '../../config/config.ts'
+import { everybody, Share } from './share.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
 const spare = 32
@@ -16,6 +17,8 @@ export type ConnectionFault = 'connections' | 'connections_per_address' | 'descr
 export type RefusedConnection = ConnectionFault | 'penalty'
 
 export class ConnectionLimits {
+  /** Of what all workers may have together, what this process may have. */
+  readonly #share: Share
   /** Of IPv6, the first 64 bits count as one address. */
   readonly #byAddress = new Map<string, number>()
   #total = 0
@@ -23,6 +26,10 @@ export class ConnectionLimits {
   #descriptors = Number.POSITIVE_INFINITY
   /** The first descriptor that is not for clients. */
   #end = Number.POSITIVE_INFINITY
+
+  constructor(share = new Share()) {
+    this.#share = share
+  }
 
   /** Measures how many descriptors are left; to be called once everything else is open. */
   measure(): void {
@@ -37,7 +44,7 @@ export class ConnectionLimits {
     descriptor: number,
     { connections, connectionsPerAddress }: Config['client'],
   ): ConnectionFault | null {
-    if (connections !== 0 && this.#total >= connections) return 'connections'
+    if (connections !== 0 && this.#total >= this.#share.most(everybody, connections)) return 'connections'
     if (descriptor >= this.#end) return 'descriptors'
     return this.#enter(clientKey(peer), isTrusted, connectionsPerAddress)
   }
@@ -61,9 +68,14 @@ export class ConnectionLimits {
     return this.#total + others < this.#descriptors + spare - reserve
   }
 
+  /** Counts the connections under the limit of a key. */
+  count(key: string): number {
+    return key === everybody ? this.#total : (this.#byAddress.get(key) ?? 0)
+  }
+
   #enter(key: string, isTrusted: boolean, most: number): ConnectionFault | null {
     const count = this.#byAddress.get(key) ?? 0
-    if (!isTrusted && most !== 0 && count >= most) return 'connections_per_address'
+    if (!isTrusted && most !== 0 && count >= this.#share.most(key, most)) return 'connections_per_address'
     this.#byAddress.set(key, count + 1)
     this.#total++
     return null

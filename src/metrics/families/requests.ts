@@ -74,6 +74,12 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_connection_share_requests_total',
+    help: 'Requests of workers for more of a limit on client connections, by result: granted by other workers, denied since none had room, or late.',
+    read: ({ edge }) => byName(edge.shareRequests, result => ({ result })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_proxy_protocol_failures_total',
     help: 'Connections to listeners with proxy_protocol on which no client was announced, by reason.',
     read: ({ edge }) => byName(edge.proxyFailures, reason => ({ reason })),

@@ -9,6 +9,7 @@ import type { Tally } from '../../store/tally.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
+import type { Share, ShareClaim } from '../../edge/accept/share.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { SpanExporter } from '../../telemetry/span-exporter.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
@@ -32,6 +33,8 @@ interface LocalPlaneParts {
   readonly reusePort: boolean
   /** Counters shared with other processes; its own where there are none. */
   readonly bans?: Bans
+  /** What this process may have of the limits on connections; all where there is none. */
+  readonly share?: Share
   /** Takes what was counted of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => unknown
 }
@@ -139,6 +142,11 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.takeCertificates(automatic)
   }
 
+  /** Leaves some of a limit on connections to other workers; returns how much. */
+  leaveShare(claim: ShareClaim): number {
+    return this.#plane?.leaveShare(claim) ?? 0
+  }
+
   async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
     const wanted = new Set(names)
     const nearest = await this.#parts.services.limiter.nearest()
@@ -163,7 +171,7 @@ export class LocalPlane implements ManagedPlane {
   }
 
   #build(): DataPlane {
-    const { documentation, metrics, log, services, sidePort, bans, tallied } = this.#parts
+    const { documentation, metrics, log, services, sidePort, bans, share, tallied } = this.#parts
     return new DataPlane(this.#config, {
       documentation,
       metrics: metrics.edge,
@@ -177,6 +185,7 @@ export class LocalPlane implements ManagedPlane {
       limiter: services.limiter,
       automatic: this.#automatic,
       ...(bans && { bans }),
+      ...(share && { share }),
       ...(tallied && { tell: tallied }),
     })
   }

@@ -12,6 +12,7 @@ import { Borrower } from '../../store/lending.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
+import { Share } from '../../edge/accept/share.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
 import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
@@ -30,6 +31,7 @@ const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
 let { orphanGrace, lastWords } = usualSupervision
 let services: Services | null = null
 let plane: LocalPlane | null = null
+let share = new Share()
 const sockets: ListeningSocket[] = []
 let starting: Promise<readonly Listener[]> | null = null
 
@@ -93,6 +95,11 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
     case 'lent':
       borrower.settle(ask.id, ask.loan)
       return null
+    case 'grant':
+      share.grant(ask.key, ask.count)
+      return null
+    case 'claim':
+      return plane?.leaveShare(ask.claim) ?? 0
     case 'ping':
       return null
     case 'pools':
@@ -109,6 +116,7 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]> {
   const { config, documentation, sidePort, checks, ticketKeys } = ask
   ;({ orphanGrace, lastWords } = ask)
+  share = new Share({ ...ask, send: wants => void tell({ wants }) })
   log.level = config.log.level
   services = await Services.open(config, {
     metrics: metrics.edge,
@@ -118,7 +126,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
     borrow: (found, isFound) => borrower.ask(found, isFound),
   })
   const tallied = (tallies: readonly Tally[]) => tell({ tallies })
-  const parts = { documentation, sidePort, metrics, destination, log, services, bans, tallied }
+  const parts = { documentation, sidePort, metrics, destination, log, services, bans, share, tallied }
   plane = new LocalPlane(config, { ...parts, reusePort: true })
   plane.takeChecks(checks)
   if (ticketKeys !== null) plane.takeTicketKeys(ticketKeys)

@@ -13,6 +13,7 @@ import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
+import type { MovedShare, ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 /** What a socket is among those of its listener; the socket itself goes beside the message. */
@@ -35,6 +36,9 @@ export type Ask =
       /** The ms that each has left. */
       readonly bans: BanNews
       readonly ticketKeys: TicketKeySet | null
+      /** How many workers share the limits on connections, and what this one has beyond its even part. */
+      readonly workers: number
+      readonly moved: readonly MovedShare[]
       /** In ms, as `Supervision` has them. */
       readonly orphanGrace: number
       readonly lastWords: number
@@ -49,6 +53,8 @@ export type Ask =
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
   | { readonly kind: 'lend'; readonly found: FoundKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
+  | { readonly kind: 'grant'; readonly key: string; readonly count: number }
+  | { readonly kind: 'claim'; readonly claim: ShareClaim }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
   | { readonly kind: 'limits'; readonly names: readonly string[] }
@@ -70,6 +76,9 @@ export interface Reply {
   readonly found: null
   readonly lend: Loan | null
   readonly lent: null
+  readonly grant: null
+  /** How many it leaves to others. */
+  readonly claim: number
   readonly ping: null
   readonly pools: readonly PoolState[]
   readonly limits: readonly NearKey[]
@@ -82,7 +91,7 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, a socket that it has bound (beside the message), and its last counts when it dies. */
+/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, a socket that it has bound (beside the message), and its last counts when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
@@ -90,5 +99,6 @@ export type FromWorker =
   | { readonly found: readonly FoundKey[] }
   | { readonly tallies: readonly Tally[] }
   | { readonly borrow: FoundKey; readonly as: number }
+  | { readonly wants: ShareRequest }
   | { readonly bound: SocketPlace }
   | { readonly last: Snapshot }

@@ -23,6 +23,10 @@ export interface Supervision {
   readonly viewPatience: number
   /** How long a worker may take to lend what it has cached: a request is waiting. */
   readonly lendPatience: number
+  /** How long a worker may take to leave some of a limit on connections to another one. */
+  readonly sharePatience: number
+  /** After how many pings what is not used of such limits is shared evenly again. */
+  readonly settleEvery: number
   /** How long a worker may take to report its counts. */
   readonly snapshotPatience: number
   /** How long a worker may take to reset its connections. */
@@ -45,6 +49,8 @@ export const usualSupervision: Supervision = {
   stackPatience: 2_000,
   viewPatience: 1_000,
   lendPatience: 100,
+  sharePatience: 1_000,
+  settleEvery: 10,
   snapshotPatience: 1_000,
   cutPatience: 500,
   orphanGrace: 30_000,

@@ -15,11 +15,13 @@ import { type AutomaticTls, nothingAutomatic } from '../../certificates/automati
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
+import type { ShareRequest } from '../../edge/accept/share.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Ask } from './messages.ts'
+import { ShareLedger } from './share-ledger.ts'
 import { SharedSockets } from './shared-sockets.ts'
 import { backoff, type Supervision, usualSupervision } from './supervision.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
@@ -56,10 +58,12 @@ export class Supervisor implements ManagedPlane {
   #automatic: AutomaticTls = nothingAutomatic
   #config: Config
   #sockets: SharedSockets
+  readonly #shares: ShareLedger
   /** Whether all have been started. */
   #isListening = false
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
+  #pings = 0
   #ended: Promise<Snapshot> = Promise.resolve([])
 
   constructor(count: number, config: Config, parts: SupervisorParts) {
@@ -69,6 +73,7 @@ export class Supervisor implements ManagedPlane {
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
     this.#patience = { ...usualSupervision, ...parts.supervision }
+    this.#shares = new ShareLedger(count, this.#patience.sharePatience)
     const post = new BanPost(bans => this.#tellBans(bans))
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
@@ -108,6 +113,8 @@ export class Supervisor implements ManagedPlane {
     )
     const wanted = checkKeys(config)
     for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
+    // Of other limits the even parts are others.
+    await this.#shares.settle()
   }
 
   async drain(grace: number): Promise<void> {
@@ -221,7 +228,8 @@ export class Supervisor implements ManagedPlane {
   }
 
   #ping(): void {
-    const { mostMissed, mostMissedAtStart } = this.#patience
+    const { mostMissed, mostMissedAtStart, settleEvery } = this.#patience
+    if (++this.#pings % settleEvery === 0) void this.#shares.settle()
     for (const worker of this.#workers) {
       const most = this.#up.has(worker) ? mostMissed : mostMissedAtStart
       if (!this.#hung.has(worker) && worker.ping() >= most) void this.#endHung(worker, most)
@@ -251,6 +259,7 @@ export class Supervisor implements ManagedPlane {
       refused: (refusals: BanNews) => this.#bans.count(refusals),
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
       borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),
+      wants: (request: ShareRequest, by: WorkerHandle) => void this.#shares.request(by, request),
       bound: (socket: ListeningSocket) => this.#keep(socket),
       wrote: (line: string, { pid }: WorkerHandle) =>
         log.warn({ worker: pid, line }, 'worker wrote to stderr'),
@@ -268,8 +277,9 @@ export class Supervisor implements ManagedPlane {
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
       const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
-      const means = { config: this.#config, slot, documentation, sidePort, ...news, orphanGrace, lastWords }
-      const endpoints = await worker.ask({ kind: 'start', ...means })
+      const shares = { workers: this.#count, moved: this.#shares.join(worker) }
+      const means = { config: this.#config, slot, documentation, sidePort, ...news, ...shares }
+      const endpoints = await worker.ask({ kind: 'start', ...means, orphanGrace, lastWords })
       this.#up.add(worker)
       this.#cover()
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
@@ -289,6 +299,7 @@ export class Supervisor implements ManagedPlane {
   #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
     this.#workers.delete(worker)
     this.#up.delete(worker)
+    this.#shares.leave(worker)
     const { last } = worker
     if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
     if (this.#isEnding) return

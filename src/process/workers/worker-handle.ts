@@ -13,8 +13,10 @@ import type { FoundKey } from '../../store/found-keys.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
+import type { ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
+import type { ShareHolder } from './share-ledger.ts'
 import type { Acceptor } from './shared-sockets.ts'
 
 export interface WorkerEnd {
@@ -25,12 +27,13 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, and a socket that it has bound. */
+/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, and a socket that it has bound. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
   counted(tallies: readonly Tally[]): void
   borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
+  wants(request: ShareRequest, by: WorkerHandle): void
   bound(socket: ListeningSocket): void
   /** Takes each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
@@ -42,7 +45,7 @@ const program = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).repl
   extname(import.meta.url),
 )
 
-export class WorkerHandle implements Acceptor {
+export class WorkerHandle implements Acceptor, ShareHolder {
   readonly slot: number
   readonly #child: ChildProcess
   readonly #errors: Interface
@@ -112,6 +115,14 @@ export class WorkerHandle implements Acceptor {
     this.ask({ kind: 'release', place }).catch(() => {})
   }
 
+  grant(key: string, count: number): void {
+    this.ask({ kind: 'grant', key, count }).catch(() => {})
+  }
+
+  claim(claim: ShareClaim): Promise<number> {
+    return this.ask({ kind: 'claim', claim })
+  }
+
   /** Like `ask`, but kills the worker when it has not replied within `patience` ms. */
   async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
     const late = setTimeout(() => this.kill(), patience)
@@ -149,6 +160,7 @@ export class WorkerHandle implements Acceptor {
     else if ('refusals' in message) this.#heard.refused(message.refusals)
     else if ('found' in message) this.#heard.found(message.found, this)
     else if ('tallies' in message) this.#heard.counted(message.tallies)
+    else if ('wants' in message) this.#heard.wants(message.wants, this)
     else if ('bound' in message) this.#heard.bound({ ...message.bound, handle })
     else if ('borrow' in message) void this.#borrow(message.borrow, message.as)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))

@@ -1,0 +1,124 @@
+// What each worker has of the limits on connections that hold for all of them. Shares move from one to another on request, and none is ever made: a worker has what
+// it was granted only after another one has left it.
+
+import { evenShare, type MovedShare, type ShareClaim, type ShareRequest } from '../../edge/accept/share.ts'
+
+/** A worker as this ledger knows it. */
+export interface ShareHolder {
+  readonly slot: number
+  /** Returns how many it has left to others; rejects when it ends. */
+  claim(claim: ShareClaim): Promise<number>
+  grant(key: string, count: number): void
+}
+
+/** One limit that is not shared evenly: what its slots have beyond their even parts, and what is on its way between them, which add up to 0. */
+interface Account {
+  readonly moved: number[]
+  pool: number
+}
+
+/** Most idle connections that a worker closes for one request. */
+const mostIdle = 16
+
+export class ShareLedger {
+  readonly #workers: number
+  /** Ms that a worker may take to leave something to others. */
+  readonly #patience: number
+  readonly #accounts = new Map<string, Account>()
+  readonly #holders = new Map<number, ShareHolder>()
+
+  constructor(workers: number, patience: number) {
+    this.#workers = workers
+    this.#patience = patience
+  }
+
+  /** Takes in a worker that starts in its slot; returns what that has beyond its even parts. */
+  join(holder: ShareHolder): readonly MovedShare[] {
+    this.#holders.set(holder.slot, holder)
+    const moved = [...this.#accounts].map(([key, { moved }]) => [key, moved[holder.slot]!] as const)
+    return moved.filter(([, count]) => count !== 0)
+  }
+
+  /** Takes back what a worker had that has ended: its connections are closed. */
+  leave(holder: ShareHolder): void {
+    const { slot } = holder
+    if (this.#holders.get(slot) === holder) this.#holders.delete(slot)
+    for (const [key, account] of this.#accounts) {
+      const surplus = Math.max(0, account.moved[slot]!)
+      account.moved[slot]! -= surplus
+      account.pool += surplus
+      this.#even(key, account)
+    }
+  }
+
+  /** Grants a worker what others can do without; nothing where they cannot. */
+  async request(by: ShareHolder, { key, limit, count, closing }: ShareRequest): Promise<void> {
+    this.#claimVacant(this.#account(key), limit)
+    const others = [...this.#holders.values()].filter(holder => holder !== by)
+    if (!closing && this.#account(key).pool === 0) await this.#claim(others, { key, what: 'half', count })
+    const idle: ShareClaim = { key, what: 'idle', count: Math.min(count, mostIdle) }
+    // One after the other: no more are to be closed than have to.
+    if (closing)
+      for (const holder of others) if (this.#account(key).pool === 0) await this.#claim([holder], idle)
+    const account = this.#account(key)
+    if (this.#holders.get(by.slot) === by) this.#grant(key, account, by.slot, account.pool)
+    this.#even(key, account)
+  }
+
+  /** Shares evenly again what is not used otherwise. */
+  async settle(): Promise<void> {
+    const settled = [...this.#accounts].map(async ([key, { moved }]) => {
+      const rich = [...this.#holders.values()].filter(({ slot }) => moved[slot]! > 0)
+      await this.#claim(rich, { key, what: 'surplus', count: 0 })
+      this.#even(key, this.#account(key))
+    })
+    await Promise.all(settled)
+  }
+
+  /** Collects what these workers leave; resolves when all have replied, or are late. */
+  async #claim(from: readonly ShareHolder[], claim: ShareClaim): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, this.#patience)
+    await Promise.race([Promise.all(from.map(holder => this.#claimFrom(holder, claim))), late])
+    clearTimeout(timer)
+  }
+
+  async #claimFrom(holder: ShareHolder, claim: ShareClaim): Promise<void> {
+    const left = await holder.claim(claim).catch(() => 0)
+    if (this.#holders.get(holder.slot) !== holder) return
+    const account = this.#account(claim.key)
+    account.moved[holder.slot]! -= left
+    account.pool += left
+  }
+
+  /** Takes half of what the slots have that no worker is in. */
+  #claimVacant(account: Account, limit: number): void {
+    for (const [slot, moved] of account.moved.entries()) {
+      if (this.#holders.has(slot)) continue
+      const left = Math.ceil(Math.max(0, evenShare(limit, this.#workers, slot) + moved) / 2)
+      account.moved[slot]! -= left
+      account.pool += left
+    }
+  }
+
+  /** Grants what is left to those who have less than their even part. */
+  #even(key: string, account: Account): void {
+    for (const [slot, moved] of account.moved.entries())
+      if (moved < 0 && account.pool > 0) this.#grant(key, account, slot, Math.min(-moved, account.pool))
+    if (account.pool === 0 && account.moved.every(count => count === 0)) this.#accounts.delete(key)
+  }
+
+  #grant(key: string, account: Account, slot: number, count: number): void {
+    account.pool -= count
+    account.moved[slot]! += count
+    this.#holders.get(slot)?.grant(key, count)
+  }
+
+  #account(key: string): Account {
+    const known = this.#accounts.get(key)
+    if (known !== undefined) return known
+    const account: Account = { moved: new Array<number>(this.#workers).fill(0), pool: 0 }
+    this.#accounts.set(key, account)
+    return account
+  }
+}
