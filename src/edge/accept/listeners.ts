@@ -129,7 +129,8 @@ export class Listeners {
     })
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
     server.once('error', reject)
-    server.listen(where, () => {
+    // Of a socket that is bound already, Node would shorten the queue.
+    server.listen(where as SocketHandle, backlog, () => {
       server.off('error', reject)
       server.on('error', error => this.#owner.acceptFailed(error))
       resolve()
