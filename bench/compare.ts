@@ -1,52 +1,61 @@
-// Compares this working tree with another state of the project: `node bench/compare.ts REF [--mix get] [--rounds 7]
-// [--seconds 3]`. Every measurement has a fresh process; both run with the installed packages of this tree.
+// Compares this working tree with another state of the project: `node bench/compare.ts REF [--mix get]`. Both run beside
+// each other, and the load goes from one to the other and back every 100 ms.
+import { existsSync, symlinkSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { type Compared, compareStates } from './interleaved/compare-states.ts'
+import { comparisonTable } from './interleaved/comparison-table.ts'
+import { looks } from './interleaved/interval.ts'
+import { isScenarioName, type ScenarioName, scenarios } from './interleaved/scenarios.ts'
+import { beAlone } from './load/alone.ts'
 import { ROOT } from './load/installed.ts'
 import { folder } from './load/launch.ts'
-import { AI_MIXES, isMixName, MIX_NAMES, type MixName } from './load/mixes.ts'
-import { countMistake } from './load/options.ts'
-import { launchOrigin, type Peer } from './load/peers.ts'
-import { gatehouse } from './load/peers/gatehouse.ts'
-import { gatehouseAi } from './load/peers/gatehouse-ai.ts'
-import { short } from './load/report.ts'
-import { METRICS, type Run, ratio, typical } from './load/results.ts'
-import { type Length, measureRounds } from './load/rounds.ts'
+import { launchOrigin } from './load/peers.ts'
 
-const HERE = 'working tree'
+const usage = `node bench/compare.ts REF [--mix get] [options]: a commit, or the folder of another working tree
+  --mix LIST      of ${Object.keys(scenarios).join(', ')} (get), or all
+  --bound N       the ratio of CPU that must be decided (1)
+  --blocks N      blocks after which to give up, of two slices each; it looks after ${looks.join(', ')} (80)
+  --slice N       milliseconds of a slice (100)
+  --json          prints JSON in place of the table`
 
-const USAGE = `node bench/compare.ts REF [--mix ${MIX_NAMES.join('|')}] [--rounds N] [--seconds N]`
+const options = {
+  mix: { type: 'string', default: 'get' },
+  bound: { type: 'string', default: '1' },
+  blocks: { type: 'string', default: '80' },
+  slice: { type: 'string', default: '100' },
+  json: { type: 'boolean', default: false },
+} as const
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    mix: { type: 'string', default: 'get' },
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '3' },
-  },
-})
+const { positionals, values } = parseArgs({ allowPositionals: true, options })
 const [ref] = positionals
-const counts = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
-if (ref === undefined || !isMixName(values.mix) || countMistake(counts) !== null) {
-  console.error(USAGE)
+const names = values.mix === 'all' ? Object.keys(scenarios) : values.mix.split(',')
+const [bound, maximumBlocks, slice] = [values.bound, values.blocks, values.slice].map(Number) as [
+  number,
+  number,
+  number,
+]
+const isGood = bound > 0 && Number.isInteger(maximumBlocks) && maximumBlocks >= looks[0]! && slice >= 20
+if (ref === undefined || !names.every(isScenarioName) || !isGood) {
+  console.error(usage)
   process.exitCode = 2
 } else {
-  print(await compare(ref, values.mix, counts), ref, values.mix)
+  await beAlone()
+  const root = existsSync(join(ref, 'src/main.ts')) ? ref : checkOut(ref)
+  const compared = await compareAll(names, { name: ref, root })
+  console.log(values.json ? JSON.stringify(compared, null, 2) : comparisonTable(compared, bound))
 }
 
-async function compare(ref: string, mix: MixName, length: Length): Promise<Run[]> {
-  const make = AI_MIXES.includes(mix) ? gatehouseNative : gatehouse
-  const sides = [make(HERE), make(ref, checkOut(ref))]
+async function compareAll(names: readonly ScenarioName[], base: { name: string; root: string }) {
   const origin = await launchOrigin()
-  const runs = await measureRounds([{ mix, peers: sides }], origin.port, length)
+  const compared: Compared[] = []
+  for (const scenario of names) {
+    const length = { slice, maximumBlocks }
+    compared.push(await compareStates(scenario, base, bound, origin.port, length))
+  }
   await origin.stop()
-  return runs
-}
-
-function gatehouseNative(name: string, root?: string): Peer {
-  return gatehouseAi('native', name, root)
+  return compared
 }
 
 function checkOut(ref: string): string {
@@ -56,14 +65,4 @@ function checkOut(ref: string): string {
   process.prependListener('exit', () => git('remove', '--force', tree))
   symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
   return tree
-}
-
-function print(runs: readonly Run[], ref: string, mix: MixName): void {
-  const rows = METRICS.map(metric => {
-    const here = { peer: HERE, mix, metric }
-    const there = { peer: ref, mix, metric }
-    const row = { [HERE]: typical(runs, here), [ref]: typical(runs, there), ratio: ratio(runs, here, there) }
-    return [metric, Object.fromEntries(Object.entries(row).map(([name, value]) => [name, short(value)]))]
-  })
-  console.table(Object.fromEntries(rows))
 }

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Call, ROOT } from './call.ts'
 import { parseRequestLog } from './h2load-output.ts'
-import { folder, run } from './launch.ts'
+import { type Command, folder, run } from './launch.ts'
 import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
@@ -18,20 +18,33 @@ export interface Drive {
   readonly call?: Call
   /** Which token of a file comes first; another one for every request follows. */
   readonly first?: number
+  readonly connections?: number
 }
 
 /** Sends a mix to a port of 127.0.0.1 for some seconds, as fast as answers come. */
-export async function drive({ port, mix, seconds, call = ROOT, first = 0 }: Drive): Promise<Load> {
-  const { http2Streams } = MIXES[mix] as Mix
-  if (http2Streams !== undefined) return driveHttp2(port, http2Streams, seconds)
-  const load = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`]
+export async function drive(load: Drive): Promise<Load> {
+  const { http2Streams } = MIXES[load.mix] as Mix
+  if (http2Streams !== undefined) return driveHttp2(load.port, http2Streams, load.seconds)
+  return parseLoad(await run(wrkCommand(load)))
+}
+
+/** Returns how wrk is called for a mix. */
+export function wrkCommand({
+  port,
+  mix,
+  seconds,
+  call = ROOT,
+  first = 0,
+  connections = CONNECTIONS,
+}: Drive): Command {
+  const load = ['-t1', `-c${connections}`, `-d${seconds}s`]
   const fields = Object.entries(call.fields).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const path = call.revoked ?? (call.unknown && unknownTokens(call.unknown))
   const tokens = path === undefined ? [] : [path, String(first)]
   const scheme = (MIXES[mix] as Mix).isTls ? 'https' : 'http'
   const url = `${scheme}://127.0.0.1:${port}${call.path}`
   const args = [...load, ...fields, '-s', SCRIPT, url, '--', mix, call.body, ...tokens]
-  return parseLoad(await run({ file: 'wrk', args }))
+  return { file: 'wrk', args }
 }
 
 async function driveHttp2(port: number, streams: number, seconds: number): Promise<Load> {

@@ -17,5 +17,6 @@ export function parseRequestLog(log: string, seconds: number): Load {
     p99: percentile(times, 99),
     refused: rows.filter(([, status]) => status! >= 400).length,
     broken: rows.filter(([, status]) => status === -1).length,
+    late: 0,
   }
 }

@@ -24,6 +24,7 @@ const result = {
   // Those of the other kind.
   refused: other,
   broken: 0,
+  late: 0,
 }
 console.log(JSON.stringify(result))
 

@@ -1,7 +1,7 @@
 // Starts the processes of a bench, and ends every one of them by its id, also when the bench fails or is interrupted.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ export interface Running {
 /** The folder for generated configurations and logs; it goes when the bench ends. */
 export const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
 
-const STARTUP_LIMIT = 10_000
+const STARTUP_LIMIT = 60_000
 const living = new Set<ChildProcess>()
 
 process.on('SIGINT', () => process.exit(130))
@@ -63,16 +63,33 @@ export async function launch(name: string, port: number, command: Command): Prom
   const startup = performance.now() - began
   const pid = childrenOf(child.pid!)[0] ?? child.pid!
   const { metrics = null } = command
-  return { pid, port, startup, metrics, printed: () => beginning(log), stop: () => stop(child) }
+  return { pid, port, startup, metrics, printed: () => beginning(log), stop: () => stop(child, command) }
 }
 
 /** Runs a command to its end and returns its standard output; throws when it fails. */
 export async function run(command: Command): Promise<string> {
+  return begin(command).ended
+}
+
+/** A command that runs. */
+export interface Begun {
+  /** Sends it a signal, unless it has ended. */
+  signal(name: NodeJS.Signals): void
+  /** Settles with its standard output, or rejects when it fails. */
+  readonly ended: Promise<string>
+}
+
+/** Starts a command. */
+export function begin(command: Command): Begun {
   const child = start(command, 'pipe')
+  return { signal: name => void child.kill(name), ended: outputOf(command, child) }
+}
+
+async function outputOf({ file }: Command, child: ChildProcess): Promise<string> {
   const ended = once(child, 'exit')
   const output = await text(child.stdout!)
   const [code] = await ended
-  if (code !== 0) throw new Error(`${command.file} ended with code ${code}: ${output.trim()}`)
+  if (code !== 0) throw new Error(`${file} ended with code ${code}: ${output.trim()}`)
   return output
 }
 
@@ -97,12 +114,9 @@ export function keep(name: string, text: string): string {
   return path
 }
 
-/** Makes an empty folder for what one process of the bench keeps; that of the one before it goes. */
+/** Makes an empty folder for what one process of the bench keeps, which goes when that ends. */
 export function emptyFolder(): string {
-  const path = join(folder, 'data')
-  rmSync(path, { recursive: true, force: true })
-  mkdirSync(path)
-  return path
+  return mkdtempSync(join(folder, 'data-'))
 }
 
 function start(command: Command, output: number | 'pipe'): ChildProcess {
@@ -115,11 +129,12 @@ function start(command: Command, output: number | 'pipe'): ChildProcess {
   return child.once('exit', () => living.delete(child))
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, { env }: Command): Promise<void> {
   if (!living.has(child)) return
   const ended = once(child, 'exit')
   kill(child)
   await ended
+  if (env?.GATEHOUSE_DATA !== undefined) rmSync(env.GATEHOUSE_DATA, { recursive: true, force: true })
 }
 
 /** Ends the whole group that a detached child leads: a master killed alone would leave its worker behind. */

@@ -75,7 +75,8 @@ async function measureLoad(
     rate: load.requests / load.seconds,
     p50: load.p50,
     p99: load.p99,
-    unexpected: wrong + load.broken + unexpectedAnswers(load.refused, load.requests, MIXES[mix].refused),
+    unexpected:
+      wrong + load.broken + load.late + unexpectedAnswers(load.refused, load.requests, MIXES[mix].refused),
   }
 }
 
@@ -108,7 +109,7 @@ async function countWrong(port: number, call: Call, status: number, seconds: num
 }
 
 /** Counts the answers that are refused, or not, against expectation; each connection may stop in the middle of a turn. */
-function unexpectedAnswers(refused: number, requests: number, share: number): number {
+export function unexpectedAnswers(refused: number, requests: number, share: number): number {
   const difference = Math.abs(refused - requests * share)
   const tolerance = Number.isInteger(share) ? 0 : CONNECTIONS
   return difference <= tolerance ? 0 : Math.round(difference)

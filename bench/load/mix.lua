@@ -38,6 +38,18 @@ local function get()
   return inTurn({ send('GET', '/') })
 end
 
+-- Where COUNTER names a file, every request counts up the double in it, which another process may read at any time.
+local function counter()
+  local path = os.getenv('COUNTER')
+  if not path then return { [0] = 0 } end
+  local ffi = require('ffi')
+  ffi.cdef('int open(const char *path, int flags); void *mmap(void *at, size_t length, int protection, int flags, int file, long offset);')
+  local readAndWrite, shared = 3, 1
+  local file = ffi.C.open(path, 2)
+  if file < 0 then error('cannot open ' .. path) end
+  return ffi.cast('double *', ffi.C.mmap(nil, 8, readAndWrite, shared, file, 0))
+end
+
 local mixes = {
   get = get,
   tls = get,
@@ -47,6 +59,8 @@ local mixes = {
   mixed = function()
     return inTurn({ send('GET', '/'), send('POST', '/', document(60)), send('GET', '/missing') })
   end,
+  download = function() return inTurn({ send('GET', '/mebibyte') }) end,
+  upload = function() return inTurn({ send('POST', '/', document(2 ^ 20)) }) end,
   body1m = function() return inTurn({ send('GET', '/mebibyte'), send('POST', '/', document(2 ^ 20)) }) end,
   down = function()
     return inTurn({ send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') })
@@ -58,13 +72,15 @@ local mixes = {
   client = function() return inTurn({ wrk.format('GET') }) end,
 }
 
-local nextRequest
+local nextRequest, count
 
 function init(args)
+  count = counter()
   nextRequest = mixes[args[1]](args[2], args[3], args[4])
 end
 
 function request()
+  count[0] = count[0] + 1
   return nextRequest()
 end
 

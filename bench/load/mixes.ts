@@ -93,6 +93,8 @@ export const MIXES = {
   post: { ...LOAD, title: 'POST of 60 bytes, 244 bytes of JSON back' },
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
   body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
+  upload: { ...LOAD, title: 'POST of 1 MiB' },
+  download: { ...LOAD, title: 'GET of 1 MiB' },
   tls: { ...LOAD, title: 'GET over TLS', peers: TLS_PEERS, isTls: true },
   h2: { ...LOAD, title: 'GET over HTTP/2 and TLS', peers: TLS_PEERS, isTls: true, http2Streams: 1 },
   streams: {

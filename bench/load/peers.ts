@@ -38,7 +38,7 @@ export const PEERS: readonly Peer[] = [
   gatehouseAi('native'),
   gatehouseAiInRedis(),
   gatehouseOauth(),
-  gatehouseOpen,
+  gatehouseOpen(),
   gatehouseAi('REST'),
   gatehouseAdmin(),
   ...gatehousesWithRules,

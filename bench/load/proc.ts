@@ -1,5 +1,5 @@
 // Reads from Linux's /proc what a process has cost so far, for measure.ts and launch.ts.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 // USER_HZ: a hundred ticks a second on every architecture that Node runs on.
 const MICROSECONDS_PER_TICK = 10_000
@@ -7,6 +7,25 @@ const MICROSECONDS_PER_TICK = 10_000
 /** Returns the CPU time, user and system, of all threads of a process in microseconds. */
 export function cpuTime(pid: number): number {
   return parseCpuTime(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+}
+
+/** Returns the CPU time of all threads of a process that live, in microseconds and as exactly as the scheduler knows it. */
+export function exactCpuTime(pid: number): number {
+  const folder = `/proc/${pid}/task`
+  return readdirSync(folder).reduce((sum, thread) => sum + threadTime(`${folder}/${thread}/schedstat`), 0)
+}
+
+function threadTime(path: string): number {
+  try {
+    return parseRunTime(readFileSync(path, 'latin1'))
+  } catch {
+    return 0 // It ended since the folder was read.
+  }
+}
+
+/** Returns the time on a processor of a line of schedstat, which is in nanoseconds, in microseconds. */
+export function parseRunTime(schedstat: string): number {
+  return Number(schedstat.split(' ', 1)[0]) / 1000
 }
 
 /** Returns the resident memory of a process in MiB. */

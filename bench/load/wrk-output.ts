@@ -8,8 +8,10 @@ export interface Load {
   readonly p99: number
   /** Answers with a status of 400 or more. */
   readonly refused: number
-  /** Connections, reads and writes that failed, and requests without an answer in time. */
+  /** Connections, reads and writes that failed. */
   readonly broken: number
+  /** Responses that took longer than the driver allows. */
+  readonly late: number
 }
 
 /** Reads the line of JSON in the output of wrk; throws when there is none or a number is missing. */
@@ -23,7 +25,8 @@ export function parseLoad(output: string): Load {
     p50: result('p50') / 1e3,
     p99: result('p99') / 1e3,
     refused: result('status'),
-    broken: result('connect') + result('read') + result('write') + result('timeout'),
+    broken: result('connect') + result('read') + result('write'),
+    late: result('timeout'),
   }
 }
 

@@ -43,7 +43,9 @@ export function gatehouseAiInRedis(): Peer {
 }
 
 /** The native route of a gateway that asks for no token and keeps no log. */
-export const gatehouseOpen: Peer = { ...gatehouseAi('native', 'gatehouse open'), settle: open }
+export function gatehouseOpen(name = 'gatehouse open', root = ROOT): Peer {
+  return { ...gatehouseAi('native', name, root), settle: open }
+}
 
 async function open({ metrics, printed }: Running): Promise<void> {
   const { account, token } = firstStartIn(printed())

@@ -19,6 +19,8 @@ test('without options everything but the soak is measured, in three rounds of tw
         'post',
         'mixed',
         'body1m',
+        'upload',
+        'download',
         'tls',
         'h2',
         'streams',

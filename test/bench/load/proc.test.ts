@@ -6,8 +6,10 @@ import { test } from 'node:test'
 import {
   childrenOf,
   cpuTime,
+  exactCpuTime,
   parseCpuTime,
   parseRefusedConnects,
+  parseRunTime,
   parseResidentMemory,
   refusedConnects,
   residentMemory,
@@ -22,6 +24,12 @@ test('CPU time is user and system time, in microseconds', () => {
 
 test('a process name with spaces and brackets does not shift the fields', () => {
   assert.equal(parseCpuTime('42 (a) b (c) 1 2) S 1 42 42 0 -1 4194624 96 0 0 0 1 2 0 0 20 0 1 0'), 30_000)
+})
+
+test('what the scheduler counts in nanoseconds is returned in microseconds', () => {
+  assert.equal(parseRunTime('146147020 552463 20\n'), 146147.02)
+  const before = exactCpuTime(process.pid)
+  assert.ok(Math.abs(before - cpuTime(process.pid)) < 0.5 * before)
 })
 
 test('resident memory is read in MiB', () => {

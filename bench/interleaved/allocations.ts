@@ -1,0 +1,40 @@
+// What a contestant written for Node allocates, read from another process.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { keep } from '../load/launch.ts'
+import type { Peer } from '../load/peers.ts'
+
+/** Milliseconds after which a thread has written again what it has allocated. */
+export const allocationPeriod = 200
+
+/** Bytes that each thread has in the file. */
+export const slotLength = 8
+
+const meter = join(import.meta.dirname, 'allocation-meter.ts')
+let made = 0
+
+/** A peer whose threads write down what they allocate. */
+export interface MeteredPeer extends Peer {
+  /** Returns the bytes that all its threads have allocated, as of the last period. */
+  allocated(): number
+}
+
+/** Has the threads of a peer write down what they allocate. */
+export function withAllocations(peer: Peer): MeteredPeer {
+  const path = keep(`allocations-${++made}`, '')
+  return {
+    ...peer,
+    async prepare(port, origin, isTls) {
+      const command = await peer.prepare(port, origin, isTls)
+      return { ...command, env: { ...command.env, NODE_OPTIONS: `--import=${meter}`, ALLOCATIONS: path } }
+    },
+    allocated: () => sumOfSlots(readFileSync(path)),
+  }
+}
+
+/** Returns the sum of the doubles in a file. */
+export function sumOfSlots(bytes: Buffer): number {
+  let sum = 0
+  for (let at = 0; at + slotLength <= bytes.length; at += slotLength) sum += bytes.readDoubleLE(at)
+  return sum
+}

@@ -1,0 +1,37 @@
+// The kinds of traffic under which two states of the project are compared.
+import type { MixName } from '../load/mixes.ts'
+import type { Peer } from '../load/peers.ts'
+import { gatehouse } from '../load/peers/gatehouse.ts'
+import { gatehouseAi, gatehouseOpen } from '../load/peers/gatehouse-ai.ts'
+
+/** What is sent, and to which kind of gateway, of the source tree in a folder. */
+export interface Scenario {
+  readonly mix: MixName
+  readonly peer: (name: string, root: string) => Peer
+}
+
+const zone = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouse(name, root) })
+const native = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouseAi('native', name, root) })
+
+export const scenarios = {
+  get: zone('get'),
+  post: zone('post'),
+  mixed: zone('mixed'),
+  upload: zone('upload'),
+  download: zone('download'),
+  tls: zone('tls'),
+  down: zone('down'),
+  /** Chats with a token and a log, as by default; without both; and with the model rewritten. */
+  chat: native('chat'),
+  open: { mix: 'chat', peer: (name, root) => gatehouseOpen(name, root) },
+  rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, root) },
+  unknown: native('unknown'),
+  missing: native('missing'),
+  stream: native('ttft'),
+} satisfies Record<string, Scenario>
+
+export type ScenarioName = keyof typeof scenarios
+
+export function isScenarioName(name: string): name is ScenarioName {
+  return Object.hasOwn(scenarios, name)
+}
