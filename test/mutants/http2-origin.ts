@@ -100,6 +100,11 @@ export const http2Origin: readonly Mutated[] = [
         breaks: 'WebSockets fail where their origin speaks HTTP/2',
       },
       {
+        text: 'if (!connection.session.isSilent) return connection',
+        becomes: 'return connection',
+        breaks: 'all requests wait for an origin that is gone until they time out',
+      },
+      {
         text: "if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)",
         becomes: '',
         breaks: 'the queue for streams has no end',

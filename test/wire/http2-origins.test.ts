@@ -9,6 +9,7 @@ import { test, type TestContext } from 'node:test'
 import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { edgeConfig, recordOf, startEdge } from '../help/edge.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { type Frame, rstStream, uint32 } from '../help/http2.ts'
 import { data, frame, headers, startHttp2Origin } from '../help/http2-origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
@@ -284,6 +285,61 @@ test('an origin that reads slowly holds up its own request alone', async t => {
   for (let i = 0; i < 50; i++) assert.equal((await edge.ask(request('GET /quick'))).text, 'quick')
   slow.leave()
   await poured
+})
+
+for (const isAlive of [true, false])
+  test(`a connection that owes responses and says nothing is asked for a sign of life, which ${isAlive ? 'comes' : 'fails'}`, async t => {
+    const origin = await startHttp2Origin(t, async (wire, nth) => {
+      // The second request is one that takes long.
+      for (let stream = await wire.request(); stream !== 0; stream = await wire.request())
+        if (nth > 0 || stream !== 3) wire.answer(stream, `by ${nth}`)
+    })
+    const clock = new ManualClock()
+    const edge = await startEdge(t, [origin.url], { ...h2c, ...patient, clock })
+    const pass = async (ms: number) => {
+      clock.advance(ms)
+      await turnsUntil(() => edge.plane.coarseNow === clock.monotonic())
+    }
+    assert.equal((await edge.ask(request('GET /'))).text, 'by 0')
+    // However long a connection was idle, its next request is not late.
+    await pass(50_000)
+    const waits = await edge.connect()
+    await waits.send(post('/', 'x'))
+    await turnsUntil(() => edge.metrics.originStreams.value === 1)
+    const [wire] = origin.wires
+    assert.equal((await edge.ask(request('GET /'))).text, 'by 0')
+    await pass(5_000)
+    const later = edge.ask(request('GET /'))
+    await turnsUntil(() => wire!.frames.some(({ type }) => type === frameType.ping))
+    if (isAlive) {
+      wire!.send(frame(frameType.ping, flag.ack, 0, '12345678'))
+      assert.equal((await later).text, 'by 0')
+      assert.equal(origin.wires.length, 1)
+      return
+    }
+    await pass(1_000)
+    assert.equal((await later).text, 'by 1')
+    assert.equal((await edge.ask(request('GET /'))).text, 'by 1')
+    await pass(9_000)
+    assert.equal((await waits.response('POST')).status, 520)
+    assert.equal(edge.accesses.at(-1)!.cause, 'GH_CLOSED')
+    assert.equal(edge.metrics.originHttp2Faults.silence.value, 1)
+  })
+
+test('a request that could not wait goes to a connection that says nothing all the same', async t => {
+  const origin = await startHttp2Origin(t, () => {})
+  const clock = new ManualClock()
+  const transport = { http: 'h2c', connections: 1, queue: { size: 0, timeout: 0 } } as const
+  const edge = await startEdge(t, [origin.url], { transport, ...patient, clock })
+  const asking = async (requests: number) => {
+    const client = await edge.connect()
+    await client.send(request('GET /'))
+    await turnsUntil(() => edge.metrics.originStreams.value === requests)
+  }
+  await asking(1)
+  clock.advance(5_000)
+  await turnsUntil(() => edge.plane.coarseNow === clock.monotonic())
+  await asking(2)
 })
 
 test('over TLS the handshake decides, for a while', async t => {

@@ -56,8 +56,10 @@ const workOfBlock = 16
 const leastStray = 256
 /** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
 const patience = 10_000
-/** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. */
+/** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. Also how long the response to it may take before the origin counts as dead. */
 const leastDoubt = 1_000
+/** Ms for which an origin that owes responses may say nothing before further requests are worth the question. */
+const longestSilence = 5_000
 /** What we assume until the origin says what it takes. */
 const firstStreams = 1
 const lastStream = 0x7fff_0000
@@ -96,6 +98,8 @@ export class ClientSession implements FrameTaker {
   #settingsBy: number
   #pingBy = Number.POSITIVE_INFINITY
   #heardAt: number
+  /** Since when there has been a stream, in monotonic ms. */
+  #busySince: number
   #now: number
   #isLeaving = false
   #isClosed = false
@@ -105,7 +109,7 @@ export class ClientSession implements FrameTaker {
   constructor(keeper: SessionKeeper, mostStreams: number, now: number) {
     this.#keeper = keeper
     this.#mostStreams = mostStreams
-    this.#now = this.#heardAt = now
+    this.#now = this.#heardAt = this.#busySince = now
     this.#settingsBy = now + patience
     this.#output.preface()
     this.#output.settings([
@@ -132,6 +136,21 @@ export class ClientSession implements FrameTaker {
     return this.#hasSettings
   }
 
+  /** Whether the origin owes responses and has said nothing for so long that it may be gone. */
+  get isSilent(): boolean {
+    return this.#streams.size > 0 && this.#now - Math.max(this.#heardAt, this.#busySince) >= longestSilence
+  }
+
+  /** Whether the origin was asked for a sign of life, and it is still early to expect none. */
+  get isQuestioned(): boolean {
+    return this.#pingBy !== Number.POSITIVE_INFINITY && this.#now - this.#pingBy < leastDoubt - patience
+  }
+
+  /** Whether that is so no longer. */
+  get isGivenUp(): boolean {
+    return this.#pingBy !== Number.POSITIVE_INFINITY && !this.isQuestioned
+  }
+
   /** Whether no stream will be opened any more: the origin wants none, or the numbers are used up. */
   get isLeaving(): boolean {
     return this.#isLeaving || this.#isClosed
@@ -145,6 +164,7 @@ export class ClientSession implements FrameTaker {
     this.#nextId += 2
     this.#idleFrames += idleFramesPerFrame
     if (this.#nextId > lastStream) this.#isLeaving = true
+    if (this.#streams.size === 0) this.#busySince = this.#now
     this.#streams.set(stream.id, stream)
     stream.hasSentAll = isWhole
     this.#output.request(stream.id, fields, isWhole)
@@ -189,8 +209,8 @@ export class ClientSession implements FrameTaker {
     this.#keeper.changed()
   }
 
-  /** Asks the origin for a sign of life where nothing came since monotonic ms `since`; until it comes, no stream is opened. */
-  doubt(since: number): void {
+  /** Asks the origin for a sign of life where nothing came since monotonic ms `since`, by default for as long as it may say nothing; until it comes, no stream is opened. */
+  doubt(since = this.#now - longestSilence): void {
     if (this.#heardAt > since || this.#now - since < leastDoubt) return
     if (this.#pingBy !== Number.POSITIVE_INFINITY || this.#isClosed) return
     this.#pingBy = this.#now + patience

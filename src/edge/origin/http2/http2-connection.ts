@@ -118,9 +118,12 @@ export class Http2Connection {
     return this.isOutdated || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
-  /** Whether it will take more exchanges: the origin has yet to say how many, or serves none now. */
+  /** Whether it will take more exchanges: the origin has yet to say how many, serves none now, or is about to show that it is there. */
   get isPromising(): boolean {
-    return (this.size === 0 || !this.session.isGreeted) && !this.isLeaving && !this.#isResting
+    const { isGreeted, isQuestioned, isGivenUp } = this.session
+    return (
+      (this.size === 0 || !isGreeted || isQuestioned) && !isGivenUp && !this.isLeaving && !this.#isResting
+    )
   }
 
   /** Whether it takes none any more. */

@@ -129,6 +129,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     if (connection !== null) return hand(waiter, connection)
     if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#waiting.add(waiter, this.#clock.monotonic(), { fresh })
+    for (const { session } of this.#open) if (session.isSilent) session.doubt()
     this.dialMore()
   }
 
@@ -245,10 +246,15 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.#owner.crashed(bug)
   }
 
-  /** Finds the first connection with room: those behind it are left to grow idle. */
+  /** Finds the first connection with room: those behind it are left to grow idle. One whose origin may be gone is only for a request that could not even wait. */
   #withRoom(): Http2Connection | null {
-    for (const connection of this.#open) if (connection.room > 0) return connection
-    return null
+    let silent: Http2Connection | null = null
+    for (const connection of this.#open) {
+      if (connection.room === 0) continue
+      if (!connection.session.isSilent) return connection
+      silent ??= connection
+    }
+    return silent !== null && this.#isFull() ? silent : null
   }
 
   /** Closes a connection of no further use, or begins the time that it may be idle. */
