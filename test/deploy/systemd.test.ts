@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { loadConfig } from '../../src/config/file/load.ts'
 import { main } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
@@ -26,12 +27,15 @@ function analyze(args: readonly string[]): string {
 }
 
 test('systemd understands every line, and the program starts by it', t => {
-  const file = join(quickFolder(t, 'unit'), 'gatehouse.service')
+  const folder = quickFolder(t, 'unit')
+  const file = join(folder, 'gatehouse.service')
   const here = unit
     .replaceAll('/opt/gatehouse/node_modules/.bin/node', process.execPath)
     .replaceAll('/opt/gatehouse/src/main.ts', main)
   writeFileSync(file, here)
-  assert.equal(analyze(['verify', file]), '')
+  const sockets = join(folder, 'gatehouse.socket')
+  cpSync(join(root, 'deploy/systemd/gatehouse.socket'), sockets)
+  assert.equal(analyze(['verify', file, sockets]), '')
   const [program, ...args] = /^ExecStart=(.*)$/m.exec(here)![1]!.split(' ')
   const configuration = join(root, 'config/gatehouse.yaml')
   const given = args.map(
@@ -48,4 +52,21 @@ test('the service may do little', () => {
 test('streams have the time that a graceful stop promises, and connections the descriptors', () => {
   assert.ok(Number(settings.get('TimeoutStopSec')) > 30)
   assert.ok(Number(settings.get('LimitNOFILE')) > 2 * 10_000)
+})
+
+test('the service is well for systemd only while Gatehouse says so, which it does twice in that time', () => {
+  assert.equal(settings.get('Type'), 'notify')
+  assert.ok(Number(settings.get('WatchdogSec')) >= 30)
+})
+
+test('the sockets are for the addresses that a configuration has by itself', t => {
+  const socket = readFileSync(join(root, 'deploy/systemd/gatehouse.socket'), 'utf8')
+  const addresses = Array.from(socket.matchAll(/^ListenStream=(.*)$/gm), ([, address]) => address)
+  const file = join(quickFolder(t, 'unit'), 'gatehouse.yaml')
+  writeFileSync(file, 'zones: []')
+  const loaded = loadConfig(file, {})
+  assert.ok('config' in loaded)
+  const { listen, admin } = loaded.config
+  const own = [...listen, admin].map(({ host, port }) => `${host}:${port}`)
+  assert.deepEqual(addresses, own)
 })

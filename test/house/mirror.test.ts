@@ -51,12 +51,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/turns/turns': ['base/turns/short-exchanges'],
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'journeys/systemd': ['process/systemd/'],
-  'journeys/upgrade': [
-    'admin/upgrade',
-    'process/commands/upgrade',
-    'process/gateway/inheritance',
-    'process/gateway/upgrade',
-  ],
+  'journeys/upgrade': ['admin/upgrade', 'process/commands/upgrade', 'process/gateway/inheritance'],
   'journeys/acme': ['process/commands/certificates'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],

@@ -22,6 +22,9 @@ print "\\n";
 while (defined recv($s, my $m, 4096, 0)) { $m =~ s/\\n/|/g; print "$m\\n" }
 `
 
+/** A flag of open files (proc_pid_fdinfo(5), x86 and ARM). */
+const closeOnExec = 0o2000000
+
 /** Returns the lines of all that is sent to an address. */
 async function listen(t: TestContext, address: string) {
   const child = spawn('perl', ['-e', receiver, address], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -73,22 +76,33 @@ function start(t: TestContext, file: string, fds: readonly number[], variables: 
 
 test('a service is told to be ready, reloading, replaced and stopping by the process that is it, and alive while its workers are', async t => {
   const site = await startSite(t, (_, response) => response.end('hello'))
-  const { server, fd, port } = await bind()
+  const sockets = await Promise.all([bind(), bind(), bind()])
+  const [port, second, admin] = sockets.map(({ port }) => port)
   const file = writeConfig(
     t,
-    siteConfig(site, `workers: 2\nlisten: ['127.0.0.1:${port}']\nadmin: 127.0.0.1:0`),
+    siteConfig(
+      site,
+      `workers: 2\nlisten: ['127.0.0.1:${port}', '127.0.0.1:${second}']\nadmin: 127.0.0.1:${admin}`,
+    ),
   )
   const address = `@gatehouse-test-${process.pid}`
   const told = await listen(t, address)
-  const { child, pids } = start(t, file, [fd], {
-    LISTEN_FDS: '1',
+  const fds = sockets.map(({ fd }) => fd)
+  const { child, pids } = start(t, file, fds, {
+    LISTEN_FDS: '3',
     NOTIFY_SOCKET: address,
     WATCHDOG_USEC: '400000',
   })
-  // Only the gateway accepts from it.
-  server.close()
-  await told(/^READY=1\|STATUS=serving http:\/\/127\.0\.0\.1:\d+$/)
-  assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hello')
+  // Only the gateway accepts from them.
+  for (const { server } of sockets) server.close()
+  await told(/^READY=1\|STATUS=serving http:\/\/127\.0\.0\.1:\d+, http:\/\/127\.0\.0\.1:\d+$/)
+  for (const at of [port, second]) assert.equal(await (await fetch(`http://127.0.0.1:${at}`)).text(), 'hello')
+  assert.equal((await fetch(`http://127.0.0.1:${admin}/readyz`)).status, 200)
+  // Processes that it starts get sockets by message alone: one that was inherited would stay open, and nobody would accept from it.
+  for (const [nth] of fds.entries()) {
+    const [, flags] = /^flags:\t(\d+)$/m.exec(readFileSync(`/proc/${child.pid}/fdinfo/${3 + nth}`, 'latin1'))!
+    assert.ok(Number.parseInt(flags!, 8) & closeOnExec, `fd ${3 + nth} has ${flags}`)
+  }
   await told(/^WATCHDOG=1$/, 2)
   child.kill('SIGHUP')
   const [, time] = /^RELOADING=1\|MONOTONIC_USEC=(\d+)$/.exec(await told(/^RELOADING=1/))!

@@ -175,6 +175,7 @@ export class Gateway {
       metrics: metrics.edge,
       told: results => this.#plane?.takeChecks(results),
     })
+    // Its looks also bound what is lost of the counts of a worker that is killed (docs/metrics.md).
     this.#requests = new RequestHistory({ read: () => this.snapshots() })
     const facts: Facts = {
       unready: () => this.unready,

@@ -1,0 +1,72 @@
+// Upgrades that come to nothing; test/journeys/upgrade.test.ts has those that succeed.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLogger } from '../../../src/log/log.ts'
+import { Metrics } from '../../../src/metrics/metrics.ts'
+import { Upgrade } from '../../../src/process/gateway/upgrade.ts'
+import { turnsUntil } from '../../help/until.ts'
+
+/** A gateway that is to be replaced by a process which runs this code. */
+function upgradeTo(t: TestContext, code: string) {
+  const did: string[] = []
+  const lines: string[] = []
+  const started: ChildProcess[] = []
+  const { upgrades } = new Metrics('0')
+  const upgrade = new Upgrade({
+    gateway: {
+      settled: null,
+      bequest: { edge: [], admin: null, secret: Buffer.alloc(32) },
+      makeWay: () => did.push('made way'),
+      goOn: async () => void did.push('went on'),
+      snapshots: async () => [],
+    },
+    log: createLogger('info', { write: (line: string) => lines.push(JSON.parse(line).msg) }),
+    upgrades,
+    env: () => ({}),
+    succeeded: () => did.push('succeeded'),
+    start: () => {
+      const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+      t.after(() => child.kill('SIGKILL'))
+      started.push(child)
+      return child
+    },
+  })
+  return { upgrade, did, lines, started, upgrades }
+}
+
+test('a new gateway that is not ready within a minute is ended, by force where it has to be, and the one that runs goes on', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const stubborn =
+    "process.on('SIGTERM', () => console.log('asked')); setInterval(() => {}, 1e6); console.log('up')"
+  const { upgrade, did, lines, started, upgrades } = upgradeTo(t, stubborn)
+  const outcome = upgrade.begin()
+  const [child] = started
+  await once(child!.stdout!, 'data')
+  t.mock.timers.tick(59_999)
+  await turn()
+  assert.equal(await upgrade.begin(), 'an upgrade is under way')
+  t.mock.timers.tick(1)
+  assert.equal(String(await once(child!.stdout!, 'data')), 'asked\n')
+  assert.deepEqual(did, [])
+  t.mock.timers.tick(5_000)
+  assert.equal(await outcome, 'the new gateway was not ready within 60 s')
+  assert.equal(child!.signalCode, 'SIGKILL')
+  assert.deepEqual([did, upgrades.failure.value, upgrades.success.value], [['went on'], 1, 0])
+  assert.equal(lines.at(-1), 'upgrade failed, the running gateway continues')
+  // The next one may try.
+  const next = upgrade.begin()
+  await turnsUntil(() => started.length === 2)
+  started[1]!.kill('SIGKILL')
+  assert.equal(await next, 'the new gateway ended with SIGKILL before it was ready')
+})
+
+test('process 1, with which all others of a container would end, is not replaced', async t => {
+  const { upgrade, started, lines, upgrades } = upgradeTo(t, '')
+  t.mock.property(process, 'pid', 1)
+  assert.match((await upgrade.begin())!, /^process 1 of a container cannot be replaced/)
+  assert.deepEqual([started, lines, upgrades.failure.value], [[], ['upgrade refused'], 0])
+})
