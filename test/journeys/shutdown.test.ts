@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { main, provokable, type RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
+import { connectHttp2 } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
 /** Starts a gateway with one request under way; the origin answers when the test says so. */
@@ -14,9 +15,10 @@ async function startWithRequest(t: TestContext, more = '') {
   const asked = Promise.withResolvers<ServerResponse>()
   const origin = await startSite(t, (_, response) => asked.resolve(response))
   const gateway = await startGateway(t, siteConfig(origin, more))
-  const answer = fetch(gateway.edge).then(response => response.text())
+  const response = fetch(gateway.edge)
+  const answer = response.then(response => response.text())
   answer.catch(() => {})
-  return { gateway, answer, origin: await asked.promise }
+  return { gateway, response, answer, origin: await asked.promise }
 }
 
 async function readiness({ admin }: RunningGateway): Promise<unknown> {
@@ -37,14 +39,20 @@ async function refused(port: number): Promise<void> {
 }
 
 for (const workers of [0, 2]) {
-  test(`SIGTERM: unready at once, no new connection, what runs is finished, exit 0 (workers: ${workers})`, async t => {
-    const { gateway, answer, origin } = await startWithRequest(t, `workers: ${workers}`)
+  test(`SIGTERM: unready at once, no new connection, what runs is finished and its connections close, exit 0 (workers: ${workers})`, async t => {
+    const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
+    const { gateway, response, answer, origin } = await startWithRequest(t, `workers: ${workers}\n${listen}`)
     assert.deepEqual(await readiness(gateway), [200, { status: 'ready' }])
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => connectHttp2(t, gateway.edge)))
+    const farewells = Promise.all(sessions.map(session => once(session, 'goaway').then(([code]) => code)))
     gateway.signal('SIGTERM')
     await gateway.logged('stopping')
     assert.deepEqual(await readiness(gateway), [503, { status: 'unready', reason: 'draining' }])
     await refused(Number(new URL(gateway.edge).port))
+    // Whichever worker they are in.
+    assert.deepEqual(await farewells, [0, 0, 0, 0])
     origin.end('in time')
+    assert.equal((await response).headers.get('connection'), 'close')
     assert.equal(await answer, 'in time')
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
     assert.ok(

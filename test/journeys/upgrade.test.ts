@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,10 +11,12 @@ import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
 import { main, writeConfig } from '../help/gateway.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { until } from '../help/until.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
 
 interface Line {
@@ -75,16 +78,21 @@ function waitingAt(file: string): string {
   return `--import=data:text/javascript,${code}`
 }
 
-/** Starts a gateway of this configuration before a site that says `hello`. */
+/** Starts a gateway of this configuration before a site that says `hello`, on `/held` once the test says so. */
 async function start(t: TestContext, workers: number, program = main, more: NodeJS.ProcessEnv = {}) {
-  const origin = await startSite(t, (_, response) => response.end('hello'))
+  const held: ServerResponse[] = []
+  const origin = await startSite(t, ({ url }, response) => {
+    if (url === '/held') held.push(response)
+    else response.end('hello')
+  })
   const [edge, admin] = await Promise.all([freePort(), freePort()])
-  const settings = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
+  const listen = `listen: [{address: '127.0.0.1:${edge}', h2c: true}]`
+  const settings = `workers: ${workers}\n${listen}\nadmin: 127.0.0.1:${admin}`
   const file = writeConfig(t, siteConfig(origin, settings))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
   const gateway = new Dynasty(t, [program, 'start', '--config', file], { ...env, ...more })
   await gateway.logged('ready')
-  return { gateway, file, env, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
+  return { gateway, file, env, held, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
 }
 
 for (const workers of [0, 2])
@@ -115,8 +123,8 @@ test('where the new gateway cannot start, the one that runs goes on and says why
   const attempts = [
     ['pool: site', 'pool: nobody', /pool must be the name of a pool/],
     [
-      "listen: ['",
-      "listen: ['203.0.113.1:1', '",
+      'listen: [',
+      "listen: ['203.0.113.1:1', ",
       /cannot listen on 203\.0\.113\.1:1: this machine does not have this address/,
     ],
   ] as const
@@ -144,6 +152,26 @@ test('where the new gateway cannot start, the one that runs goes on and says why
   assert.equal(await gateway.exited, 0)
   assert.deepEqual(await gatehouse(['upgrade', '--config', file], env), { code: 0, stdout: '', stderr: '' })
   assert.equal(await (await fetch(edge)).text(), 'hello')
+})
+
+test('the old workers finish what they have, and have those clients connect again', async t => {
+  const { gateway, held, edge } = await start(t, 1)
+  const session = await connectHttp2(t, edge)
+  const farewell = once(session, 'goaway')
+  const [plain, streamed] = [
+    fetch(`${edge}/held`),
+    ask(session, { ':path': '/held', ':authority': '127.0.0.1' }),
+  ]
+  await until(() => held.length === 2)
+  process.kill(gateway.pid, 'SIGUSR2')
+  await gateway.logged('upgraded: the new gateway serves')
+  assert.equal((await farewell)[0], 0)
+  assert.equal(await (await fetch(edge)).text(), 'hello')
+  for (const response of held) response.end('in time')
+  const response = await plain
+  assert.deepEqual([response.headers.get('connection'), await response.text()], ['close', 'in time'])
+  assert.equal(String((await streamed).body), 'in time')
+  assert.equal(await gateway.exited, 0)
 })
 
 test('where the new code throws, the gateway that runs goes on and says why', async t => {
