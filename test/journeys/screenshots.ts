@@ -8,8 +8,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { routes } from '../../src/dashboard/routes.ts'
+import { AcmeServer } from '../help/acme-server.ts'
 import { completion } from '../help/ai.ts'
 import { launchBrowser } from '../help/browser.ts'
+import { Authority } from '../help/certificates.ts'
+import { freePort } from '../help/free-port.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { deadOrigin } from '../help/origin.ts'
 import { say, startProvider } from '../help/provider.ts'
@@ -98,7 +101,7 @@ async function topOf(page: Page) {
   return { x: 0, y: 0, width: 1280, height: Math.min(height, 1100) }
 }
 
-/** Starts a shop, an API behind three origins of which one is down, and AI gateways. */
+/** Starts a shop, an API behind three origins of which one is down, and AI gateways. The shop has a certificate of its own, one that an authority has issued, and one that it does not get. */
 async function furnishedGateway(t: TestContext): Promise<RunningGateway> {
   const provider = await startProvider(t, ({ body }, response) => {
     if (body.model === 'gpt-4.1') response.writeHead(429, { 'content-type': 'application/json' }).end('{}')
@@ -106,9 +109,21 @@ async function furnishedGateway(t: TestContext): Promise<RunningGateway> {
   })
   const shop = await startSite(t)
   const api = await startSite(t)
-  return startGateway(
+  const { certificate, key } = new Authority('Shop authority').issue(['shop.example', '*.shop.example'], {
+    subject: '/CN=shop.example',
+  })
+  const [acme, plain, secure] = [await AcmeServer.start(t), await freePort(), await freePort()]
+  acme.beforeValidation = ({ host }) => {
+    acme.ports = host.startsWith('www.') ? { http: plain, tls: secure } : { http: 1, tls: 1 }
+  }
+  const gateway = await startGateway(
     t,
     `
+listen: ['127.0.0.1:${plain}', { address: '127.0.0.1:${secure}', tls: true }]
+admin: 127.0.0.1:0
+tls:
+  certificates: [${JSON.stringify({ certificate, key })}]
+  auto: { directory: '${acme.directory}', terms_agreed: true }
 ai: { hosts: [ai.localhost], providers: { openai: { url: '${provider.url}' } } }
 pools:
   shop: { origins: ['${shop}'] }
@@ -116,7 +131,7 @@ pools:
   gone: { origins: ['${deadOrigin().url}'] }
 zones:
   - name: shop.example
-    hosts: [shop.localhost]
+    hosts: [shop.example, '*.shop.example', www.example.net, outlet.example.net]
     access: { rules: [{ deny: { path: [/admin] }, description: Staff come by the VPN }] }
     routes:
       - { path: /, pool: shop }
@@ -125,6 +140,8 @@ zones:
       - { path: /old, pool: gone }
 `,
   )
+  await Promise.all(['certificate issued', 'certificate order failed'].map(msg => gateway.logged(msg)))
+  return gateway
 }
 
 async function startSite(t: TestContext): Promise<string> {
@@ -241,7 +258,7 @@ async function setPage(base: string, token: string): Promise<void> {
 /** Sends what makes pages worth a look: requests that go well, are refused or find nobody, and calls of models. */
 async function traffic({ edge, admin }: RunningGateway, account: string, token: string): Promise<void> {
   const paths = ['/', '/', '/', '/checkout', '/api/items', '/admin', '/old/page']
-  for (let i = 0; i < 140; i++) await get(edge, 'shop.localhost', paths[i % paths.length]!)
+  for (let i = 0; i < 140; i++) await get(edge, 'shop.example', paths[i % paths.length]!)
   const models = ['gpt-4o-mini', 'gpt-4o-mini', 'gpt-5', 'gpt-4.1']
   const call = `/v1/${account}/default/openai/chat/completions`
   for (let i = 0; i < 60; i++) {

@@ -73,7 +73,10 @@ function certificatePart({ subject, issuer, names }: Holding): Html {
   if (issuer === null) return html`none`
   const shown = names.slice(0, mostNames).join(', ')
   const more = names.length - mostNames
-  return html`<div class="long">${subject === '' ? 'No subject' : told(subject!)}<p class="hint">for ${shown}${more > 0 && ` and ${more} more`}</p><p class="hint">issued by ${issuer}</p></div>`
+  const hosts = html`${shown}${more > 0 && ` and ${more} more`}`
+  // Those of public authorities name their hosts and no subject.
+  const what = subject === '' ? hosts : html`${told(subject!)}<p class="hint">for ${hosts}</p>`
+  return html`<div class="long">${what}<p class="hint">issued by ${issuer}</p></div>`
 }
 
 function nextOrder({ source, status, next_attempt_at: at }: Holding): Html | null {

@@ -71,6 +71,7 @@ test('certificates are shown with what they are good for, and why the next one i
   given.certificates = [
     { ...failing!, host: 'a.test', state: 'ordering', nextAt: null, lastError: null },
     { ...failing!, host: 'b.test', source: null, state: 'missing', lastError: null },
+    { ...file!, host: 'c.test', certificate: { ...file!.certificate!, subject: '', names: ['c.test'] } },
     ...Array.from({ length: 30 }, (_, i) => ({ ...file!, host: `${i}.test` })),
   ]
   const many = await get(`${base}/zones/main/certificates`)
@@ -78,7 +79,8 @@ test('certificates are shown with what they are good for, and why the next one i
     many.text,
     /a\.test automatic ordering none - next order: under way b\.test not served over https missing none -/,
   )
-  assert.match(many.text, /1 to 20 of 32/)
+  assert.match(many.text, /c\.test from a file valid c\.test issued by shop/)
+  assert.match(many.text, /1 to 20 of 33/)
   assert.match((await get(`${base}/zones/main/certificates?page=2`)).text, /29\.test from a file/)
 })
 
