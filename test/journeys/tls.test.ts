@@ -8,12 +8,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { promisify } from 'node:util'
+import { Authority } from '../help/certificates.ts'
 import { blocksOf, readPage, section } from '../help/docs.ts'
 import { main, spawnGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 
 const run = promisify(execFile)
+const authority = new Authority()
 const [makes, yaml, tries] = blocksOf(
   section(readPage('docs/tls.md'), 'Try it with an authority of your own'),
 )
@@ -36,6 +39,53 @@ test('a gateway that must use the FIPS provider does not start without it', asyn
   )
   assert.equal(code, 1)
   assert.match(stdout + stderr, /tls\.fips requires OpenSSL's FIPS provider/)
+})
+
+const modules = process.env.OPENSSL_MODULES
+const withoutModule = modules === undefined && 'OPENSSL_MODULES names no folder with fips.so'
+
+test('with the FIPS provider, configured as docs/tls.md says, only what is approved is spoken', {
+  skip: withoutModule,
+}, async t => {
+  const folder = quickFolder(t, 'fips')
+  const [settings] = blocksOf(section(readPage('docs/tls.md'), 'FIPS'))
+  const installed = join(folder, 'fipsmodule.cnf')
+  writeFileSync(join(folder, 'openssl.cnf'), settings!.text.replace('/etc/ssl/fipsmodule.cnf', installed))
+  const openssl = process.env.OPENSSL ?? 'openssl'
+  execFileSync(openssl, ['fipsinstall', '-module', join(modules!, 'fips.so'), '-out', installed], {
+    stdio: 'pipe',
+  })
+  const identity = authority.issue(['site.test'])
+  writeFileSync(
+    join(folder, 'my.yaml'),
+    `admin: 127.0.0.1:0
+listen: [{ address: 127.0.0.1:0, tls: true }]
+tls: { fips: true, certificates: [${JSON.stringify(identity)}] }
+zones: [{ hosts: [site.test], routes: [] }]
+`,
+  )
+  const env = {
+    ...process.env,
+    GATEHOUSE_DATA: join(folder, 'data'),
+    OPENSSL_CONF: join(folder, 'openssl.cnf'),
+    NODE_OPTIONS: '--enable-fips',
+  }
+  const gateway = await spawnGateway(t, [main, 'start', '--config', 'my.yaml'], { cwd: folder, env })
+  const { port } = new URL(gateway.edge)
+  const agreed = async (options: ConnectionOptions) => {
+    const to = { host: '127.0.0.1', port: Number(port), servername: 'site.test', ca: authority.certificate }
+    const socket = connect({ ...to, ...options })
+    t.after(() => socket.destroy())
+    return once(socket, 'secureConnect').then(
+      () => socket.getCipher().standardName,
+      ({ code }) => code,
+    )
+  }
+  const usual = { ecdhCurve: 'X25519:P-256' }
+  assert.equal(await agreed(usual), 'TLS_AES_128_GCM_SHA256')
+  assert.equal(await agreed({ ...usual, maxVersion: 'TLSv1.2' }), 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256')
+  for (const other of [{ ecdhCurve: 'X25519' }, { ciphers: 'TLS_CHACHA20_POLY1305_SHA256' }])
+    assert.equal(await agreed(other), 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE')
 })
 
 for (const workers of [0, 2]) {
