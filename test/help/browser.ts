@@ -1,11 +1,13 @@
 // A real Chromium for tests of pages: opens one page of an answer, served as the edge would, and watches it for complaints.
 
+import { createHash, X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { TlsIdentity } from '../../src/config/config.ts'
 
 /** The host of every page: unlike localhost not a secure context, just as for the visitors of a plain HTTP site. */
 const HOST = 'site.test'
@@ -48,6 +50,12 @@ export async function launchBrowser(...args: readonly string[]): Promise<Browser
     return context
   }
   return browser
+}
+
+/** Returns what has Chromium trust a certificate, whoever issued it. */
+export function trusting({ certificate }: Pick<TlsIdentity, 'certificate'>): string {
+  const key = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+  return `--ignore-certificate-errors-spki-list=${createHash('sha256').update(key).digest('base64')}`
 }
 
 /** Opens what is served with status 200, in a context of its own; `prepare` sees the page before it loads. */

@@ -250,7 +250,8 @@ export class Edge {
   readonly accesses: Record<string, unknown>[]
   readonly events: Record<string, unknown>[]
   readonly #t: TestContext
-  port = 0
+  /** Those of its listeners, in their order. */
+  ports: readonly number[] = []
 
   constructor(t: TestContext, config: Config, parts: EdgeParts = {}) {
     this.#t = t
@@ -267,6 +268,10 @@ export class Edge {
       clock: parts.clock ?? new HaltingClock(t),
       metrics: this.metrics,
     })
+  }
+
+  get port(): number {
+    return this.ports[0]!
   }
 
   /** What was counted of errors, rules and limits. */
@@ -311,8 +316,7 @@ export async function startEdge(
 export async function listenAt(t: TestContext, edge: Edge): Promise<Edge> {
   t.after(() => edge.plane.destroy())
   forbidMisuse(t)
-  const [endpoint] = await edge.plane.listen({ reusePort: false })
-  edge.port = endpoint!.port
+  edge.ports = (await edge.plane.listen({ reusePort: false })).map(({ port }) => port)
   return edge
 }
 

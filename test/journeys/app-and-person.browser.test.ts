@@ -5,12 +5,13 @@ import { type TestContext, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import type { BrowserContext } from 'playwright-core'
 import { freePort } from '../help/free-port.ts'
+import { readMetrics } from '../help/prometheus.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 import { consent, libraries, password, settle } from './app-town.ts'
 
-test('through the edge, a person denies, allows in part, is remembered, and disconnects the app', async t => {
-  const town = await settle(t, { workers: 2, edge: `127.0.0.1:${await freePort()}` })
+test('over TLS and HTTP/2, a person denies, allows in part, is remembered, disconnects the app, and signs in to the dashboard', async t => {
+  const town = await settle(t, { workers: 2, edge: `localhost:${await freePort()}`, isSecure: true })
   const colleague = await town.invite('grace@example.com')
   const app = await town.register('Tea Ledger', 'client_secret_basic')
   const begin = () => libraries['openid-client']!(town, app, 'client_secret_basic')
@@ -42,6 +43,23 @@ test('through the edge, a person denies, allows in part, is remembered, and disc
   await page.getByRole('button', { name: 'Disconnect Tea Ledger' }).click()
   await page.getByText('The app was disconnected').waitFor()
   for (const token of [access_token, second]) await until(async () => (await town.chat(token)) === 401)
+
+  const elsewhere = await town.context()
+  const signIn = await elsewhere.newPage()
+  await signIn.goto(`${town.issuer}/dashboard`)
+  await signIn.getByLabel('Email').fill('grace@example.com')
+  await signIn.getByLabel('Password').fill(password)
+  await signIn.getByRole('button', { name: 'Sign in' }).click()
+  await signIn.waitForURL(town.home)
+  await signIn.getByRole('heading', { level: 1 }).waitFor()
+  const cookies = [...(await colleague.cookies()), ...(await elsewhere.cookies())]
+  assert.deepEqual(
+    cookies.filter(({ secure, httpOnly, name }) => !secure || !httpOnly || !/^__(Host|Secure)-/.test(name)),
+    [],
+  )
+  assert.equal(cookies.filter(({ name }) => name === '__Host-gatehouse').length, 2)
+  const versions = readMetrics(await town.gateway.metrics()).samples
+  assert.ok(versions.get('gatehouse_http_versions_total{version="2"}')! > 20)
 })
 
 test('a town where everybody may sign up', async t => {

@@ -8,14 +8,21 @@ import { after, before, type TestContext } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { completion } from '../help/ai.ts'
-import { complaintsOf, launchBrowser } from '../help/browser.ts'
+import { complaintsOf, launchBrowser, trusting } from '../help/browser.ts'
+import { Authority } from '../help/certificates.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { say, startProvider } from '../help/provider.ts'
 
+const authority = new Authority()
+const identity = authority.issue(['localhost'])
+
 let browser: Browser
 before(async () => {
-  browser = await launchBrowser()
+  // The libraries of apps trust it, too.
+  setDefaultCACertificates([...getCACertificates('default'), authority.certificate])
+  browser = await launchBrowser(trusting(identity))
 })
 after(() => browser?.close())
 
@@ -48,16 +55,16 @@ class Town {
     gateway: RunningGateway,
     first: { account: string; token: string },
     callback: string,
-    { env = {}, edge }: Place,
+    { env = {}, edge, isSecure = false }: Place,
   ) {
     this.#t = t
     this.gateway = gateway
     this.account = first.account
     this.#token = first.token
     this.callback = callback
-    this.issuer = edge === undefined ? gateway.admin : `http://${edge}`
-    // The edge serves the dashboard on no host of the issuer.
-    this.home = edge === undefined ? '**/dashboard/**' : '**/auth/account'
+    this.issuer = edge === undefined ? gateway.admin : `${isSecure ? 'https' : 'http'}://${edge}`
+    // The edge serves the dashboard on the host of the issuer where it is published there.
+    this.home = edge === undefined || isSecure ? '**/dashboard/**' : '**/auth/account'
     this.#env = env
   }
 
@@ -142,17 +149,19 @@ export interface Place {
   readonly env?: NodeJS.ProcessEnv
   /** The address of the edge, where people reach the pages by it. */
   readonly edge?: string
+  /** Whether they do so over TLS, and the dashboard is there too; then the address is one of localhost. */
+  readonly isSecure?: boolean
 }
 
 export async function settle(t: TestContext, place: Place, more = ''): Promise<Town> {
-  const { workers, env = {}, edge } = place
+  const { workers, env = {}, edge, isSecure = false } = place
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const yaml = `
 workers: ${workers}
 store: { url: '\${STORE:-}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
-${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { issuer: 'http://${edge}' }\n`}${more}`
+${edge === undefined ? '' : `admin: 127.0.0.1:0\n${isSecure ? securely(edge) : `listen: ['${edge}']\noauth: { issuer: 'http://${edge}' }\n`}`}${more}`
   const gateway = await startGateway(t, yaml, { env })
   const first = await gateway.firstStart
   const town = new Town(t, gateway, first, await startApp(t), place)
@@ -163,6 +172,17 @@ ${edge === undefined ? '' : `listen: ['${edge}']\nadmin: 127.0.0.1:0\noauth: { i
   await page.getByRole('button', { name: 'Create administrator' }).click()
   await page.waitForURL(town.home)
   return town
+}
+
+/** Has the edge serve the pages over TLS, on the port of `edge`, and others without on one of its own. */
+function securely(edge: string): string {
+  const { port } = new URL(`https://${edge}`)
+  const pem = { certificate: identity.certificate, key: identity.key }
+  return `listen: ['127.0.0.1:0', { address: '127.0.0.1:${port}', tls: true }]
+tls: { certificates: [${JSON.stringify(pem)}] }
+oauth: { issuer: 'https://${edge}' }
+dashboard: { host: localhost }
+`
 }
 
 /** Starts what is behind the redirect URI of an app. As many do, it redirects on, to another origin. */

@@ -4,26 +4,31 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, createServer as createHttpServer, get } from 'node:http'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { Agent as TlsAgent, get as getSecurely } from 'node:https'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { takeOver } from '../../src/process/gateway/handover.ts'
 import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway, writeConfig } from '../help/gateway.ts'
+import { connectHttp2, open } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
 /** Prepares gateways of one configuration, whose origin streams at `/stream` until told to end. */
-async function prepare(t: TestContext, workers: number) {
+async function prepare(t: TestContext, workers: number, secured = '') {
   const end = new AbortController()
   t.after(() => end.abort())
-  const origin = await startSite(t, ({ url }, response) => {
+  const origin = await startSite(t, ({ url, headers }, response) => {
     // Those who ask without a pause always have a request under way, and leave the processors to the gateways that start.
-    if (url !== '/stream') return void setTimeout(() => response.end('hello'), 20)
+    const text = url === '/who' ? headers['x-forwarded-for'] : 'hello'
+    if (url !== '/stream') return void setTimeout(() => response.end(text), 20)
     const ticking = setInterval(() => response.write('tick'), 20)
     end.signal.addEventListener('abort', () => {
       clearInterval(ticking)
@@ -31,12 +36,35 @@ async function prepare(t: TestContext, workers: number) {
     })
   })
   const [edge, admin] = await Promise.all([freePort(), freePort()])
-  const more = `workers: ${workers}\nlisten: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}`
+  const listen = `listen: ['127.0.0.1:${edge}'${secured === '' ? '' : `, ${secured}`}]`
+  const more = `workers: ${workers}\n${listen}\nadmin: 127.0.0.1:${admin}\n${secured === '' ? '' : tls}`
   const file = writeConfig(t, siteConfig(origin, more))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
   const start = (...options: string[]) =>
     spawnGateway(t, [main, 'start', ...options, '--config', file], { env }, file)
   return { start, file, env, end: () => end.abort() }
+}
+
+const announced = '203.0.113.7'
+const { cert, key } = selfSigned('localhost')
+const tls = `tls: { certificates: [${JSON.stringify({ certificate: cert, key })}] }\ntrusted_proxies: [127.0.0.1]\n`
+
+/** Opens connections as a load balancer does, which names their client before TLS. */
+class Balancer extends TlsAgent {
+  override createConnection({ port }: { port?: number }): Socket {
+    const transport = connect(port!, '127.0.0.1')
+    transport.write(`PROXY TCP4 ${announced} 192.0.2.1 56324 443\r\n`)
+    return connectTls({ socket: transport, rejectUnauthorized: false })
+  }
+}
+
+/** Opens the stream over HTTP/2; `text` resolves with all of it, `farewell` when the connection is told to end. */
+async function openMultiplexed(t: TestContext, port: number) {
+  const session = await connectHttp2(t, `https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  const farewell = once(session, 'goaway')
+  const stream = open(session, { ':authority': '127.0.0.1', ':path': '/stream' })
+  await once(stream, 'response')
+  return { text: text(stream), farewell, closed: once(session, 'close') }
 }
 
 /** Opens the stream; `text` resolves with all of it. */
@@ -47,6 +75,13 @@ async function openStream({ edge }: RunningGateway): Promise<{ readonly text: Pr
   return { text }
 }
 
+/** How a client comes, and what it is to get. */
+interface Way {
+  readonly url: string
+  readonly agent: Agent | TlsAgent
+  readonly wanted: string
+}
+
 /** Sends requests one after the other until told to stop; returns what failed, and the longest time without a response, in ms. */
 class Load {
   readonly failures: string[] = []
@@ -55,9 +90,10 @@ class Load {
   #isOver = false
   readonly #done: Promise<unknown>
 
-  constructor(edge: string, clients: number) {
-    const drive = () => this.#drive(edge, new Agent({ keepAlive: true }))
-    this.#done = Promise.all(Array.from({ length: clients }, drive))
+  constructor(edge: string, clients: number, others: readonly Way[] = []) {
+    const plain = () => ({ url: edge, agent: new Agent({ keepAlive: true }), wanted: 'hello' })
+    const ways = [...Array.from({ length: clients }, plain), ...others]
+    this.#done = Promise.all(ways.map(way => this.#drive(way)))
   }
 
   async stop(): Promise<void> {
@@ -65,24 +101,25 @@ class Load {
     await this.#done
   }
 
-  async #drive(edge: string, agent: Agent): Promise<void> {
+  async #drive(way: Way): Promise<void> {
     let last = performance.now()
     while (!this.#isOver) {
-      await this.#ask(edge, agent).catch(cause => this.failures.push(String(cause)))
+      await this.#ask(way).catch(cause => this.failures.push(String(cause)))
       this.count++
       const now = performance.now()
       this.longest = Math.max(this.longest, now - last)
       last = now
     }
-    agent.destroy()
+    way.agent.destroy()
   }
 
-  async #ask(edge: string, agent: Agent): Promise<void> {
-    const request = get(edge, { agent })
+  async #ask({ url, agent, wanted }: Way): Promise<void> {
+    const options = { agent, rejectUnauthorized: false }
+    const request = agent instanceof TlsAgent ? getSecurely(url, options) : get(url, options)
     const [response] = await once(request, 'response')
-    response.resume()
-    await once(response, 'end')
+    const body = await text(response)
     if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
+    if (body !== wanted) throw new Error(body)
   }
 }
 
@@ -100,11 +137,24 @@ function watchReadiness(t: TestContext, { admin }: RunningGateway): readonly str
 }
 
 for (const workers of [0, 2]) {
-  test(`a restart under load, with an open stream, loses nothing (workers: ${workers})`, async t => {
-    const { start, end } = await prepare(t, workers)
+  test(`a restart under load, with open streams, loses nothing on any kind of listener (workers: ${workers})`, async t => {
+    const [secure, proxied] = await Promise.all([freePort(), freePort()])
+    const { start, end } = await prepare(
+      t,
+      workers,
+      `{address: '127.0.0.1:${secure}', tls: true}, {address: '127.0.0.1:${proxied}', tls: true, proxy_protocol: true}`,
+    )
     let gateway = await start()
     const stream = await openStream(gateway)
-    const load = new Load(gateway.edge, 4)
+    const multiplexed = await openMultiplexed(t, secure)
+    const load = new Load(gateway.edge, 2, [
+      { url: `https://127.0.0.1:${secure}`, agent: new TlsAgent({ keepAlive: true }), wanted: 'hello' },
+      {
+        url: `https://127.0.0.1:${proxied}/who`,
+        agent: new Balancer({ keepAlive: true }),
+        wanted: announced,
+      },
+    ])
     const unready = watchReadiness(t, gateway)
     const before: RunningGateway[] = []
     // One that has replaced another is replaced in its turn.
@@ -123,8 +173,10 @@ for (const workers of [0, 2]) {
     assert.deepEqual(unready, [])
     // What waits for the open stream waits for ever.
     assert.ok(load.longest < 20_000, `nothing was served for ${load.longest} ms`)
+    await multiplexed.farewell
     end()
-    assert.match(await stream.text, /^(tick)+end$/)
+    for (const { text } of [stream, multiplexed]) assert.match(await text, /^(tick)+end$/)
+    await multiplexed.closed
     for (const { exited } of before) assert.deepEqual(await exited, { code: 0, signal: null })
   })
 }

@@ -7,18 +7,20 @@ import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { main, provokable, type RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
-import { connectHttp2 } from '../help/http2-client.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
 
 /** Starts a gateway with one request under way; the origin answers when the test says so. */
 async function startWithRequest(t: TestContext, more = '') {
-  const asked = Promise.withResolvers<ServerResponse>()
-  const origin = await startSite(t, (_, response) => asked.resolve(response))
+  const asked = new Map<string, ServerResponse>()
+  const origin = await startSite(t, ({ url }, response) => void asked.set(url!, response))
   const gateway = await startGateway(t, siteConfig(origin, more))
   const response = fetch(gateway.edge)
   const answer = response.then(response => response.text())
   answer.catch(() => {})
-  return { gateway, response, answer, origin: await asked.promise }
+  await until(() => asked.has('/'))
+  return { gateway, response, answer, asked, origin: asked.get('/')! }
 }
 
 async function readiness({ admin }: RunningGateway): Promise<unknown> {
@@ -41,9 +43,13 @@ async function refused(port: number): Promise<void> {
 for (const workers of [0, 2]) {
   test(`SIGTERM: unready at once, no new connection, what runs is finished and its connections close, exit 0 (workers: ${workers})`, async t => {
     const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
-    const { gateway, response, answer, origin } = await startWithRequest(t, `workers: ${workers}\n${listen}`)
+    const more = `workers: ${workers}\n${listen}`
+    const { gateway, response, answer, asked, origin } = await startWithRequest(t, more)
     assert.deepEqual(await readiness(gateway), [200, { status: 'ready' }])
     const sessions = await Promise.all(Array.from({ length: 4 }, () => connectHttp2(t, gateway.edge)))
+    const { host } = new URL(gateway.edge)
+    const other = ask(sessions[0]!, { ':authority': host, ':path': '/other' })
+    await until(() => asked.has('/other'))
     const farewells = Promise.all(sessions.map(session => once(session, 'goaway').then(([code]) => code)))
     gateway.signal('SIGTERM')
     await gateway.logged('stopping')
@@ -54,6 +60,8 @@ for (const workers of [0, 2]) {
     origin.end('in time')
     assert.equal((await response).headers.get('connection'), 'close')
     assert.equal(await answer, 'in time')
+    asked.get('/other')!.end('in time, too')
+    assert.equal(String((await other).body), 'in time, too')
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
     assert.ok(
       gateway.lines.some(({ msg, status }) => msg === 'request' && status === 200),

@@ -1,13 +1,12 @@
 // A real browser over HTTP/2 and TLS: a page, what it fetches, and a WebSocket on the same connection (RFC 8441).
 
 import assert from 'node:assert/strict'
-import { createHash, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { WebSocketServer } from 'ws'
-import { launchBrowser } from '../help/browser.ts'
+import { launchBrowser, trusting } from '../help/browser.ts'
 import { Authority } from '../help/certificates.ts'
 import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { until } from '../help/until.ts'
@@ -32,9 +31,7 @@ test('a browser opens a page, and a WebSocket on the connection that it has for 
     tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
   }
   const edge = await listenAt(t, new Edge(t, config))
-  const key = new X509Certificate(identity.certificate).publicKey.export({ type: 'spki', format: 'der' })
-  const known = createHash('sha256').update(key).digest('base64')
-  const browser = await launchBrowser(`--ignore-certificate-errors-spki-list=${known}`)
+  const browser = await launchBrowser(trusting(identity))
   t.after(() => browser.close())
   const page = await browser.newPage()
   await page.goto(`https://site.test:${edge.port}/`)

@@ -15,18 +15,21 @@ import { frame, get, headers, ping, preface, rstStream, settings } from '../help
 import { many } from '../help/http2-origin.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { proxyHeader } from '../help/proxy-header.ts'
+import { connectTo, request } from '../help/raw.ts'
 import { turnsUntil } from '../help/until.ts'
 
 const authority = new Authority()
 const identity = authority.issue(['site.test', '127.0.0.1'])
 const tlsOptions = { ca: authority.certificate, servername: 'site.test' }
 
+const plain = { host: '127.0.0.1', port: 0, tls: false }
+
 async function start(t: TestContext, listener: object, more: EdgeSettings = {}) {
   const origin = await startResponder(t, ok('hello'))
   const clock = new ManualClock()
   const config = {
     ...edgeConfig([origin.url], { ...patient, ...more }),
-    listen: [{ host: '127.0.0.1', port: 0, tls: false, ...listener }],
+    listen: [{ ...plain, ...listener }, plain],
     tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
   }
   const edge = await listenAt(t, new Edge(t, config, { clock }))
@@ -105,6 +108,19 @@ test('a client that attacks again and again is refused before its handshake, for
   await turnsUntil(() => edge.plane.coarseNow > sweeps)
   for (let i = 0; i < 20; i++) await once(join(t, edge, '127.0.0.2', true), 'secureConnect')
   assert.equal(refusedConnections.penalty.value, 3)
+})
+
+test('a penalty leaves a listener of HTTP/1.1 alone as it is', async t => {
+  const { edge } = await start(t, { h2c: true })
+  const [, plainPort] = edge.ports
+  for (let i = 0; i < 13; i++) await attack(t, edge, '127.0.0.2', flood)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  for (let i = 0; i < 20; i++) {
+    const wire = await connectTo(t, plainPort!, '127.0.0.2')
+    await wire.send(request('GET /'))
+    assert.equal((await wire.response()).status, 200)
+  }
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
 })
 
 test('a trusted hop, which may have many clients, has no penalty', async t => {

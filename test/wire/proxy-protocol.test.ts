@@ -155,6 +155,22 @@ test('connections count for the announced client, and not for the balancer', asy
   assert.equal((await (await ask(edge, header('203.0.113.7'))).response()).status, 200)
 })
 
+test('so they do before their handshake over TLS, and in it', async t => {
+  const client = { connectionsPerAddress: 2, handshakeTimeout: 60_000 }
+  const { edge } = await start(t, { client }, true)
+  const begin = async (address: string) => {
+    const wire = await edge.connect(balancer)
+    // The first byte of a handshake, of which no other comes.
+    await wire.send(`${header(address)}\x16`)
+    return wire
+  }
+  const wires = await Promise.all(Array.from({ length: 3 }, () => begin('203.0.113.7')))
+  assert.equal(await Promise.race(wires.map(({ ending }) => ending)), 'RST')
+  await begin('203.0.113.8')
+  await until(() => edge.metrics.clientConnections.value === 3)
+  assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 1)
+})
+
 test('behind the header TLS is as it is elsewhere', async t => {
   const { edge, origin } = await start(t, {}, true)
   const transport = connectTcp(edge.port, balancer)

@@ -43,7 +43,7 @@ async function start(
 async function secure(
   t: TestContext,
   edge: Edge,
-  { servername = 'site.test', ...options }: ConnectionOptions = {},
+  { servername = 'site.test', ...options }: ConnectionOptions & { readonly localAddress?: string } = {},
 ): Promise<{ wire: Wire; socket: TLSSocket }> {
   const socket = connect({
     host: '127.0.0.1',
@@ -270,6 +270,41 @@ test('a client that leaves in the middle of its handshake is counted, and leaves
   gone.leave()
   await until(() => edge.metrics.tlsFailures.closed.value === 1)
   assert.equal(edge.metrics.clientConnections.value, 0)
+})
+
+test('connections count from before their handshake on, and one that is in it makes no room for another', async t => {
+  const client = { connections: 4, connectionsPerAddress: 2, handshakeTimeout: 60_000 }
+  const { edge } = await start(t, { client })
+  const { clientConnections, refusedConnections, tlsHandshakes } = edge.metrics
+  const refused = async (from: string) => {
+    const ending = connectTo(t, edge.port, from).then(
+      wire => wire.ending,
+      ({ code }) => code,
+    )
+    assert.match(await ending, /^(RST|ECONNRESET)$/)
+  }
+  await connectTo(t, edge.port)
+  const halfway = await connectTo(t, edge.port)
+  await halfway.send((await helloOf('site.test')).subarray(0, 200))
+  await until(() => clientConnections.value === 2)
+  await refused('127.0.0.1')
+  const { wire: served } = await secure(t, edge, { localAddress: '127.0.0.2' })
+  await secure(t, edge, { localAddress: '127.0.0.2' })
+  await refused('127.0.0.3')
+  assert.equal(refusedConnections.connections_per_address.value, 1)
+  assert.equal(refusedConnections.connections.value, 1)
+  assert.equal(clientConnections.value, 4)
+  // One that was served and is idle makes room before the handshake of the other begins.
+  await served.send(request('GET /'))
+  assert.equal((await served.response()).status, 200)
+  await secure(t, edge, { localAddress: '127.0.0.3' })
+  await served.ending
+  halfway.leave()
+  await until(() => clientConnections.value === 3)
+  await secure(t, edge)
+  // Clients of TLS 1.3 are done before the server is.
+  await until(() => tlsHandshakes.full.value === 4)
+  assert.equal(clientConnections.value, 4)
 })
 
 test('a hello may come in any pieces', async t => {
