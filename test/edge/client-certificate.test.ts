@@ -21,6 +21,7 @@ import {
   recordOf,
   zoneTo,
 } from '../help/edge.ts'
+import { ask as askHttp2, connectHttp2 } from '../help/http2-client.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { chunks, connectTo, type Message, Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -273,7 +274,7 @@ for (const version of versions)
   })
 
 test('a reload with other authorities has clients connect again, and serves none by the old ones', async t => {
-  const { open, ask, reload, origin, letGo } = await start(t)
+  const { edge, open, ask, reload, origin, letGo } = await start(t)
   const idle = await open(shown(alice))
   const busy = await open(shown(alice))
   const elsewhere = await open({ servername: 'open.test' })
@@ -282,10 +283,19 @@ test('a reload with other authorities has clients connect again, and serves none
     assert.equal((await wire.response()).status, 200)
   }
   await busy.wire.send(to('site.test').replace('/', '/slow'))
-  await until(() => origin.requests.length === 3)
+  const multiplexed = await connectHttp2(t, `https://127.0.0.1:${edge.plane.securePort}`, {
+    ...{ ca: servers.certificate, servername: 'site.test', checkServerIdentity: () => undefined },
+    ...shown(alice),
+  })
+  const late = askHttp2(multiplexed, { ':path': '/slow' })
+  await until(() => origin.requests.length === 4)
+  const ends = [once(multiplexed, 'goaway'), once(multiplexed, 'close')]
   reload(asking({ authorities: others.certificate }))
   assert.equal(await idle.wire.ending, 'FIN')
+  await ends[0]
   letGo()
+  assert.equal(String((await late).body), 'slow')
+  await ends[1]
   const last = await busy.wire.response()
   assert.deepEqual([last.status, last.field('connection')], [200, 'close'])
   await elsewhere.wire.send(to('open.test'))
