@@ -14,6 +14,7 @@ import { Authority } from '../help/certificates.ts'
 import { blocksOf, readPage, section } from '../help/docs.ts'
 import { main, spawnGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { Visitor } from '../sign-in/site.ts'
 
 const run = promisify(execFile)
 const authority = new Authority()
@@ -86,6 +87,13 @@ zones: [{ hosts: [site.test], routes: [] }]
   assert.equal(await agreed({ ...usual, maxVersion: 'TLSv1.2' }), 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256')
   for (const other of [{ ecdhCurve: 'X25519' }, { ciphers: 'TLS_CHACHA20_POLY1305_SHA256' }])
     assert.equal(await agreed(other), 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE')
+  const { setUp } = await gateway.firstStart
+  const { pathname, search } = new URL(setUp!)
+  const form = await new Visitor(gateway.admin, gateway.admin).get(pathname + search)
+  const fields = { email: 'ada@example.com', password: 'correct horse battery' }
+  const refused = await form.submit('/auth/set-up', fields)
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /No password can be set here/)
 })
 
 for (const workers of [0, 2]) {

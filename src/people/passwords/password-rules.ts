@@ -1,5 +1,6 @@
 // Which passwords are taken: long ones that are not the first to be guessed. What they are composed of is nobody's business.
 
+import { getFips } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** Code points at least, and bytes of UTF-8 at most. */
@@ -7,6 +8,7 @@ export const passwordBounds = { least: 12, mostBytes: 1_024 } as const
 
 /** Why a password is refused, and how that is said. */
 export const passwordFlaws = {
+  fips: 'No password can be set here: this gateway runs in FIPS mode, which lacks Argon2. Sign in with the OpenID provider.',
   too_short: `The password must have at least ${passwordBounds.least} characters.`,
   too_long: `The password must have at most ${passwordBounds.mostBytes} bytes.`,
   common: 'The password must not be one of the most common ones.',
@@ -19,6 +21,7 @@ export type PasswordFlaw = keyof typeof passwordFlaws
 
 /** Returns why a password is refused, null where it is taken. `words` are those of its owner that are easy to guess: addresses and names. */
 export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {
+  if (getFips() === 1) return 'fips'
   const text = normalPassword(password)
   if ([...text].length < passwordBounds.least) return 'too_short'
   if (Buffer.byteLength(text) > passwordBounds.mostBytes) return 'too_long'

@@ -7,7 +7,8 @@ import { passwordFlaw, type passwordFlaws } from '../../../src/people/passwords/
 
 const words = ['anna.smith1987@example.com', 'Anna', 'Smith', 'Gute Bücher GmbH']
 
-const cases: Readonly<Record<keyof typeof passwordFlaws, readonly string[]>> = {
+/** What each is refused for; all are in FIPS mode, as passwords.test.ts holds. */
+const cases: Readonly<Record<Exclude<keyof typeof passwordFlaws, 'fips'>, readonly string[]>> = {
   too_short: ['', 'short', 'elevenchars', '🗝'.repeat(11), 'scho\u0308nes 123'],
   too_long: [`x ${'correct horse '.repeat(80)}`, '🗝a'.repeat(300)],
   common: ['1qaz2wsx3edc', 'Q1W2E3R4T5Y6', 'password1234', 'Sunshine2024!', 'basketball12', 'leavemealone'],

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { setFips } from 'node:crypto'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readPhc } from '../../../src/people/passwords/argon2.ts'
+import { passwordFlaw } from '../../../src/people/passwords/password-rules.ts'
 import { Passwords } from '../../../src/people/passwords/passwords.ts'
 import { cheap } from '../cheap.ts'
 import { costOf, sum } from '../cost.ts'
@@ -29,6 +31,16 @@ test('a digest of another cost still matches, and is told to be outdated', async
   const raised = new Passwords({ cost: { ...cheap, passes: 2 } })
   assert.deepEqual(await raised.verify(password, kept), { matches: true, isOutdated: true })
   assert.deepEqual(await raised.verify('another password', kept), { matches: false, isOutdated: false })
+})
+
+test('in FIPS mode none is taken and none matches, since there is no Argon2', async t => {
+  const passwords = new Passwords({ cost: cheap })
+  const kept = await passwords.hash(password)
+  t.after(() => setFips(false))
+  setFips(true)
+  assert.equal(passwordFlaw(password, []), 'fips')
+  assert.deepEqual(await passwords.verify(password, kept), { matches: false, isOutdated: false })
+  await assert.rejects(passwords.hash(password))
 })
 
 test('nothing matches where nothing is kept, or what is no digest', async () => {
