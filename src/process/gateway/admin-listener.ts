@@ -1,0 +1,202 @@
+// The side port of a gateway: who has it, before, during and after a handover to another gateway on this machine.
+
+import { randomBytes } from 'node:crypto'
+import type { Lifecycle } from '../../base/lifecycle.ts'
+import { Vouch } from '../../base/vouch.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Endpoint } from '../../config/config.ts'
+import type { AdminServer } from '../../admin/server.ts'
+import type { Patience } from './gateway-parts.ts'
+import { type Before, HandoverNote, takeOver } from './handover.ts'
+import type { Inheritance } from './inheritance.ts'
+import { isInUse, noneToReplace } from './listen-failure.ts'
+import { Presence } from './presence.ts'
+
+interface AdminListenerParts {
+  readonly server: AdminServer
+  readonly log: Logger
+  /** Whether it replaces the gateway that runs here. */
+  readonly replaces: boolean
+  readonly inherited: Inheritance | null
+  readonly patience: Patience
+  /** How far the gateway is. */
+  readonly phase: () => Lifecycle['phase']
+}
+
+export class AdminListener {
+  readonly #parts: AdminListenerParts
+  readonly #endpoint: Endpoint
+  #at: Endpoint
+  /** The secret by which the data plane vouches for its clients to the side port, for the life of this gateway. */
+  #secret: Buffer = randomBytes(32)
+  readonly #note = new HandoverNote()
+  readonly #presence = new Presence()
+  #succession: NodeJS.Timeout | undefined
+  readonly #replaced = Promise.withResolvers<void>()
+  /** The gateway that was found at the side port. */
+  #before: Before | null = null
+
+  /** `endpoint` is that of the configuration. */
+  constructor(endpoint: Endpoint, parts: AdminListenerParts) {
+    this.#endpoint = endpoint
+    this.#at = endpoint
+    this.#parts = parts
+    parts.server.vouch = new Vouch(this.#secret)
+  }
+
+  /** Its address, with a real port once it listens. */
+  get at(): Endpoint {
+    return this.#at
+  }
+
+  get secret(): Buffer {
+    return this.#secret
+  }
+
+  /** Resolves once another gateway has replaced this one, so that it must stop. */
+  get replaced(): Promise<void> {
+    return this.#replaced.promise
+  }
+
+  /** Whether there was another gateway here. */
+  get hasBefore(): boolean {
+    return this.#before !== null
+  }
+
+  /** Whether that keeps the side port until this one serves. */
+  get isToSucceed(): boolean {
+    return this.#before?.hasLeft === false
+  }
+
+  /** The socket for the gateway that is to replace this one. */
+  get bequest(): Inheritance['admin'] {
+    const { handle } = this.#parts.server
+    return handle && { ...this.#endpoint, at: this.#at, handle }
+  }
+
+  /** Listens, unless another gateway keeps the side port until this one serves. */
+  async start(): Promise<void> {
+    this.#at = await this.#listenOrTakeOver()
+    if (this.isToSucceed) return
+    await this.#leaveNote()
+    await this.#showPresence()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#succession)
+    this.#presence.hide()
+    await this.#note.remove()
+    await this.#parts.server.close()
+  }
+
+  /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
+  async succeed(): Promise<void> {
+    const { server, inherited, patience } = this.#parts
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#at = await server.listen(this.#endpoint, inherited?.admin?.handle)
+        break
+      } catch (cause) {
+        if (!isInUse(cause) || tries > patience.mostTries) throw cause
+        await takeOver(this.#endpoint, true)
+      }
+    }
+    await this.#note.leave(this.#at, this.#secret)
+    await this.#showPresence()
+  }
+
+  /** Whether an `Authorization` field proves that its sender belongs to the owner of this gateway. */
+  proves(authorization: string | null): boolean {
+    return this.#note.proves(authorization)
+  }
+
+  /** Releases the side port for the next gateway; null where it does not belong to the same owner, false where it must wait. */
+  handOver(authorization: string | null, replaces: boolean): boolean | null {
+    const { server, log, patience, phase: phaseNow } = this.#parts
+    if (!this.#note.proves(authorization)) return null
+    const phase = phaseNow()
+    if (phase === 'starting' || (phase === 'running' && !replaces)) return false
+    server.hush()
+    clearInterval(this.#succession)
+    if (phase === 'running')
+      this.#succession = setInterval(() => void this.#lookForNext(), patience.successionInterval).unref()
+    log.info('admin listener handed over')
+    return true
+  }
+
+  /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
+  makeWay(): void {
+    this.#parts.server.hush()
+    this.#presence.hide()
+    this.#replaced.resolve()
+  }
+
+  /** Is found by others again, after another gateway did not replace this one. */
+  async goOn(): Promise<void> {
+    await this.#leaveNote()
+  }
+
+  /** Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it until this one serves. */
+  async #listenOrTakeOver(): Promise<Endpoint> {
+    const { server, inherited, replaces } = this.#parts
+    const endpoint = this.#endpoint
+    const { admin = null, secret = null } = inherited ?? {}
+    if (secret !== null) this.#vouchBy(secret)
+    if (admin !== null && admin.host === endpoint.host && admin.port === endpoint.port) {
+      if (secret === null) return server.listen(endpoint, admin.handle)
+      this.#before = { hasLeft: false, secret }
+      return admin.at
+    }
+    admin?.handle.close()
+    try {
+      return await server.listen(endpoint)
+    } catch (cause) {
+      if (!isInUse(cause)) throw cause
+      this.#before = await takeOver(endpoint, false)
+      const mayGoOn = this.#before !== null && (this.#before.hasLeft || replaces)
+      if (!mayGoOn) throw replaces ? noneToReplace(cause) : cause
+      this.#vouchBy(this.#before!.secret)
+      return this.#before!.hasLeft ? server.listen(endpoint) : endpoint
+    }
+  }
+
+  /** Accepts addresses that the edge of the previous gateway vouches for too, while it drains. */
+  #vouchBy(secret: Buffer): void {
+    this.#secret = secret
+    this.#parts.server.vouch = new Vouch(secret)
+  }
+
+  /** Takes the side port back if it is free; if the next gateway has it and says so, this one must stop. */
+  async #lookForNext(): Promise<void> {
+    const { server, log, phase } = this.#parts
+    if (phase() !== 'running') return clearInterval(this.#succession)
+    try {
+      await server.listen(this.#at)
+    } catch {
+      if (await this.#note.isReplaced()) this.#replaced.resolve()
+      return
+    }
+    clearInterval(this.#succession)
+    await this.#leaveNote()
+    log.warn('admin listener taken back: the new gateway ended')
+  }
+
+  /** Without a note there is no handover; the gateway serves all the same. */
+  async #leaveNote(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#parts.log.warn(
+        { err: cause },
+        'admin listener handover unavailable: its note could not be written',
+      )
+    await this.#note.leave(this.#at, this.#secret).catch(failed)
+  }
+
+  async #showPresence(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#parts.log.warn(
+        { err: cause },
+        'health --running unavailable: the address file could not be written',
+      )
+    await this.#presence.show(this.#at).catch(failed)
+  }
+}

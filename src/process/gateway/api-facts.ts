@@ -1,0 +1,51 @@
+// What the management API of a gateway works on, as it is now: a reload may change it.
+
+import { availableParallelism } from 'node:os'
+import type { Logger } from '../../log/log.ts'
+import type { RequestHistory } from '../../metrics/request-history.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Api } from '../../admin/row.ts'
+import type { ManagedPlane } from '../plane/managed-plane.ts'
+import { zoneFacts } from '../plane/zone-facts.ts'
+import { issuerOf, urlOf } from '../url.ts'
+import { version } from '../version.ts'
+import type { Management } from './management.ts'
+import { pagesUrl } from './pages-url.ts'
+import type { Services } from './services.ts'
+import type { TlsCare } from './tls-care.ts'
+
+interface ApiParts {
+  readonly config: Config
+  /** Where the side port is. */
+  readonly admin: Endpoint
+  readonly services: Services
+  readonly management: Management
+  readonly plane: ManagedPlane
+  readonly tls: TlsCare
+  readonly log: Logger
+  readonly requests: RequestHistory
+  /** Ms since the epoch. */
+  readonly startedAt: number
+}
+
+/** Builds it from the parts of a gateway that is started. */
+export function apiOf({ config, admin, services, management, plane, tls, log, ...own }: ApiParts): Api {
+  const { store, tokens: verifier, tags, zones: records } = services
+  const { secrets, writes, refusals, grants, logSeries, attention } = management
+  const zones = zoneFacts({
+    config,
+    documentation: documentationOf(config, admin),
+    records,
+    plane,
+    standings: () => tls.standings,
+  })
+  const guards = { verifier, tags, secrets, writes, refusals, issuer: issuerOf(config, admin) }
+  const workers = config.workers === 'auto' ? availableParallelism() : config.workers
+  const seen = { logSeries, attention, instance: { version, workers, ...own }, zones }
+  return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
+}
+
+/** Returns the base URL of the error documentation. */
+export function documentationOf({ errors }: Pick<Config, 'errors'>, admin: Endpoint): string {
+  return errors.documentation ?? `${urlOf(admin)}/errors`
+}

@@ -1,0 +1,67 @@
+// What a gateway is made of, and how long it waits for what.
+
+import type { Logger } from '../../log/log.ts'
+import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Store } from '../../store/store.ts'
+import type { Tally } from '../../store/tally.ts'
+import type { SidePort } from '../../edge/plane.ts'
+import type { ManagedPlane } from '../plane/managed-plane.ts'
+import type { FaceParts, Faces } from './faces.ts'
+import type { Inheritance } from './inheritance.ts'
+import type { Management } from './management.ts'
+import type { Services } from './services.ts'
+
+/** The timeouts and intervals of a gateway that starts and stops; in ms, except `mostTries`. */
+export interface Patience {
+  /** How long the data plane may take to stop, beyond the grace. */
+  readonly drainSlack: number
+  /** How long the admin listener may take for open requests when it stops. */
+  readonly adminGrace: number
+  /** How long queued writes may take. */
+  readonly storeGrace: number
+  /** How often a gateway that has released its side port checks who has it. */
+  readonly successionInterval: number
+  /** How often a gateway tries to bind a side port that another one is releasing. */
+  readonly mostTries: number
+  /** How long the edge of a gateway that is stopping may take to release its ports. */
+  readonly edgePatience: number
+}
+
+export const usualPatience: Patience = {
+  drainSlack: 5_000,
+  adminGrace: 2_000,
+  storeGrace: 5_000,
+  successionInterval: 500,
+  mostTries: 3,
+  edgePatience: 5_000,
+}
+
+export interface GatewayParts {
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Whether it replaces the gateway that runs here. */
+  readonly replaces?: boolean
+  /** Sockets that are bound already. */
+  readonly inherited?: Inheritance | null
+  /** Returns what the gateways before this one counted. */
+  readonly countsBefore?: () => Promise<readonly Snapshot[]>
+  /** Overrides of the defaults. */
+  readonly patience?: Partial<Patience>
+  /** `sidePort` returns where the side port is; its port is real once it listens. */
+  readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
+  readonly openManagement: (config: Config, store: Store) => Promise<Management>
+  /** Builds what the side port serves beside the management API. */
+  readonly openFaces?: (parts: Omit<FaceParts, 'metrics'>) => Faces
+  /** Builds the data plane, once the address of the side port is known. */
+  readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
+}
+
+/** What every process of the data plane needs. */
+interface Shared {
+  /** The base URL of the error documentation. */
+  readonly documentation: string
+  readonly sidePort: SidePort
+  /** Takes what was counted of errors, rules and limits. */
+  readonly tallied: (tallies: readonly Tally[]) => void
+}
