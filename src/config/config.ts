@@ -1,6 +1,7 @@
 // The validated configuration: what the file says, with references resolved and defaults filled in.
 
 import type { AccessConfig, ListConfig } from './access-config.ts'
+import type { CompressionConfig } from './compression-config.ts'
 import type { CustomErrorsConfig } from './custom-errors-config.ts'
 import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
 import type {
@@ -36,6 +37,7 @@ export interface Config {
     readonly headers: number // lines
     readonly url: number // bytes
     readonly requestsPerConnection: number
+    readonly compressionMemory: number // bytes of the encoders of each process
   }
   readonly client: {
     readonly handshakeTimeout: number // ms for TLS, from the connection on
@@ -101,6 +103,7 @@ export interface RouteConfig {
   readonly rewrite: RewriteConfig | null
   readonly redirects: number // how many redirects of the origin are followed; 0: none, the client gets them
   readonly rateLimits: readonly RateLimitConfig[]
+  readonly compression: CompressionConfig | null // of its responses; null: none is compressed
   readonly line?: number // in the configuration file; absent for what was not read from one
   readonly own?: 'issuer' | 'dashboard' // what of this gateway serves it, in place of a pool
 }

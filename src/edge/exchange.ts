@@ -16,6 +16,7 @@ import type { AiExchange } from './ai/ai-exchange.ts'
 import type { Tap } from './ai/tap.ts'
 import type { EdgeRoute, EdgeZone } from './snapshot.ts'
 import type { Dial } from './origin/dial.ts'
+import type { Encoded } from './compression/encoding.ts'
 import type { EventStream } from './forward/event-stream.ts'
 import type { Origin } from './origin/origin.ts'
 import type { Plane } from './plane.ts'
@@ -189,6 +190,8 @@ export class Exchange {
   /** How the client finds the end of the body; `chunked` where its length is not known before, whatever the version makes of that. */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
+  /** The body of its response where that is compressed. */
+  compressed: Encoded | null = null
   /** Whether the request asks for a WebSocket, and whether it became one. */
   upgrade: 'none' | 'asked' | 'done' = 'none'
   aborted = false

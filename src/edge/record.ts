@@ -96,6 +96,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     cause: causeOf(x.refusal),
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
+    compressed: x.compressed,
     duration: now - x.startedAt,
     phases: phasesOf(x, now),
     origin: x.origin?.config.url ?? null,

@@ -21,6 +21,7 @@ import { compileQuota, compileRateLimits, type MeterRule } from './meter/rules.t
 import type { Origin } from './origin/origin.ts'
 import type { Origins } from './origin/origins.ts'
 import { type EdgePool, Pools } from './origin/pools.ts'
+import { Compression } from './compression/compression.ts'
 import { Rewrite } from './rewrite/rewrite.ts'
 import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
 
@@ -30,6 +31,8 @@ export interface EdgeRoute extends Route {
   readonly pool: EdgePool
   /** Null where nothing is changed in its requests and responses. */
   readonly rewrite: Rewrite | null
+  /** Null where none of its responses is compressed. */
+  readonly compression: Compression | null
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
@@ -66,7 +69,7 @@ export interface Snapshot {
   readonly broken: ReadonlyMap<string, string>
   /** Null where no host has AI routes. */
   readonly ai: EdgeAi | null
-  readonly limits: HeadLimits & { readonly requestsPerConnection: number }
+  readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
   readonly client: Config['client']
   readonly http2: Config['http2']
   /** The port at which clients reach https; null where that is the one on which it listens. */
@@ -173,6 +176,7 @@ function buildZones(
     limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
     pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
+    compression: route.compression && Compression.of(route.compression),
   })
   const settingsParts = { account: config.errors, sources: parts.access, directory: parts.zones, failed }
   const broken = new Map<string, string>()
@@ -196,7 +200,7 @@ function buildAi(
   before: ReadonlyMap<string, KeyRing> = new Map(),
 ): EdgeAi {
   const { bodyLimit, timeouts } = ai
-  const policies = { rewrite: null, redirects: 0, rateLimits: [] }
+  const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
   const rings = new Map<string, KeyRing>()
@@ -206,16 +210,19 @@ function buildAi(
     const id = JSON.stringify([provider.name, provider.base.href])
     const keys = rings.get(id) ?? new KeyRing(provider.keys, before.get(id))
     rings.set(id, keys)
-    routes.set(provider, { config, limits, pool, rewrite: null, keys })
+    routes.set(provider, { config, limits, pool, ...unchanged, keys })
   }
   return {
     hosts: new Set(ai.hosts),
     providers,
-    route: { config, limits, pool: pools.get(null), rewrite: null },
+    route: { config, limits, pool: pools.get(null), ...unchanged },
     rings,
     routeTo: provider => routes.get(provider)!,
   }
 }
+
+/** Calls and responses pass as they are but for what their API needs: providers and their SDKs settle compression between them. */
+const unchanged = { rewrite: null, compression: null }
 
 /** Returns a provider as the origin that connections need. */
 function originOf({ base, config }: Provider): OriginConfig {

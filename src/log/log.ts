@@ -30,6 +30,8 @@ export interface AccessEntry {
   readonly cause: string | null // the code of what failed, such as ECONNREFUSED
   readonly bytesIn: number
   readonly bytesOut: number
+  /** The content coding of a response that was compressed here, and the bytes that it had before; null for others. */
+  readonly compressed: { readonly coding: string; readonly taken: number } | null
   readonly duration: number // ms
   readonly phases: Readonly<Partial<Record<Phase, number>>> | null // ms
   readonly origin: string | null
@@ -98,9 +100,13 @@ function accessLine(e: AccessEntry): string {
     `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quoteSent(e.host)},"path":${quoteSent(pathOf(e.target))}` +
     `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
-    `,"bytes_out":${e.bytesOut},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
+    `,"bytes_out":${e.bytesOut},"compression":${compressionOf(e)},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
     `,"retries":${e.retries},"aborted":${e.aborted},"tls":${e.tls === null ? 'null' : tlsOf(e.tls)},"msg":"request"}\n`
   )
+}
+
+function compressionOf({ compressed }: AccessEntry): string {
+  return compressed === null ? 'null' : `{"encoding":"${compressed.coding}","bytes":${compressed.taken}}`
 }
 
 function tlsOf({ version, cipher, fingerprint }: LoggedTls): string {

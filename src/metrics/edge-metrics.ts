@@ -2,6 +2,7 @@
 
 import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
+import { CompressionMetrics } from './compression-metrics.ts'
 import { distributions, Tally, tallies } from './distribution.ts'
 import { LimitMetrics } from './limit-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
@@ -128,6 +129,7 @@ export class EdgeMetrics {
   readonly spans = tallies(['exported', 'queue_full', 'export_failed'])
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
+  readonly compression = new CompressionMetrics()
   readonly ai = new AiMetrics()
   readonly limits = new LimitMetrics()
   readonly store = new StoreMetrics()

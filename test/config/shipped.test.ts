@@ -83,6 +83,16 @@ describe('config/gatehouse.yaml', () => {
     deepEqual(proven(shipped, {}).telemetry, { trace: null, otlp: null })
   })
 
+  test('shows in its comments compression as it is where it is on', () => {
+    const { zones } = proven(uncommented, { ORIGIN: 'https://origin.example' })
+    const { zones: on } = proven(
+      'zones: [{ hosts: [a.example], compression: on, routes: [{ path: /, pool: a }] }]\npools: { a: { origins: [http://127.0.0.1:9000] } }',
+      {},
+    )
+    deepEqual(zones[0]?.routes[0]?.compression, on[0]?.routes[0]?.compression)
+    equal(proven(shipped, {}).zones[0]?.routes[0]?.compression, null)
+  })
+
   test('shows in its comments rules, limits and checks that work as they stand', () => {
     const { access, rateLimits, errors, lists, geo, zones } = proven(uncommented, {
       ORIGIN: 'https://origin.example',
@@ -273,7 +283,7 @@ function withoutExamples({
         tls: { ...tls, client: null },
         access: access.otherwise,
         ban: access.ban,
-        routes: routes.map(({ rateLimits, rewrite, pool, ...route }) => ({
+        routes: routes.map(({ rateLimits, rewrite, compression, pool, ...route }) => ({
           ...route,
           pool: { ...pool, check: null, origins: pool?.origins.map(({ transport }) => transport) },
         })),

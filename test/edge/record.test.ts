@@ -59,6 +59,7 @@ test('the log line of a request says what happened, without secrets', async t =>
     cause: null,
     bytes_in: 11,
     bytes_out: 6,
+    compression: null,
     origin: origin.url,
     retries: 0,
     aborted: false,

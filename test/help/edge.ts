@@ -102,6 +102,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       headers: 256,
       url: 16 * 1024,
       requestsPerConnection: 10_000,
+      compressionMemory: 128 * 2 ** 20,
       ...settings.limits,
     },
     client: { ...usualClient, ...settings.client },
@@ -158,6 +159,7 @@ export function zoneTo(members: readonly Member[], settings: EdgeSettings = {}):
     rewrite: null,
     redirects: 0,
     rateLimits: [],
+    compression: null,
     ...settings.route,
   }
   return {

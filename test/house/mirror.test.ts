@@ -10,6 +10,7 @@ import { root, sourceFiles } from '../help/source.ts'
 /** Tests that hold files at other paths, which they load: files, and folders for all in them that have no test of their own. */
 const held: Readonly<Record<string, readonly string[]>> = {
   'edge/trace/request-spans': ['edge/trace/'],
+  'wire/compression': ['edge/compression/'],
   'telemetry/exporters': ['telemetry/'],
   'access/lists': ['access/watched-files'],
   'access/policy': [

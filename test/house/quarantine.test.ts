@@ -15,7 +15,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
   maxmind: ['access/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
-  negotiator: ['errors/negotiate.ts'],
+  negotiator: ['edge/compression/accept-encoding.ts', 'errors/negotiate.ts'],
   'openid-client': ['people/openid/openid-provider.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],

@@ -4,6 +4,7 @@ import { access } from './access.ts'
 import { admin } from './admin.ts'
 import { ai } from './ai.ts'
 import { certificates } from './certificates.ts'
+import { compression } from './compression.ts'
 import { credentials } from './credentials.ts'
 import { dashboard } from './dashboard.ts'
 import { edge } from './edge.ts'
@@ -24,6 +25,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...admin,
   ...ai,
   ...certificates,
+  ...compression,
   ...credentials,
   ...dashboard,
   ...edge,

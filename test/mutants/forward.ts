@@ -82,12 +82,6 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/retries'],
     changes: [
       {
-        text: 'this.#relaying.isClientBehind = false\n',
-        becomes: '',
-        breaks: 'a client that was slow once is blamed for an origin that falls silent',
-        tests: ['wire/slow-readers'],
-      },
-      {
         text: 'isIdempotent(this.method) &&\n      this.#lease?.hasResponseBegun === false',
         becomes: 'this.#lease?.hasResponseBegun === false',
         breaks: 'a POST is sent twice',
@@ -129,6 +123,29 @@ export const forward: readonly Mutated[] = [
     file: 'edge/forward/relaying.ts',
     tests: ['wire/slow-readers'],
     changes: [
+      {
+        text: 'this.isClientBehind = false\n    if',
+        becomes: 'if',
+        breaks: 'a client that was slow once is blamed for an origin that falls silent',
+      },
+      {
+        text: 'if (this.#compressed === null || this.#compressed.goOn()) this.goOn()',
+        becomes: 'this.goOn()',
+        breaks: 'a compressed response stays where its client was slow once',
+        tests: ['wire/compression'],
+      },
+      {
+        text: 'this.#compressed.close()\n',
+        becomes: '',
+        breaks: 'the encoder of a response that was cut is never freed, and sends on',
+        tests: ['wire/compression'],
+      },
+      {
+        text: 'new EventStream(head.isEncoded || encoding !== null)',
+        becomes: 'new EventStream(head.isEncoded)',
+        breaks: 'a compressed event stream that is cut ends in plain text',
+        tests: ['wire/compression'],
+      },
       {
         text: 'this.isClientBehind = true\n    if (this.#lease.isHeld) this.#lease.pause()',
         becomes: 'this.isClientBehind = true',

@@ -154,7 +154,14 @@ function checkOwnZone(
 }
 
 function routeOf(path: string, own: Publication['own'], timeouts: Timeouts): RouteConfig {
-  const plain = { pool: null, host: 'preserve', rewrite: null, redirects: 0, rateLimits: [] } as const
+  const plain = {
+    pool: null,
+    host: 'preserve',
+    rewrite: null,
+    redirects: 0,
+    rateLimits: [],
+    compression: null,
+  } as const
   const bodyLimit = own === 'issuer' ? issuerBodyLimit : dashboardBodyLimit
   return { ...plain, path, bodyLimit, timeouts, own }
 }

@@ -1,8 +1,10 @@
 // The zones and their routes: which names must be unique, which defaults apply, and which pools they use.
 
 import { resolveAccess } from '../settings/access-settings.ts'
+import type { CompressionConfig } from '../compression-config.ts'
 import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
 import type { Operator } from '../custom-errors-config.ts'
+import { resolveCompression } from '../settings/compression-settings.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
 import { resolveQuota, resolveRateLimits } from '../settings/limit-settings.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
@@ -92,6 +94,7 @@ function resolveZone(
   const hosts = zone.hosts.map(({ value }) => value)
   const paths = zone.routes.flatMap(({ value: { path } }) => path ?? [])
   refuseRepeats(paths, 'a zone cannot have two routes for one path', findings)
+  const compression = resolveCompression(zone.compression, findings)
   return {
     name: zone.name?.value ?? hosts[0] ?? 'default',
     hosts,
@@ -105,8 +108,16 @@ function resolveZone(
     proxyStatus: zone.proxy_status,
     serverTiming: zone.server_timing,
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
-    routes: zone.routes.flatMap(route => resolveRoute(route, settings, named, findings, work.branch())),
+    routes: zone.routes.flatMap(route =>
+      resolveRoute(route, settings, named, findings, { work: work.branch(), compression }),
+    ),
   }
+}
+
+/** What applies to all routes of a zone. */
+interface OfZone {
+  readonly work: WorkSum
+  readonly compression: CompressionConfig | null
 }
 
 function resolveRoute(
@@ -114,7 +125,7 @@ function resolveRoute(
   settings: Settings,
   { pools, data }: Named,
   findings: Findings,
-  work: WorkSum,
+  { work, compression: ofZone }: OfZone,
 ): RouteConfig[] {
   const { path, host, redirects } = route
   const pool = route.pool && findPool(route.pool, pools, findings)
@@ -122,8 +133,12 @@ function resolveRoute(
   const timeouts = inherit(route.timeouts, settings.timeouts)
   const rewrite = route.rewrite && resolveRewrite(route.rewrite, data, findings, work)
   const rateLimits = resolveRateLimits(route.rate_limits, data, findings, work)
+  const own = route.compression
+  const compression = own === undefined ? ofZone : resolveCompression(own, findings)
   if (path === null) return []
-  return [{ path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits, line }]
+  return [
+    { path: path.value, pool, host, bodyLimit, timeouts, rewrite, redirects, rateLimits, compression, line },
+  ]
 }
 
 function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolConfig | null {

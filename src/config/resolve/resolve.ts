@@ -60,6 +60,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       headers: limits.headers,
       url: resolveUrlLimit(limits, findings),
       requestsPerConnection: limits.requests_per_connection,
+      compressionMemory: limits.compression_memory,
     },
     client: {
       handshakeTimeout: client.handshake_timeout,

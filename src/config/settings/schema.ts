@@ -3,6 +3,7 @@
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import { providerNames } from '../config.ts'
+import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
@@ -77,6 +78,7 @@ const route = mapping({
   redirects: optional(scalar(wholeOrOff(1, 20)), 0),
   rate_limits: rateLimits,
   rewrite: optional(rewrite, null),
+  compression: optional(compression, undefined), // undefined: that of the zone
 })
 
 const zone = mapping({
@@ -91,6 +93,7 @@ const zone = mapping({
   tls: zoneTls,
   proxy_status: optional(scalar(truth), false),
   server_timing: optional(scalar(truth), false),
+  compression: optional(compression, null),
   errors: group(customErrors),
   routes: optional(list(placed(route)), []),
 })
@@ -166,6 +169,7 @@ export const schema = mapping({
     url: optional(placed(scalar(size(256, 64 * KiB))), unwritten('limits.url', 16 * KiB)),
     body: optional(scalar(size(0, TiB)), 100 * MiB),
     requests_per_connection: optional(scalar(whole(1, 1e9)), 10_000),
+    compression_memory: optional(scalar(size(4 * MiB, TiB)), 128 * MiB),
   }),
   client: group({
     handshake_timeout: optional(scalar(duration(1, hour)), 10 * second),

@@ -164,6 +164,22 @@ export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
   }
 }
 
+/** Reads off as null, on as the full form with nothing but its defaults, or else the full form. */
+export function switched<T>(full: Shape<T>): Shape<T | null> {
+  return {
+    read(tree, context) {
+      if (tree.kind !== 'scalar') return full.read(tree, context)
+      const text = resolveReferences(tree.text, context.surroundings)
+      if ('flaw' in text) return context.findings.flaw(tree, text.flaw)
+      if (text.value === 'off' || text.value === 'false') return null
+      if (text.value !== 'on' && text.value !== 'true')
+        return refuse(tree, 'must be on, off, or a mapping of settings', context.findings)
+      const { line, column, path } = tree
+      return full.read({ kind: 'empty', line, column, path }, context)
+    },
+  }
+}
+
 /** Adds its position to a value. */
 export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {

@@ -87,6 +87,7 @@ export class Attempt implements ConnectionUser {
 
   /** Drops the connection. */
   letGo(): void {
+    this.#relaying?.letGo()
     this.#lease?.destroy()
     this.#lease = null
   }
@@ -126,11 +127,9 @@ export class Attempt implements ConnectionUser {
   }
 
   clientDrained(): void {
-    if (this.#relaying !== null) {
-      this.#relaying.isClientBehind = false
-      this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
-    }
-    this.#lease?.resume()
+    if (this.#relaying === null) return this.#lease?.resume()
+    this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    this.#relaying.clientDrained()
   }
 
   /** Sends the client what it can still have of a response that failed. */
@@ -170,9 +169,9 @@ export class Attempt implements ConnectionUser {
     if (!this.#relaying!.bodyEnd()) return this.#spoil()
     const lease = this.takeLease()
     x.upstream = null
-    this.#relaying!.end(trailers)
+    const isSent = this.#relaying!.end(trailers)
     lease.giveBack()
-    x.client.finish(x)
+    if (isSent) x.client.finish(x)
   }
 
   completes(head: ResponseHead): boolean {

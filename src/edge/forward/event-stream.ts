@@ -1,14 +1,12 @@
 // What must be known of an event stream to end it honestly when its origin dies: whether it stands between two events.
 
-import type { ResponseHead } from '../../http1/response-head.ts'
-
 export class EventStream {
   /** Whether a content coding hides the text, so that nothing can be added to it. */
   readonly isEncoded: boolean
   #tail = ''
 
-  constructor(head: ResponseHead) {
-    this.isEncoded = head.isEncoded
+  constructor(isEncoded: boolean) {
+    this.isEncoded = isEncoded
   }
 
   /** Remembers the last bytes of what was relayed. */

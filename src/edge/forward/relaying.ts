@@ -2,11 +2,14 @@
 
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Rewriter } from '../ai/rewriter.ts'
+import { CompressedBody } from '../compression/compressed-body.ts'
+import type { Encoding } from '../compression/encoding.ts'
+import { settle } from '../compression/settle.ts'
 import type { Exchange, ResponseSink } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 import { EventStream } from './event-stream.ts'
-import { relayedFraming, relayedHead } from './response-heads.ts'
+import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Begins to relay a response; null where it must be rewritten but can't be. */
@@ -14,12 +17,17 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: Respo
   x.answeredAt = x.plane.clock.monotonic()
   x.endShortPhase()
   x.status = head.status
-  if (head.isEventStream && body.framing !== 'none') x.becomeEventStream(new EventStream(head))
+  const { compression } = x.route!
+  const settled = compression === null ? null : settle(x, compression, head, rewritten(x, head))
+  const encoding = settled === null || body.framing === 'none' ? null : settled.encoding
+  if (head.isEventStream && body.framing !== 'none')
+    x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
   const rewriter = x.ai?.rewriting?.begin(head) ?? null
   x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
-  x.responseFraming = relayedFraming(body, rewriter !== null)
-  return new Relaying(x, lease, x.client.relay(x, relayedHead(x, head)), rewriter)
+  x.responseFraming = relayedFraming(body, rewriter !== null || encoding !== null)
+  const sink = x.client.relay(x, relayedHead(x, head, settled))
+  return new Relaying(x, lease, sink, rewriter, encoding)
 }
 
 export class Relaying {
@@ -29,12 +37,21 @@ export class Relaying {
   readonly #lease: Lease
   readonly #sink: ResponseSink
   readonly #rewriter: Rewriter | null
+  readonly #compressed: CompressedBody | null
 
-  constructor(x: Exchange, lease: Lease, sink: ResponseSink, rewriter: Rewriter | null) {
+  constructor(
+    x: Exchange,
+    lease: Lease,
+    sink: ResponseSink,
+    rewriter: Rewriter | null,
+    encoding: Encoding | null,
+  ) {
     this.#x = x
     this.#lease = lease
-    this.#sink = sink
     this.#rewriter = rewriter
+    this.#compressed = encoding === null ? null : new CompressedBody(x, sink, encoding, this)
+    this.#sink = this.#compressed ?? sink
+    if (encoding !== null) x.compressed = this.#compressed
   }
 
   /** Takes bytes of the body; false where they can't be understood. */
@@ -53,17 +70,38 @@ export class Relaying {
 
   /** Takes note that the body is over; false where it was not whole, as its rewriter knows it. */
   bodyEnd(): boolean {
-    return this.#rewriter === null || this.#rewrite(this.#rewriter.end())
+    const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
+    this.#compressed?.bodyEnd()
+    return isWhole
   }
 
-  /** Sends the end of the message. */
-  end(trailers: string[] | null): void {
+  /** Sends the end of the message; false where some of it is still to be compressed, which then finishes the exchange by itself. */
+  end(trailers: string[] | null): boolean {
     this.#sink.end(keptTrailers(this.#x.responseChanges, trailers))
+    return this.#compressed?.isFinishing !== true
+  }
+
+  /** Goes on as the client has read. */
+  clientDrained(): void {
+    if (this.#compressed === null || this.#compressed.goOn()) this.goOn()
+  }
+
+  goOn(): void {
+    this.isClientBehind = false
+    if (this.#lease.isHeld) this.#lease.resume()
   }
 
   /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#sink.flush()
+    this.letGo()
+  }
+
+  /** Sends no more: what is compressed must not look whole. */
+  letGo(): void {
+    if (this.#compressed === null) return
+    this.#compressed.close()
+    if (this.#x.stage === 'none') this.#x.compressed = null
   }
 
   #rewrite(bytes: Buffer | null | false): boolean {
@@ -76,7 +114,7 @@ export class Relaying {
 
   #write(bytes: Buffer): void {
     const x = this.#x
-    x.bytesOut += bytes.length
+    if (this.#compressed === null) x.bytesOut += bytes.length
     if (x.eventStream !== null) x.eventStream.note(bytes)
     this.#written(this.#sink.data(bytes))
   }

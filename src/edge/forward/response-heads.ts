@@ -6,15 +6,17 @@ import { retriedStatusLine } from '../../errors/proxy-status.ts'
 import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Settled } from '../compression/settle.ts'
 import type { Exchange, ResponseTop } from '../exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 import { serverTimingLine } from '../server-timing.ts'
 
-/** Writes the head of the final response. */
-export function relayedHead(x: Exchange, head: ResponseHead): ResponseTop {
-  const message = rewritten(x, head)
+/** Writes the head of the final response; `settled` is null where its route compresses nothing. */
+export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | null): ResponseTop {
+  const message = settled === null ? rewritten(x, head) : settled.message
+  const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message)}${lengthLine(x, head)}${date}${unsaidHstsLine(x, message)}${x.limitFields}${x.zone === null ? '' : statusLines(x, x.zone.config, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${x.zone === null ? '' : statusLines(x, x.zone.config, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
@@ -41,7 +43,7 @@ export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
 }
 
 /** Returns the fields of a response as the route leaves them. */
-function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
+export function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
   return responseChanges === null ? head : responseChanges.applyTo(head)
 }
 

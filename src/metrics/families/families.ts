@@ -4,6 +4,7 @@ import type { Family } from './family.ts'
 import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
 import { certificateFamilies } from './certificates.ts'
+import { compressionFamilies } from './compression.ts'
 import { limitFamilies } from './limits.ts'
 import { originFamilies } from './origins.ts'
 import { peopleFamilies } from './people.ts'
@@ -13,6 +14,7 @@ import { requestFamilies } from './requests.ts'
 export const families: readonly Family[] = [
   ...requestFamilies,
   ...originFamilies,
+  ...compressionFamilies,
   ...limitFamilies,
   ...accessFamilies,
   ...aiFamilies,

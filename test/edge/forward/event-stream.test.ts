@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EventStream } from '../../../src/edge/forward/event-stream.ts'
-import { ResponseHead } from '../../../src/http1/response-head.ts'
 
 /** Gives what stands before a last event, after these runs of bytes. */
 function openingAfter(...runs: string[]): string {
-  const stream = new EventStream(new ResponseHead())
+  const stream = new EventStream(false)
   for (const run of runs) stream.note(Buffer.from(run, 'latin1'))
   return stream.opening
 }

@@ -1,0 +1,12 @@
+// How the responses of a zone are compressed.
+
+/** The content codings that the gateway applies, by their names in the registry of IANA (RFC 9110 section 8.4.1, RFC 7932, RFC 8878). */
+export const contentCodings = ['zstd', 'br', 'gzip'] as const
+export type ContentCoding = (typeof contentCodings)[number]
+
+export interface CompressionConfig {
+  readonly encodings: readonly ContentCoding[] // the most preferred first
+  readonly levels: Readonly<Record<ContentCoding, number>> // 1 to 9, each on the scale of its coding
+  readonly types: readonly string[] // lower-case: type/subtype, type/* or type/*+suffix
+  readonly minimum: number // bytes of the body, where its length is known
+}

@@ -1,0 +1,70 @@
+// The settings of compression, which zones and routes have in common.
+
+import type { CompressionConfig } from '../compression-config.ts'
+import { contentCodings } from '../compression-config.ts'
+import type { Findings } from '../file/mistake.ts'
+import { refuseRepeats } from '../resolve/names.ts'
+import { accept, oneOf, size, whole } from './rules.ts'
+import { group, list, mapping, optional, type Placed, placed, scalar, switched, type Value } from './shape.ts'
+
+const KiB = 2 ** 10
+const MiB = 2 ** 20
+
+/** What compresses well; event streams are none of it, since they must be listed by name. */
+const usualTypes = [
+  'text/*',
+  'application/json',
+  'application/*+json',
+  'application/x-ndjson',
+  'application/javascript',
+  'application/xml',
+  'application/*+xml',
+  'application/wasm',
+  'font/ttf',
+  'font/otf',
+  'image/svg+xml',
+]
+
+const token = "[\\w!#$&^.+'%`|~-]+"
+const pattern = new RegExp(`^${token}/(?:\\*|\\*\\+${token}|${token})$`)
+
+function mediaType(text: string) {
+  return accept(
+    pattern.test(text) ? text.toLowerCase() : undefined,
+    'must be a media type such as text/html, text/* or application/*+json, without parameters',
+  )
+}
+
+/** More is slower than most networks, and takes tens of megabytes; what is compressed beforehand at such levels passes as it is. */
+const level = scalar(whole(1, 9))
+
+/** Null where nothing is compressed. */
+export const compression = switched(
+  mapping({
+    encodings: optional(list(placed(scalar(oneOf(...contentCodings))), { least: 1 }), null), // null: all
+    levels: group({ zstd: optional(level, 3), br: optional(level, 4), gzip: optional(level, 5) }),
+    types: optional(list(placed(scalar(mediaType)), { least: 1 }), null), // null: the usual
+    minimum: optional(scalar(size(1, MiB)), KiB),
+  }),
+)
+
+/** Returns how responses are compressed, and notes what is listed twice; null for not at all. */
+export function resolveCompression(
+  settings: Value<typeof compression>,
+  findings: Findings,
+): CompressionConfig | null {
+  if (settings === null) return null
+  const { encodings, levels, types, minimum } = settings
+  refuseRepeats(encodings ?? [], 'an encoding has one place in the order', findings)
+  refuseRepeats(types ?? [], 'a type is listed once', findings)
+  return {
+    encodings: encodings === null ? contentCodings : valuesOf(encodings),
+    levels,
+    types: types === null ? usualTypes : valuesOf(types),
+    minimum,
+  }
+}
+
+function valuesOf<T>(items: readonly Placed<T>[]): T[] {
+  return items.map(({ value }) => value)
+}

@@ -1,0 +1,61 @@
+// Chooses the content coding of a response from Accept-Encoding (RFC 9110 section 12.5.3).
+
+import Negotiator from 'negotiator'
+import { ownText } from '../../base/text/own-text.ts'
+import type { ContentCoding } from '../../config/compression-config.ts'
+
+/** Clients send few different lines: the choices for the most recent ones of reasonable length are kept. */
+const mostRemembered = 64
+const longestRemembered = 256
+const longestRead = 4096
+
+export class AcceptedCodings {
+  readonly #codings: readonly string[]
+  readonly #remembered = new Map<string, ContentCoding | null>()
+
+  /** Takes the codings that can be chosen, the most preferred first. */
+  constructor(codings: readonly ContentCoding[]) {
+    this.#codings = [...codings, identity]
+  }
+
+  /**
+   * Returns the coding with the highest weight, of equal ones the most preferred; null where no coding is accepted, the plain content has a higher
+   * weight than each, or the line is not well-formed.
+   */
+  choose(line: string): ContentCoding | null {
+    const known = this.#remembered.get(line)
+    return known === undefined ? this.#remember(line, this.#negotiate(line)) : known
+  }
+
+  #negotiate(line: string): ContentCoding | null {
+    if (line.length > longestRead || !wellFormed.test(line)) return null
+    const headers = { 'accept-encoding': line.toLowerCase().replaceAll(oldGzip, 'gzip') }
+    const negotiator = new Negotiator({ headers }) as unknown as Ranking
+    const [best] = negotiator.encodings(this.#codings, { preferred: this.#codings })
+    return best === undefined || best === identity ? null : (best as ContentCoding)
+  }
+
+  #remember(line: string, coding: ContentCoding | null): ContentCoding | null {
+    const remembered = this.#remembered
+    if (line.length > longestRemembered) return coding
+    if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
+    // A copy, since a slice would keep the whole head of its request alive.
+    remembered.set(ownText(line), coding)
+    return coding
+  }
+}
+
+/** What the types of the package do not have yet. */
+interface Ranking {
+  encodings(available: readonly string[], options: { preferred: readonly string[] }): readonly string[]
+}
+
+const identity = 'identity'
+
+/** What gzip is called where recipients are older than its name (RFC 9110 section 8.4.1.3). */
+const oldGzip = /(?<![^, \t])x-gzip(?![^,; \t])/g
+
+const token = "[\\w!#$%&'*+.^`|~-]+"
+const weight = '(?:[ \\t]*;[ \\t]*[qQ]=(?:0(?:\\.\\d{0,3})?|1(?:\\.0{0,3})?))?'
+const member = `[ \\t]*(?:${token}${weight})?[ \\t]*`
+const wellFormed = new RegExp(`^${member}(?:,${member})*$`)

@@ -1,0 +1,90 @@
+// What compression changes in the fields of a response.
+
+import { equalsIgnoreCase, type FieldId, type FieldLines, field, listHas } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import type { ContentCoding } from '../../config/compression-config.ts'
+import { isDigest } from './compressible.ts'
+
+/** Returns the fields of a response that is compressed: its validator is a weak one, and no part of it can be asked for (RFC 9110 sections 8.8.1 and 14.3). */
+export function compressedFields(message: FieldLines, coding: ContentCoding): FieldLines {
+  const kept = changed(message, (name, value) => {
+    if (equalsIgnoreCase(name, 'etag')) return weakened(value)
+    return equalsIgnoreCase(name, 'accept-ranges') ? null : value
+  })
+  kept.fields.push('Content-Encoding', coding)
+  kept.ids.push(field.contentEncoding)
+  return varying(kept)
+}
+
+/** Returns the fields of a response that could have been compressed: caches must not give it to clients that accept something else. */
+export function varying(message: FieldLines): FieldLines {
+  const { kind, fields, ids, hopByHop } = message
+  for (let i = 0; i < fields.length; i += 2)
+    if (equalsIgnoreCase(fields[i]!, 'vary') && variesAlready(fields[i + 1]!)) return ours(message)
+  return ours({ kind, fields: [...fields, 'Vary', 'Accept-Encoding'], ids: [...ids, field.other], hopByHop })
+}
+
+/**
+ * Returns the fields of a 304 with the validator that the client has: it asked with one that was weakened here, and its cache must not take the response that it
+ * keeps for the one of the origin, byte by byte.
+ */
+export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
+  const shown: string[] = []
+  for (let i = 0; i < fields.length; i += 2)
+    if (equalsIgnoreCase(fields[i]!, 'if-none-match')) shown.push(fields[i + 1]!)
+  const known = shown.join()
+  let isOurs = false
+  const kept = changed(message, (name, value) => {
+    if (!equalsIgnoreCase(name, 'etag') || value[0] !== '"' || !known.includes(`W/${value}`)) return value
+    isOurs = true
+    return weakened(value)
+  })
+  return isOurs ? varying(kept) : message
+}
+
+/** Returns the trailers behind a body that was compressed: none is a digest of what it was. */
+export function compressedTrailers(trailers: readonly string[] | null): readonly string[] | null {
+  if (trailers === null) return null
+  const kept = trailers.filter((_, i) => !isDigest(trailers[i - (i % 2)]!))
+  return kept.length === 0 ? null : kept
+}
+
+/** Returns an entity tag as a weak one (RFC 9110 section 8.8.3); null for what is none, and could not be made one. */
+function weakened(tag: string): string | null {
+  if (tag.startsWith('W/')) return tag
+  return tag[0] === '"' ? `W/${tag}` : null
+}
+
+interface Changed extends FieldLines {
+  readonly fields: string[]
+  readonly ids: FieldId[]
+}
+
+/** Copies fields with other values, or without those for which there is none. */
+function changed(
+  { kind, fields, ids, hopByHop }: FieldLines,
+  valueFor: (name: string, value: string) => string | null,
+): Changed {
+  const kept: Changed = { kind, fields: [], ids: [], hopByHop }
+  for (let i = 0; i < ids.length; i++) {
+    const name = fields[2 * i]!
+    const value = valueFor(name, fields[2 * i + 1]!)
+    if (value === null) continue
+    kept.fields.push(name, value)
+    kept.ids.push(ids[i]!)
+  }
+  return kept
+}
+
+function variesAlready(value: string): boolean {
+  return listHas(value, 'accept-encoding') || listHas(value, '*')
+}
+
+/** Has the fields that are ours sent even where the origin's Connection names them. */
+function ours(message: FieldLines): FieldLines {
+  const { hopByHop } = message
+  if (hopByHop === null) return message
+  return { ...message, hopByHop: new Set([...hopByHop].filter(name => !written.has(name))) }
+}
+
+const written: ReadonlySet<string> = new Set(['content-encoding', 'vary'])
