@@ -100,6 +100,11 @@ export const http2Origin: readonly Mutated[] = [
         breaks: 'WebSockets fail where their origin speaks HTTP/2',
       },
       {
+        text: 'if (connection.session.isWorn && this.#owner.room > 0) connection.isReplaced = true',
+        becomes: '',
+        breaks: 'a client that leaves often has an origin end the requests of others',
+      },
+      {
         text: 'if (!connection.session.isSilent) return connection',
         becomes: 'return connection',
         breaks: 'all requests wait for an origin that is gone until they time out',

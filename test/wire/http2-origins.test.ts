@@ -200,6 +200,42 @@ test('a client that leaves has its stream cancelled, and no other', async t => {
   assert.equal((await stays.response()).text, 'fine')
 })
 
+test('clients that leave again and again cannot get the requests of others lost', async t => {
+  for (const connections of [0, 1]) {
+    const server = createServer({ streamResetBurst: 120, streamResetRate: 1 })
+    let sessions = 0
+    server.on('session', session => {
+      sessions++
+      session.on('error', () => {})
+      t.after(() => session.destroy())
+    })
+    const held = Promise.withResolvers<ServerHttp2Stream>()
+    server.on('stream', (stream, fields) => {
+      stream.on('error', () => {})
+      if (fields[':path'] === '/stays') held.resolve(stream as ServerHttp2Stream)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const edge = await startEdge(t, [url], { transport: { http: 'h2c', connections, streams: 200 } })
+    const stays = await edge.connect()
+    await stays.send(request('GET /stays'))
+    const stream = await held.promise
+    for (const number of connections === 0 ? [100, 40] : [105]) {
+      const clients = await Promise.all(Array.from({ length: number }, () => edge.connect()))
+      for (const client of clients) await client.send(request('GET /leaves'))
+      await turnsUntil(() => edge.metrics.originStreams.value === number + 1)
+      for (const client of clients) client.reset()
+      await turnsUntil(() => edge.metrics.originStreams.value === 1)
+    }
+    stream.respond()
+    stream.end('fine')
+    assert.equal((await stays.response()).text, 'fine')
+    assert.equal(sessions, connections === 0 ? 2 : 1)
+  }
+})
+
 test('requests that an origin refuses or has not seen go to another connection, whatever their method', async t => {
   const origin = await startHttp2Origin(t, async (wire, nth) => {
     for (let stream = await wire.request(); stream !== 0; stream = await wire.request()) {

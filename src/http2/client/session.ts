@@ -60,6 +60,8 @@ const patience = 10_000
 const leastDoubt = 1_000
 /** Ms for which an origin that owes responses may say nothing before further requests are worth the question. */
 const longestSilence = 5_000
+/** Streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its streams for that. */
+const mostCancelled = 100
 /** What we assume until the origin says what it takes. */
 const firstStreams = 1
 const lastStream = 0x7fff_0000
@@ -78,6 +80,7 @@ export class ClientSession implements FrameTaker {
   #nextId = 1
   #received = 0
   #growth = 0
+  #cancelled = 0
   /** Bytes that may still come for streams that were cancelled. */
   #strays = 0
   #idleFrames = mostIdleFrames
@@ -151,6 +154,11 @@ export class ClientSession implements FrameTaker {
     return this.#pingBy !== Number.POSITIVE_INFINITY && !this.isQuestioned
   }
 
+  /** Whether so many streams were cancelled that the origin may soon take them for an attack. */
+  get isWorn(): boolean {
+    return this.#cancelled >= mostCancelled
+  }
+
   /** Whether no stream will be opened any more: the origin wants none, or the numbers are used up. */
   get isLeaving(): boolean {
     return this.#isLeaving || this.#isClosed
@@ -205,6 +213,7 @@ export class ClientSession implements FrameTaker {
   cancel(stream: ClientStream): void {
     if (stream.isOver) return
     stream.isOver = true
+    this.#cancelled++
     this.#drop(stream, errorCode.cancel)
     this.#keeper.changed()
   }

@@ -65,6 +65,8 @@ export class Http2Connection {
   readonly address: string
   /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
   isOutdated = false
+  /** Whether another connection takes its place, since its origin might end it for what clients did. */
+  isReplaced = false
   /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
   readonly isProvenLate: boolean
   readonly session: ClientSession
@@ -115,7 +117,7 @@ export class Http2Connection {
 
   /** How many exchanges more it takes now. */
   get room(): number {
-    return this.isOutdated || this.#isClosed || this.#isResting ? 0 : this.session.room
+    return this.isLeaving || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
   /** Whether it will take more exchanges: the origin has yet to say how many, serves none now, or is about to show that it is there. */
@@ -128,7 +130,7 @@ export class Http2Connection {
 
   /** Whether it takes none any more. */
   get isLeaving(): boolean {
-    return this.isOutdated || this.session.isLeaving
+    return this.isOutdated || this.isReplaced || this.session.isLeaving
   }
 
   get #isResting(): boolean {

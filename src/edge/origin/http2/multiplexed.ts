@@ -215,6 +215,8 @@ export class Multiplexed implements Dialer, Http2Owner {
   // ── connections ──
 
   changed(connection: Http2Connection): void {
+    // Where no other may be opened, a connection at risk is better than none.
+    if (connection.session.isWorn && this.#owner.room > 0) connection.isReplaced = true
     while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serve(connection)
     this.#settle(connection)
     this.dialMore()
