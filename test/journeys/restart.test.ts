@@ -90,10 +90,11 @@ class Load {
   #isOver = false
   readonly #done: Promise<unknown>
 
-  constructor(edge: string, clients: number, others: readonly Way[] = []) {
+  constructor(t: TestContext, edge: string, clients: number, others: readonly Way[] = []) {
     const plain = () => ({ url: edge, agent: new Agent({ keepAlive: true }), wanted: 'hello' })
     const ways = [...Array.from({ length: clients }, plain), ...others]
     this.#done = Promise.all(ways.map(way => this.#drive(way)))
+    t.after(() => this.stop())
   }
 
   async stop(): Promise<void> {
@@ -147,7 +148,7 @@ for (const workers of [0, 2]) {
     let gateway = await start()
     const stream = await openStream(gateway)
     const multiplexed = await openMultiplexed(t, secure)
-    const load = new Load(gateway.edge, 2, [
+    const load = new Load(t, gateway.edge, 2, [
       { url: `https://127.0.0.1:${secure}`, agent: new TlsAgent({ keepAlive: true }), wanted: 'hello' },
       {
         url: `https://127.0.0.1:${proxied}/who`,
@@ -313,7 +314,7 @@ test('a request that the side port of a replaced gateway has begun to read gets 
 test('two gateways that replace a third at once lose nothing, and one of them stays', async t => {
   const { start, file, env } = await prepare(t, 0)
   const first = await start()
-  const load = new Load(first.edge, 4)
+  const load = new Load(t, first.edge, 4)
   const both = [0, 1].map(() =>
     spawn(process.execPath, [main, 'start', '--replace', '--config', file], { env, stdio: 'ignore' }),
   )
@@ -334,7 +335,7 @@ test('a gateway continues when its replacement cannot start', async t => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.after(() => taken.close())
   await once(taken, 'listening')
-  const load = new Load(first.edge, 2)
+  const load = new Load(t, first.edge, 2)
   const unready = watchReadiness(t, first)
   const other = join(dirname(file), 'other.yaml')
   const { host } = new URL(first.edge)

@@ -9,8 +9,8 @@ import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../url.ts'
 
-/** How long a gateway may take to respond, in ms. */
-const patience = 2_000
+/** How long a gateway may take to respond, in ms: one on a machine without a moment to spare, too, or it would not be replaced. */
+const patience = 10_000
 /** How long it may take to be replaced: longer than it waits for the next one. */
 const upgradePatience = 90_000
 
