@@ -1,0 +1,105 @@
+// Which files of tests share a process: a process of its own costs a file as much as dozens of its tests.
+
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from './source.ts'
+
+/** Files, relative to the project, that run in one process, one after another. */
+export type Group = readonly string[]
+
+/** The most files of a group: more would save little, and hold up who waits for the last group. */
+const most = 12
+
+/** Makes groups of all files of tests: of one folder of `test` where they may share a process, or of one file. */
+export function processGroups(): readonly Group[] {
+  const files = globSync('test/**/*.test.ts', { cwd: root })
+    .map(path => path.split(sep).join('/'))
+    .sort()
+  const sharing = Map.groupBy(
+    files.filter(file => reasonsToBeAlone(file).length === 0),
+    file => file.split('/')[1],
+  )
+  const shared = [...sharing.values()].flatMap(evenly)
+  const inGroups = new Set(shared.flat())
+  return [...shared, ...files.filter(file => !inGroups.has(file)).map(file => [file])]
+}
+
+/** Writes the module that runs a group, and returns its path, by whose number groups begin in order, and before files of their own. */
+export function writeEntry(folder: string, group: Group, number: number): string {
+  const first = group[0]!.split('/').slice(-2).join('-')
+  const entry = join(folder, `${String(number).padStart(3, '0')}-${first}-and-others.mjs`)
+  const helper = pathToFileURL(join(root, 'test/help/shared-process.ts')).href
+  const files = group.map(file => resolve(root, file))
+  writeFileSync(
+    entry,
+    `import { shareProcess } from ${JSON.stringify(helper)}\nawait shareProcess(${JSON.stringify(files)})\n`,
+  )
+  return entry
+}
+
+/** Divides files into as few groups as may be, of much the same size. */
+function evenly(files: Group): readonly Group[] {
+  const groups = Math.ceil(files.length / most)
+  return Array.from({ length: groups }, (_, i) => files.filter((_, at) => at % groups === i))
+}
+
+/** What starts processes and threads, or looks at this one from outside. */
+const modules = new Set([
+  'node:child_process',
+  'node:cluster',
+  'node:v8',
+  'node:vm',
+  'node:worker_threads',
+  'playwright-core',
+])
+
+/** What belongs to a process as a whole, and hooks, which would be those of all tests in it. */
+const traces =
+  /\bprocess\.(?:on|once|emit|exit|kill|chdir|umask|memoryUsage|cpuUsage|resourceUsage)\b|\bprocess\.env\S* = |\bdelete process\.env|\bObject\.assign\((?:globalThis|process)|\bmonitorEventLoopDelay|\bgc\(|(?<!\bt\.)\bmock\.(?:timers|method)|^(?:before|after|beforeEach|afterEach)\(/gm
+
+const specifiers = /(?:^(?:import|export)\b[^'"`]*?\bfrom |^import |\bimport\()'([^']+)'/gm
+
+/** Returns what a file of `test`, or what it imports from there, has to do with its process, for which it needs one of its own. */
+export function reasonsToBeAlone(file: string): readonly string[] {
+  const seen = new Set([file])
+  // A set also yields what is added to it on the way.
+  return [
+    ...seen.values().flatMap(path => {
+      const { reasons, helpers } = contentOf(path)
+      for (const helper of helpers) seen.add(helper)
+      return reasons
+    }),
+  ]
+}
+
+interface Content {
+  readonly reasons: readonly string[]
+  /** What it imports from `test`. */
+  readonly helpers: readonly string[]
+}
+
+const contents = new Map<string, Content>()
+
+function contentOf(file: string): Content {
+  const known = contents.get(file)
+  if (known) return known
+  const text = readFileSync(join(root, file), 'utf8')
+  const imports = [...text.matchAll(specifiers)].map(([, name]) => name!)
+  const content = {
+    reasons: [
+      ...imports.filter(name => modules.has(name)),
+      ...[...text.matchAll(traces)].map(([trace]) => trace),
+    ],
+    helpers: imports
+      .filter(name => name.startsWith('.') && name.endsWith('.ts'))
+      .map(name =>
+        relative(root, resolve(root, dirname(file), name))
+          .split(sep)
+          .join('/'),
+      )
+      .filter(path => path.startsWith('test/')),
+  }
+  contents.set(file, content)
+  return content
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { processGroups, reasonsToBeAlone, writeEntry } from './help/process-groups.ts'
+import { quickFolder } from './help/quick-folder.ts'
+import { root } from './help/source.ts'
+
+test('each file of tests runs once, and most share a process', () => {
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.test.ts'))
+    .map(file => join('test', file))
+  const groups = processGroups()
+  assert.deepEqual(groups.flat().toSorted(), files.toSorted())
+  assert.ok(groups.length < files.length / 2)
+  for (const group of groups) assert.ok(group.length === 1 || group.every(file => isSociable(file)))
+})
+
+test('who starts processes, or has to do with its own, runs alone', t => {
+  const folder = quickFolder(t, 'tests')
+  const reasons = (text: string, i: number) => {
+    const file = join(folder, `${i}.test.ts`)
+    writeFileSync(file, text)
+    return reasonsToBeAlone(relative(root, file))
+  }
+  const helper = relative(folder, join(root, 'test/help/gateway.ts'))
+  const alone = [
+    "import { spawn } from 'node:child_process'",
+    "const { Worker } = await import('node:worker_threads')",
+    `import { startGateway } from '${helper}'`,
+    "process.on('SIGHUP', () => {})",
+    "process.env.NAME = 'value'",
+    'delete process.env.NAME',
+    'Object.assign(globalThis, { fetch })',
+    'mock.timers.enable()',
+    'after(() => server.close())',
+  ]
+  for (const [i, text] of alone.entries()) assert.notDeepEqual(reasons(text, i), [], text)
+  const sociable = [
+    't.mock.timers.enable()',
+    '  t.after(() => {})',
+    'const { HOME } = process.env',
+    "import { createServer } from 'node:net'",
+  ]
+  for (const [i, text] of sociable.entries()) assert.deepEqual(reasons(text, alone.length + i), [], text)
+})
+
+test('a group says by name what fails, does not load or leaves traces, and what follows runs all the same', t => {
+  const { status, stdout } = runGroups(t, {
+    first: "test('fails', () => { throw new Error('on purpose') }); test('passes', () => {})",
+    second: "import './nowhere.ts'",
+    third: "test('leaves', () => { process.env.LEFT_BEHIND = '1' })",
+    fourth: "test('finds', () => {}); test('is last', () => {})",
+  })
+  assert.equal(status, 1)
+  assert.deepEqual(namesOf(stdout, 'not ok'), ['fails', 'second.test.ts', 'finds'])
+  assert.deepEqual(namesOf(stdout, 'ok'), ['passes', 'leaves', 'is last'])
+  assert.match(stdout, /the test before, leaves, left the process other than it found it/)
+  assert.match(stdout, /process\.env\.LEFT_BEHIND/)
+  assert.match(stdout, /^# tests 6$/m)
+  assert.match(stdout, /^# fail 3$/m)
+})
+
+test('traces of the last test, and the end of a process before its time, fail the group', t => {
+  const last = runGroups(t, { last: "test('leaves', () => { globalThis.fetch = () => {} })" })
+  assert.equal(last.status, 1)
+  assert.match(last.stdout, /the test before, leaves, left the process other than it found it/)
+  const ended = runGroups(t, {
+    ended: "test('ends', () => process.kill(process.pid, 'SIGKILL')); test('waits', () => {})",
+  })
+  assert.equal(ended.status, 1)
+  assert.match(namesOf(ended.stdout, 'not ok').join(), /^000-.*-ended\.test\.ts-and-others\.mjs$/)
+})
+
+function isSociable(file: string): boolean {
+  return reasonsToBeAlone(file).length === 0
+}
+
+/** Runs files of tests, given by name and text, as a group. */
+function runGroups(t: TestContext, texts: Readonly<Record<string, string>>) {
+  const folder = quickFolder(t, 'tests')
+  const files = Object.entries(texts).map(([name, text]) => {
+    const file = join(folder, `${name}.test.ts`)
+    writeFileSync(file, `import { test } from 'node:test'\n${text}\n`)
+    return file
+  })
+  const entry = writeEntry(folder, files, 0)
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  return spawnSync(process.execPath, ['--test', '--test-reporter=tap', entry], { env, encoding: 'utf8' })
+}
+
+/** Returns the last part of the names of tests that ended so, in order. */
+function namesOf(tap: string, how: 'ok' | 'not ok'): readonly string[] {
+  return [...tap.matchAll(/^(ok|not ok) \d+ - (?:.*\/)?(.*)$/gm)]
+    .filter(([, outcome]) => outcome === how)
+    .map(([, , name]) => name!)
+}

@@ -1,0 +1,23 @@
+// Runs all tests, `npm test`, as `node --test` does, but that many files have one process. Takes further options of `node --test`.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { processGroups, writeEntry } from './help/process-groups.ts'
+import { root } from './help/source.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tests-'))
+try {
+  const entries = processGroups().map((group, i) =>
+    group.length === 1 ? group[0]! : writeEntry(folder, group, i),
+  )
+  const options = ['--test', '--test-concurrency=4', '--test-timeout=180000', ...process.argv.slice(2)]
+  const runner = spawn(process.execPath, [...options, ...entries], { cwd: root, stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
+  const [code] = await once(runner, 'exit')
+  process.exitCode = code ?? 1
+} finally {
+  rmSync(folder, { recursive: true })
+}
