@@ -1,4 +1,4 @@
-// A real browser over HTTP/2 and TLS: a page, what it fetches, and a WebSocket on the same connection (RFC 8441).
+// A real browser over HTTP/2 and TLS: a page, what it fetches in each encoding, and a WebSocket on the same connection (RFC 8441).
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -8,12 +8,13 @@ import { test } from 'node:test'
 import { WebSocketServer } from 'ws'
 import { launchBrowser, trusting } from '../help/browser.ts'
 import { Authority } from '../help/certificates.ts'
+import { everyCoding, usualCompression } from '../help/codings.ts'
 import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
 import { until } from '../help/until.ts'
 
 test('a browser opens a page, and a WebSocket on the connection that it has for it', async t => {
   const origin = createServer((_, response) =>
-    response.setHeader('Content-Type', 'text/html').end('<p>hello'),
+    response.setHeader('Content-Type', 'text/html').end(`<p>hello${' again'.repeat(20_000)}`),
   )
   const sockets = new WebSocketServer({ server: origin })
   sockets.on('connection', socket => socket.on('message', data => socket.send(`back: ${data}`)))
@@ -25,8 +26,16 @@ test('a browser opens a page, and a WebSocket on the connection that it has for 
     origin.closeAllConnections()
   })
   const identity = new Authority().issue(['site.test'])
+  const plain = edgeConfig([`http://127.0.0.1:${(origin.address() as AddressInfo).port}`])
+  const [zone] = plain.zones
+  const routes = everyCoding.map(coding => ({
+    ...zone!.routes[0]!,
+    path: `/${coding}`,
+    compression: { ...usualCompression, encodings: [coding] },
+  }))
   const config = {
-    ...edgeConfig([`http://127.0.0.1:${(origin.address() as AddressInfo).port}`]),
+    ...plain,
+    zones: [{ ...zone!, routes: [...zone!.routes, ...routes] }],
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
     tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
   }
@@ -35,6 +44,20 @@ test('a browser opens a page, and a WebSocket on the connection that it has for 
   t.after(() => browser.close())
   const page = await browser.newPage()
   await page.goto(`https://site.test:${edge.port}/`)
+  const fetched = await page.evaluate(
+    paths =>
+      Promise.all(
+        paths.map(async path => {
+          const response = await fetch(path)
+          return [response.headers.get('content-encoding'), (await response.text()).length]
+        }),
+      ),
+    ['/', ...everyCoding.map(coding => `/${coding}`)],
+  )
+  assert.deepEqual(
+    fetched,
+    [null, ...everyCoding].map(coding => [coding, 120_008]),
+  )
   const heard = await page.evaluate(
     url =>
       new Promise(resolve => {

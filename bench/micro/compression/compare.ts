@@ -15,7 +15,7 @@ import { body } from './body.ts'
 
 const rounds = Number(process.env.ROUNDS ?? 5)
 const scale = Number(process.env.SCALE ?? 1)
-const sizes = [2, 20, 200].map(kib => ({
+const sizes = [2, 20, 100, 500].map(kib => ({
   path: `/${kib}`,
   bytes: body(kib * 1024),
   count: 8_000 / kib ** 0.7,

@@ -10,9 +10,6 @@ import { codings, type Encoder } from './encoders.ts'
 import type { Encoded, Encoding } from './encoding.ts'
 import { Finishing } from './finishing.ts'
 
-/** Bytes of a body up to which its encoding holds up others no longer than half a millisecond or so. */
-const worthGathering = 32 * 1024
-
 /** Bytes that may wait for the encoder before the origin has to. */
 const mostWaiting = 64 * 1024
 
@@ -76,7 +73,8 @@ export class CompressedBody implements ResponseSink, Encoded {
     this.taken += bytes.length
     this.#waiting.push(bytes)
     this.#waitingBytes += bytes.length
-    if (this.#encoder === null && this.#waitingBytes <= worthGathering && !this.#isPrompt) return true
+    const isSmall = this.#encoder === null && this.#waitingBytes <= codings[this.coding].atOnce
+    if (isSmall && !this.#isPrompt) return true
     this.#encode()
     this.#isFull = this.#waitingBytes > mostWaiting
     return !this.#isFull

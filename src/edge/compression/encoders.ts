@@ -25,6 +25,8 @@ export interface Encoder extends Transform {
 interface Coding {
   /** The most bytes that one encoder takes at any level (`bench/micro/compression/memory.ts`), with the pieces of the body that wait for it. */
   readonly memory: number
+  /** Bytes of a body up to which its encoding at once holds up others no longer than half a millisecond or so. */
+  readonly atOnce: number
   /** What has an encoder give out all that it was given. */
   readonly flush: number
   /** Encodes a whole body at once. */
@@ -36,6 +38,7 @@ interface Coding {
 export const codings: Readonly<Record<ContentCoding, Coding>> = {
   zstd: {
     memory: 1792 * KiB,
+    atOnce: 128 * KiB,
     flush: constants.ZSTD_e_flush,
     whole: (body, level) => zstdCompressSync(body, zstdOptions(level)),
     open(level, isPrompt) {
@@ -45,6 +48,7 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
   br: {
     memory: 2048 * KiB,
+    atOnce: 32 * KiB,
     flush: constants.BROTLI_OPERATION_FLUSH,
     whole: (body, level) => brotliCompressSync(body, brotliOptions(level)),
     open(level, isPrompt) {
@@ -54,6 +58,7 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
   gzip: {
     memory: 640 * KiB,
+    atOnce: 32 * KiB,
     flush: constants.Z_SYNC_FLUSH,
     whole: (body, level) => gzipSync(body, { level }),
     open(level, isPrompt) {
