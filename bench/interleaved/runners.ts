@@ -10,7 +10,7 @@ import { launchPeer, type Peer } from '../load/peers.ts'
 import { exactCpuTime } from '../load/proc.ts'
 import { type EventStream, openStreams } from '../load/streams.ts'
 import type { Runner } from './blocks.ts'
-import { type PausableLoad, PausedWrk } from './paused-load.ts'
+import { type PausableLoad, pausedH2load, pausedHandshakes, pausedWrk } from './paused-load.ts'
 
 /** A contestant that has been started, with what its load asks. */
 export interface Started extends Runner {
@@ -28,29 +28,50 @@ const warmUpStep = 100
 /** More tokens than any run lasts. */
 const endless = 1_000_000 / TOKEN_INTERVAL
 
-/** Starts a peer before the origin, warms it up and leaves it paused. */
-export async function startRunner(peer: Peer, mix: MixName, origin: number): Promise<Started> {
+/** Starts a peer before the origin, warms it up and leaves it paused; its name is that of the peer unless another one is given. */
+export async function startRunner(
+  peer: Peer,
+  mix: MixName,
+  origin: number,
+  { name = peer.name, connections = CONNECTIONS } = {},
+): Promise<Started> {
   const process = await launchPeer(peer, mix === 'down' ? await freePort() : origin, isTls(mix))
   const call = callOf(peer, mix, process, origin)
-  const load = await loadOf(process, mix, call)
+  const runner = await runnerOf({ name, process, call }, mix, connections)
+  const stop = async () => {
+    const unexpected = await runner.load.end()
+    await process.stop()
+    return unexpected
+  }
+  return { ...runner, process, call, stop }
+}
+
+/** Puts a load on a contestant that runs, warms it up under it and leaves it paused. */
+export async function runnerOf(
+  { name, process, call }: Pick<Started, 'name' | 'process' | 'call'>,
+  mix: MixName,
+  connections: number,
+): Promise<Runner> {
+  const load = await loadOf(process, mix, call, connections)
   const cpu = () => exactCpuTime(process.pid)
   load.resume()
   const end = performance.now() + longestWarmUp
   for (const cold = cpu(); cpu() < cold + warmUpCpu && performance.now() < end; ) await wait(warmUpStep)
   load.pause()
-  const stop = async () => {
-    const unexpected = await load.end()
-    await process.stop()
-    return unexpected
-  }
-  return { name: peer.name, process, call, load, cpu, stop }
+  return { name, cpu, load }
 }
 
-async function loadOf({ port }: Running, mix: MixName, call: Call): Promise<PausableLoad> {
-  const { refused, streams } = MIXES[mix]
+async function loadOf(
+  { port }: Running,
+  mix: MixName,
+  call: Call,
+  connections: number,
+): Promise<PausableLoad> {
+  const { refused, streams, http2Streams } = MIXES[mix] as Mix
+  if (mix === 'full' || mix === 'resumed') return pausedHandshakes(port, mix)
+  if (http2Streams !== undefined) return pausedH2load(port, http2Streams)
   if (streams > 0) return new SteadyStreams(await openStreams(port, streams, call))
-  const connections = CONNECTIONS
-  return new PausedWrk(
+  return pausedWrk(
     { port, mix, call, connections },
     load => load.broken + unexpectedAnswers(load.refused, load.requests, refused),
   )

@@ -49,10 +49,15 @@ export function wrkCommand({
 
 async function driveHttp2(port: number, streams: number, seconds: number): Promise<Load> {
   const log = join(folder, `h2load-${port}.log`)
-  const clients = streams === 1 ? CONNECTIONS : CONNECTIONS / 16
-  const load = ['-t1', `-c${clients}`, `-m${streams}`, `-D${seconds}`, `--log-file=${log}`]
-  await run({ file: 'h2load', args: [...load, `https://127.0.0.1:${port}/`] })
+  await run(h2loadCommand(port, streams, seconds, log))
   const text = readFileSync(log, 'latin1')
   rmSync(log)
   return parseRequestLog(text, seconds)
+}
+
+/** Returns how h2load is called for so many streams a connection, with the path of its log of requests. */
+export function h2loadCommand(port: number, streams: number, seconds: number, log: string): Command {
+  const clients = streams === 1 ? CONNECTIONS : CONNECTIONS / 16
+  const load = ['-t1', `-c${clients}`, `-m${streams}`, `-D${seconds}`, `--log-file=${log}`]
+  return { file: 'h2load', args: [...load, `https://127.0.0.1:${port}/`] }
 }

@@ -1,5 +1,6 @@
 // Makes TLS handshakes with a server, as many as it can in some seconds, each on a connection of its own: node bench/load/handshakes.ts PORT SECONDS full|resumed
 import { once } from 'node:events'
+import { openSync, writeSync } from 'node:fs'
 import { createSecureContext, connect, type TLSSocket } from 'node:tls'
 import { percentile } from './statistics.ts'
 
@@ -12,8 +13,14 @@ const context = createSecureContext({ maxVersion: 'TLSv1.3', ecdhCurve: 'X25519:
 const [port, seconds, kind] = process.argv.slice(2)
 const session = kind === 'resumed' ? await newSession() : undefined
 const began = performance.now()
-const end = began + Number(seconds) * 1000
+let end = began + Number(seconds) * 1000
+process.on('SIGINT', () => {
+  end = 0
+})
 const times: number[] = []
+/** Where COUNTER names a file, a double in it counts the handshakes for whoever reads it. */
+const file = process.env.COUNTER === undefined ? -1 : openSync(process.env.COUNTER, 'r+')
+const counter = file < 0 ? null : new DataView(new ArrayBuffer(8))
 let other = 0
 await Promise.all(Array.from({ length: atOnce }, repeat))
 const result = {
@@ -33,6 +40,8 @@ async function repeat(): Promise<void> {
     const started = performance.now()
     const socket = await shakeHands(session)
     times.push(performance.now() - started)
+    counter?.setFloat64(0, times.length, true)
+    if (counter) writeSync(file, counter, 0, 8, 0)
     if (socket.isSessionReused() !== (session !== undefined)) other++
     const closed = once(socket, 'close')
     socket.resume().end()

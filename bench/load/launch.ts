@@ -75,22 +75,31 @@ export async function run(command: Command): Promise<string> {
 export interface Begun {
   /** Sends it a signal, unless it has ended. */
   signal(name: NodeJS.Signals): void
-  /** Settles with its standard output, or rejects when it fails. */
+  /** Settles with its standard output, or rejects when it fails; to end by a signal of ours is no failure. */
   readonly ended: Promise<string>
 }
 
 /** Starts a command. */
 export function begin(command: Command): Begun {
   const child = start(command, 'pipe')
-  return { signal: name => void child.kill(name), ended: outputOf(command, child) }
+  const sent = new Set<NodeJS.Signals>()
+  const signal = (name: NodeJS.Signals) => {
+    sent.add(name)
+    child.kill(name)
+  }
+  return { signal, ended: outputOf(command, child, sent) }
 }
 
-async function outputOf({ file }: Command, child: ChildProcess): Promise<string> {
-  const ended = once(child, 'exit')
+async function outputOf(
+  { file }: Command,
+  child: ChildProcess,
+  sent: ReadonlySet<NodeJS.Signals>,
+): Promise<string> {
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const output = await text(child.stdout!)
-  const [code] = await ended
-  if (code !== 0) throw new Error(`${file} ended with code ${code}: ${output.trim()}`)
-  return output
+  const [code, signal] = await ended
+  if (code === 0 || (signal !== null && sent.has(signal))) return output
+  throw new Error(`${file} ended with code ${code}: ${output.trim()}`)
 }
 
 /** Returns the status that a call of a port gets, or null where no answer comes within a second. */

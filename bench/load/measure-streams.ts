@@ -11,6 +11,10 @@ import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
 const WARM_UP_SECONDS = 1
 const FIRST_EVENTS = 500
+
+/** Streams of each that are timed in turn. */
+const BURST = 20
+
 const TOKENS_PER_SECOND = 1000 / TOKEN_INTERVAL
 
 /** More than any stream gets before it is closed. */
@@ -33,15 +37,20 @@ export async function measureStreams(
   origin: number,
   seconds: number,
 ): Promise<Sample> {
-  const { long, short } = CALLS[mix](PROVIDER_DOOR)
+  const { short } = CALLS[mix](PROVIDER_DOOR)
   const count = MIXES[mix].streams
-  const time = (port: number, call: Call) => timeFirstEvents(port, FIRST_EVENTS, call, mix === 'ttft')
-  const direct = await whileStreaming(origin, count, long, () => time(origin, short))
   const own = CALLS[mix](door)
   return whileStreaming(proxy.port, count, own.long, async streams => {
-    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short)])
+    const time = (port: number, call: Call, count: number) =>
+      timeFirstEvents(port, count, call, mix === 'ttft')
+    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short, FIRST_EVENTS)])
     const flow = await measureFlow(proxy, streams, seconds)
-    const proxied = await time(proxy.port, own.short)
+    const [direct, proxied]: [number[], number[]] = [[], []]
+    // In turn, while the same streams flow, so that what the machine does meanwhile hits both.
+    while (proxied.length < FIRST_EVENTS) {
+      direct.push(...(await time(origin, short, BURST)))
+      proxied.push(...(await time(proxy.port, own.short, BURST)))
+    }
     return {
       ...flow,
       p50: percentile(proxied, 50) - percentile(direct, 50),
@@ -53,9 +62,7 @@ export async function measureStreams(
 
 /** Measures streamed chats that are read to their end; each must be whole, without a stall, and have every token. */
 export async function measureWholeStreams(proxy: Running, door: Door, seconds: number): Promise<Sample> {
-  const tokens = (OPENING_SECONDS + WARM_UP_SECONDS + seconds) * TOKENS_PER_SECOND
-  const streams = await openStreams(proxy.port, MIXES.steady.streams, chatAt(door, 'own', tokens))
-  await wait(WARM_UP_SECONDS * 1000)
+  const { streams, tokens } = await openWholeStreams(proxy, door, MIXES.steady.streams, seconds)
   const flow = await measureFlow(proxy, streams, seconds)
   await Promise.all(streams.map(stream => stream.ended))
   const pauses = streams.map(stream => stream.longestPause)
@@ -65,6 +72,25 @@ export async function measureWholeStreams(proxy: Running, door: Door, seconds: n
     p99: percentile(pauses, 99),
     unexpected: streams.filter(stream => !isGood(stream, tokens)).length,
   }
+}
+
+/** Has so many streamed chats flow to their end, and returns how many were cut, stalled or lacked a token. */
+export async function holdWholeStreams(
+  proxy: Running,
+  door: Door,
+  count: number,
+  seconds: number,
+): Promise<number> {
+  const { streams, tokens } = await openWholeStreams(proxy, door, count, seconds)
+  await Promise.all(streams.map(stream => stream.ended))
+  return streams.filter(stream => !isGood(stream, tokens)).length
+}
+
+async function openWholeStreams(proxy: Running, door: Door, count: number, seconds: number) {
+  const tokens = (OPENING_SECONDS + WARM_UP_SECONDS + seconds) * TOKENS_PER_SECOND
+  const streams = await openStreams(proxy.port, count, chatAt(door, 'own', tokens))
+  await wait(WARM_UP_SECONDS * 1000)
+  return { streams, tokens }
 }
 
 function isGood({ isWhole, events, longestPause }: EventStream, tokens: number): boolean {

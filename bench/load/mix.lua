@@ -53,6 +53,7 @@ end
 local mixes = {
   get = get,
   tls = get,
+  workers = get,
   rules = get,
   refused = get,
   post = function() return inTurn({ send('POST', '/', document(60)) }) end,
@@ -61,7 +62,6 @@ local mixes = {
   end,
   download = function() return inTurn({ send('GET', '/mebibyte') }) end,
   upload = function() return inTurn({ send('POST', '/', document(2 ^ 20)) }) end,
-  body1m = function() return inTurn({ send('GET', '/mebibyte'), send('POST', '/', document(2 ^ 20)) }) end,
   down = function()
     return inTurn({ send('GET', '/'), send('GET', '/', nil, 'text/markdown'), send('GET', '/', nil, 'text/html') })
   end,

@@ -41,13 +41,24 @@ export const OAUTH = 'gatehouse oauth'
 /** The same route, of a gateway that asks for no token and keeps no log. */
 export const OPEN = 'gatehouse open'
 
+/** The native route of a gateway with a token, a log and a rate limit. */
+export const GOVERNED = 'gatehouse governed'
+
+/** The route whose requests name provider and model in their body. */
+export const REST = 'gatehouse REST'
+
+/** Gatehouse with so many workers, all of them measured by what comes through. */
+export const ONE_WORKER = 'gatehouse 1 worker'
+export const TWO_WORKERS = 'gatehouse 2 workers'
+
 /** The contestants that stand before a provider. */
 export const GATEWAYS: readonly string[] = [
   'gatehouse',
   OPEN,
   NATIVE,
+  GOVERNED,
   OAUTH,
-  'gatehouse REST',
+  REST,
   'portkey',
   'nginx',
 ]
@@ -78,6 +89,7 @@ export const REFUSING = {
 
 const LOAD = { unit: 'request', refused: 0, note: '', peers: PROXIES, shown: null, streams: 0 } as const
 const TLS_PEERS: readonly string[] = ['gatehouse', 'nginx']
+const BODY_PEERS: readonly string[] = ['gatehouse', 'nginx', 'caddy']
 const HANDSHAKES = {
   ...LOAD,
   unit: 'handshake',
@@ -92,9 +104,14 @@ export const MIXES = {
   get: { ...LOAD, title: 'GET, 244 bytes of JSON' },
   post: { ...LOAD, title: 'POST of 60 bytes, 244 bytes of JSON back' },
   mixed: { ...LOAD, title: 'GET, POST and a 404 in turn', refused: 1 / 3 },
-  body1m: { ...LOAD, title: 'GET of 1 MiB and POST of 1 MiB in turn' },
-  upload: { ...LOAD, title: 'POST of 1 MiB' },
-  download: { ...LOAD, title: 'GET of 1 MiB' },
+  upload: { ...LOAD, title: 'POST of 1 MiB', peers: BODY_PEERS },
+  download: { ...LOAD, title: 'GET of 1 MiB', peers: BODY_PEERS },
+  workers: {
+    ...LOAD,
+    title: 'GET, with one and with two workers',
+    peers: [ONE_WORKER, TWO_WORKERS] as readonly string[],
+    note: 'Only on machines with five processors or more: two for the workers, and the others for what they stand between.',
+  },
   tls: { ...LOAD, title: 'GET over TLS', peers: TLS_PEERS, isTls: true },
   h2: { ...LOAD, title: 'GET over HTTP/2 and TLS', peers: TLS_PEERS, isTls: true, http2Streams: 1 },
   streams: {
@@ -110,6 +127,7 @@ export const MIXES = {
     ...LOAD,
     title: '500 event streams',
     unit: 'event',
+    peers: ['gatehouse', 'nginx'] as readonly string[],
     streams: 500,
     note: 'p50 and p99 are the time to the first event that comes on top of that of the origin asked directly.',
   },
@@ -137,7 +155,7 @@ export const MIXES = {
   chat: {
     ...CHAT,
     title: 'chat completion, 300 bytes of JSON, 700 bytes back',
-    note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default; oauth is native with an access token of OAuth. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
+    note: 'gatehouse is a zone that proxies the same chats; open is the native AI route of a gateway that asks for no token and keeps no log; native and REST are AI routes with a token checked and bodies logged, as by default; governed is native with a rate limit on top, which is far away; oauth is native with an access token of OAuth. Their CPU is that of the log entries, too; entries that the queue had to drop cost nothing and are counted beside it.',
   },
   unknown: {
     ...REFUSED_CHAT,
@@ -164,9 +182,9 @@ export const MIXES = {
   },
   steady: {
     ...CHAT,
-    title: '500 streamed chats of 50 tokens a second, to their end',
+    title: '512 streamed chats of 50 tokens a second, to their end',
     unit: 'event',
-    streams: 500,
+    streams: 512,
     peers: [NATIVE, 'nginx'] as readonly string[],
     note: 'p50 and p99 are the longest pause between two events of a stream.',
   },
@@ -181,6 +199,9 @@ export const MIXES = {
 export type MixName = keyof typeof MIXES
 
 export const MIX_NAMES = Object.keys(MIXES) as readonly MixName[]
+
+/** The mixes whose times are measured in rounds, one contestant after the other. */
+export const ROUND_MIXES = ['sse', 'ttft', 'steady'] as const satisfies readonly MixName[]
 
 /** The mixes of AI gateways. */
 export const AI_MIXES = MIX_NAMES.filter(name => MIXES[name].shown !== null)

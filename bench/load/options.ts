@@ -1,28 +1,42 @@
 // Reads the command line of the bench, for run.ts.
 import { parseArgs } from 'node:util'
-import { AI_MIXES, MIX_NAMES } from './mixes.ts'
+import { looks } from '../interleaved/interval.ts'
+import { HEATS } from './heats.ts'
+import { ROUND_MIXES } from './mixes.ts'
 
 export interface Options {
-  /** Names of mixes, and `start`, `soak` and `scan`. */
+  /** Names of heats and of mixes that are measured in rounds, and `profile`, `start`, `soak` and `scan`. */
   readonly parts: readonly string[]
   readonly peers: readonly string[]
   readonly rounds: number
   readonly seconds: number
+  /** Blocks after which a ratio may stay undecided, and milliseconds of a slice. */
+  readonly blocks: number
+  readonly slice: number
+  readonly isQuick: boolean
+  readonly json: boolean
   /** Whether everything is measured that the report shows, so that it may replace the last one. */
   readonly complete: boolean
   /** Whether what a narrowed run finds is added to the last report. */
   readonly add: boolean
 }
 
-const PARTS: readonly string[] = [...MIX_NAMES, 'start', 'soak', 'scan']
-const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([['ai', [...AI_MIXES, 'scan']]])
+const PARTS: readonly string[] = [
+  ...new Set([...HEATS.map(({ name }) => name), ...ROUND_MIXES, 'profile', 'start', 'soak', 'scan']),
+]
+const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ai', ['chat', 'unknown', 'ttft', 'steady', 'profile', 'scan']],
+])
 
 export const USAGE = `npm run bench -- [options]
   --only LIST     of ${PARTS.join(', ')} (all but soak), or ai for what is about AI gateways
   --peers LIST    of the proxies and gateways, by name (all)
-  --rounds N      rounds of every mix (3)
-  --seconds N     length of one measurement (2)
-  --quick         one round of one second
+  --blocks N      blocks after which a ratio may stay undecided; it looks after ${looks.join(', ')} (40)
+  --slice N       milliseconds of a slice; a block has two of each contestant (100)
+  --rounds N      rounds of ${ROUND_MIXES.join(', ')} (3)
+  --seconds N     length of one of them (2)
+  --quick         ten blocks, one round of one second, and a short profile
+  --json          prints JSON in place of tables
   --add           adds what a narrowed run finds to the last results
   --soak          memory over two million requests as well
 A run that is narrowed or quick only prints, without --add; a whole one also writes bench/results, README.md and docs/benchmarks.md.`
@@ -34,6 +48,10 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
   const named = given.only?.split(',') ?? PARTS.filter(part => part !== 'soak')
   const chosen = named.flatMap(name => GROUPS.get(name) ?? [name])
   const options = {
+    isQuick: given.quick === true,
+    json: given.json === true,
+    blocks: Number(given.blocks ?? (given.quick ? 10 : 40)),
+    slice: Number(given.slice ?? 100),
     parts: given.soak === true ? [...new Set([...chosen, 'soak'])] : chosen,
     peers: given.peers?.split(',') ?? peers,
     rounds: Number(given.rounds ?? (given.quick ? 1 : 3)),
@@ -44,10 +62,12 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
   return mistake(options, peers) ?? options
 }
 
-/** Says which of the two counts is no whole number from one on, or returns null. */
-export function countMistake({ rounds, seconds }: { rounds: number; seconds: number }): string | null {
-  if (!isCount(rounds)) return '--rounds must be a whole number from 1'
-  return isCount(seconds) ? null : '--seconds must be a whole number from 1'
+/** Says which of the counts is no whole number in its range, or returns null. */
+function countMistake({ rounds, seconds, blocks, slice }: Options): string | null {
+  if (!isFrom(1, rounds)) return '--rounds must be a whole number from 1'
+  if (!isFrom(1, seconds)) return '--seconds must be a whole number from 1'
+  if (!isFrom(looks[0]!, blocks)) return `--blocks must be a whole number from ${looks[0]}`
+  return isFrom(20, slice) ? null : '--slice must be a whole number from 20'
 }
 
 function readArgs(args: readonly string[]) {
@@ -56,6 +76,9 @@ function readArgs(args: readonly string[]) {
     peers: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    blocks: { type: 'string' },
+    slice: { type: 'string' },
+    json: { type: 'boolean' },
     quick: { type: 'boolean' },
     add: { type: 'boolean' },
     soak: { type: 'boolean' },
@@ -75,6 +98,6 @@ function mistake(options: Options, peers: readonly string[]): string | null {
   return countMistake(options)
 }
 
-function isCount(value: number): boolean {
-  return Number.isInteger(value) && value >= 1
+function isFrom(least: number, value: number): boolean {
+  return Number.isInteger(value) && value >= least
 }

@@ -4,10 +4,11 @@ import type { Call, Door } from './call.ts'
 import { commandVersion, packageVersion, ROOT } from './installed.ts'
 import { freePort } from '../../test/help/free-port.ts'
 import { type Command, launch, type Running } from './launch.ts'
+import { ONE_WORKER, TWO_WORKERS } from './mixes.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
-import { gatehouseAi, gatehouseAiInRedis, gatehouseOpen } from './peers/gatehouse-ai.ts'
+import { gatehouseAi, gatehouseAiInRedis, gatehouseGoverned, gatehouseOpen } from './peers/gatehouse-ai.ts'
 import { gatehouseOauth } from './peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
@@ -35,10 +36,13 @@ export interface Peer {
 /** Every contestant, in the order of the reports. */
 export const PEERS: readonly Peer[] = [
   gatehouse(),
+  gatehouse(ONE_WORKER, undefined, undefined, 1),
+  gatehouse(TWO_WORKERS, undefined, undefined, 2),
   gatehouseAi('native'),
   gatehouseAiInRedis(),
   gatehouseOauth(),
   gatehouseOpen(),
+  gatehouseGoverned(),
   gatehouseAi('REST'),
   gatehouseAdmin(),
   ...gatehousesWithRules,

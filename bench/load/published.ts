@@ -1,21 +1,24 @@
 // Puts the results of a bench into the pages that people read: pure functions for run.ts.
 import { CONNECTIONS, GATEWAYS, type MixName } from './mixes.ts'
 import { cell, lengthOf, short, table, targetTable } from './report.ts'
+import { profileTables } from '../profile/profile-tables.ts'
 import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
 
 /** The pages with results, each with what it shows of them. */
 export const published: ReadonlyMap<string, (results: Results) => string> = new Map([
-  ['README.md', results => parts(peerTable(results), setting(results))],
+  ['README.md', results => parts(chart(results, 'docs/images'), peerTable(results), setting(results))],
   [
     'docs/benchmarks.md',
     results =>
       parts(
+        chart(results, 'images'),
         '### Proxies',
         peerTable(results),
         '### AI gateways',
         gatewayTable(results),
+        ...(results.profile ? ['### Profile', profileTables(results.profile)] : []),
         '### Targets',
         targetTable(results),
         '### How it was measured',
@@ -31,29 +34,41 @@ export function withResults(page: string, text: string, results: Results): strin
   return text.replace(BLOCK, () => `\n${published.get(page)!(results)}\n\n`)
 }
 
-const parts = (...all: readonly string[]): string => all.join('\n\n')
+const parts = (...all: readonly string[]): string => all.filter(Boolean).join('\n\n')
 
-function peerTable({ runs, peers }: Results): string {
-  const head = ['', 'GET µs', 'POST µs', '1 MiB body µs', 'GET requests/s', 'error µs']
-  const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === 'get'))
-  const rows = names.map(peer => [
-    peer,
-    cell(runs, peer, 'get', 'cost'),
-    cell(runs, peer, 'post', 'cost'),
-    short(typical(runs, { peer, mix: 'body1m', metric: 'cost' })),
-    short(typical(runs, { peer, mix: 'get', metric: 'rate' })),
-    short(typical(runs, { peer, mix: 'down', metric: 'cost' })),
-  ])
-  return table(head, rows)
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Shows the chart that is drawn of results with ratios. */
+function chart({ ratios }: Results, folder: string): string {
+  return ratios ? `![CPU per request against nginx, with 95 % intervals](${folder}/benchmarks.svg)` : ''
 }
 
-function gatewayTable({ runs, peers }: Results): string {
+function peerTable(results: Results): string {
+  const { runs, peers } = results
+  const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === 'get'))
+  const value = (peer: string, mix: MixName, metric: Metric) => short(typical(runs, { peer, mix, metric }))
+  return withoutEmpty(
+    ['', 'GET µs', 'POST µs', '1 MiB up µs', '1 MiB down µs', 'GET requests/s', 'error µs'],
+    names.map(peer => [
+      peer,
+      cell(results, peer, 'get', 'cost'),
+      cell(results, peer, 'post', 'cost'),
+      cell(results, peer, 'upload', 'cost'),
+      cell(results, peer, 'download', 'cost'),
+      value(peer, 'get', 'rate'),
+      value(peer, 'down', 'cost'),
+    ]),
+  )
+}
+
+function gatewayTable(results: Results): string {
+  const { runs, peers } = results
   const head = ['', 'chat µs', 'chats/s a core', 'first token added, p50 ms', 'p99 ms', 'streamed token µs']
   const names = GATEWAYS.filter(name => name in peers)
   const value = (peer: string, mix: MixName, metric: Metric) => short(typical(runs, { peer, mix, metric }))
   const rows = names.map(peer => [
     peer,
-    cell(runs, peer, 'chat', 'cost'),
+    cell(results, peer, 'chat', 'cost'),
     short(1e6 / (typical(runs, { peer, mix: 'chat', metric: 'cost' }) ?? Number.NaN)),
     value(peer, 'ttft', 'p50'),
     value(peer, 'ttft', 'p99'),
@@ -62,12 +77,21 @@ function gatewayTable({ runs, peers }: Results): string {
   return table(head, rows)
 }
 
+/** Makes a table of the columns that have a value. */
+function withoutEmpty(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const isFull = (_: string, column: number) => rows.some(row => row[column] !== '–')
+  return table(
+    head.filter(isFull),
+    rows.map(row => row.filter(isFull)),
+  )
+}
+
 function setting(results: Results): string {
   const { machine } = results
   return [
     'µs are CPU time of the proxy per request. The ratio to nginx is in brackets.',
     `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse they share a refusal; elsewhere each pays for a connect.`,
-    `Medians over ${lengthOf(results)}:`,
+    `${sentence(lengthOf(results))}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,
   ].join('\n')
 }

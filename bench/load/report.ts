@@ -1,14 +1,11 @@
 // Writes the results of a bench as Markdown tables: pure functions for run.ts.
 import { CONNECTIONS, MIX_NAMES, MIXES, type MixName } from './mixes.ts'
-import { METRICS, type Metric, type Results, ratio, type Run, typical } from './results.ts'
-import { isMet, TARGETS, type Target } from './targets.ts'
+import { type Apart, intervalOf, METRICS, type Metric, type Results, ratio, typical } from './results.ts'
+import { outcomeOf, type Outcome, TARGETS, type Target } from './targets.ts'
+import { profileTables } from '../profile/profile-tables.ts'
 
 const BASE = 'nginx'
-const MARKS = new Map([
-  [true, '✓'],
-  [false, '✗'],
-  [null, ''],
-])
+const marks: Readonly<Record<Outcome, string>> = { met: '✓', missed: '✗', undecided: '?', 'not measured': '' }
 
 /** Returns the whole report: the setting, the targets, and a table for each mix that was measured. */
 export function report(results: Results): string {
@@ -16,6 +13,7 @@ export function report(results: Results): string {
   const parts = [
     setting(results),
     `## Targets\n\n${targetTable(results)}`,
+    results.profile ? `## Profile\n\n${profileTables(results.profile)}` : '',
     ...mixes.map(mix => mixTable(results, mix)),
     surprises(results),
   ]
@@ -33,25 +31,25 @@ export function targetTable(results: Results): string {
       target.name + (isLater ? ' ¹' : ''),
       `${target.sense} ${target.bound}${target.unit}`,
       measured(target, found),
-      MARKS.get(isMet(target, found))!,
+      marks[outcomeOf(target, found)],
     ]
   })
   const whole = table(['target', 'bound', 'measured', 'met'], rows)
-  return apart
-    ? `${whole}\n\n¹ Measured apart: medians over ${lengthOf(apart)}, ${apart.machine.processor}.`
-    : whole
+  return apart ? `${whole}\n\n¹ Measured apart: ${lengthOf(apart)}, ${apart.machine.processor}.` : whole
 }
 
-/** Says over how much of which day medians are. */
-export function lengthOf({ date, rounds, seconds }: Pick<Results, 'date' | 'rounds' | 'seconds'>): string {
-  return `${rounds} × ${seconds} s on ${date}`
+/** Says how long was measured, and on which day. */
+export function lengthOf({ date, rounds, seconds, blocks, slice }: Omit<Apart, 'machine' | 'runs'>): string {
+  const length = `medians over ${rounds} × ${seconds} s`
+  return `${blocks === undefined ? length : `up to ${blocks} blocks of two slices of ${slice} ms`} on ${date}`
 }
 
 /** Writes the typical value, with its ratio to nginx where that says something. */
-export function cell(runs: readonly Run[], peer: string, mix: MixName, metric: Metric): string {
-  const value = short(typical(runs, { peer, mix, metric }))
+export function cell(results: Results, peer: string, mix: MixName, metric: Metric): string {
+  const value = short(typical(results.runs, { peer, mix, metric }))
   if (peer === BASE || !isComparable(mix, metric)) return value
-  const factor = ratio(runs, { peer, mix, metric }, { peer: BASE, mix, metric })
+  const [subject, base] = [peer, BASE].map(peer => ({ peer, mix, metric }))
+  const factor = intervalOf(results, subject!, base!)?.ratio ?? ratio(results.runs, subject!, base!)
   return factor === null ? value : `${value} (${short(factor)}×)`
 }
 
@@ -60,6 +58,11 @@ export function short(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–'
   if (Math.abs(value) >= 99.95) return value.toFixed(0)
   return value.toFixed(Math.abs(value) >= 9.995 ? 1 : 2)
+}
+
+/** Formats a number near a bound, with two digits behind the point at least. */
+export function fine(value: number): string {
+  return Math.abs(value) >= 9.995 ? short(value) : value.toFixed(Math.abs(value) < 0.0995 ? 3 : 2)
 }
 
 /** Makes a table; it aligns the first column to the left and the others to the right, so that the text reads well unrendered too. */
@@ -71,7 +74,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, rule, ...rows].map(row => `| ${row.map(align).join(' | ')} |`).join('\n')
 }
 
-function setting({ date, machine, peers, rounds, seconds }: Results): string {
+function setting(results: Results): string {
+  const { date, machine, peers, rounds, seconds } = results
   const present = Object.entries(peers).map(
     ([name, version]) => `${name} ${version ?? 'not installed, skipped'}`,
   )
@@ -81,21 +85,28 @@ function setting({ date, machine, peers, rounds, seconds }: Results): string {
     `- ${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}`,
     `- ${present.join(', ')}`,
     `- Every proxy has one process, no access log, keep-alive to the same origin; wrk holds ${CONNECTIONS} connections on the same machine`,
-    `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after two seconds of warm-up; in brackets the median of the ratios to ${BASE} within each round`,
+    results.blocks === undefined
+      ? `- Medians over ${rounds} × ${seconds} s in alternating order, each in a fresh process after two seconds of warm-up; in brackets the median of the ratios to ${BASE} within each round`
+      : `- All contestants of a mix run beside each other, and the load alternates; ${lengthOf(results)}; in brackets the ratio to ${BASE}, with its 95 % interval where there is a target`,
   ].join('\n')
 }
 
 function measured(target: Target, results: Results): string {
-  const value = target.measured(results)
-  return value === null ? 'not measured' : `${short(value)}${target.unit}`
+  const found = target.measured(results)
+  if (found === null) return 'not measured'
+  const { value, low, high } = found
+  const interval = low === undefined || high === undefined ? '' : ` (${fine(low)}–${fine(high)})`
+  return `${interval ? fine(value) : short(value)}${target.unit}${interval}`
 }
 
-function mixTable({ runs, peers }: Results, mix: MixName): string {
+function mixTable(results: Results, mix: MixName): string {
+  const { runs, peers } = results
   const { title, unit, note } = MIXES[mix]
-  const metrics = METRICS.filter(metric => isShown(mix, metric))
+  const isThere = (metric: Metric) => runs.some(run => run.mix === mix && run[metric] !== undefined)
+  const metrics = METRICS.filter(metric => isShown(mix, metric) && isThere(metric))
   const head = ['', ...metrics.map(metric => heading(metric, unit))]
   const names = Object.keys(peers).filter(name => runs.some(run => run.peer === name && run.mix === mix))
-  const rows = names.map(peer => [peer, ...metrics.map(metric => cell(runs, peer, mix, metric))])
+  const rows = names.map(peer => [peer, ...metrics.map(metric => cell(results, peer, mix, metric))])
   return [`## ${mix}: ${title}`, table(head, rows), note].filter(Boolean).join('\n\n')
 }
 

@@ -1,13 +1,23 @@
 // What a bench has found, and the arithmetic on it: pure functions for the targets and the report.
+import type { Interval } from '../interleaved/interval.ts'
+import type { Profile } from '../profile/profile.ts'
 import type { Sample } from './measure.ts'
 import type { MixName } from './mixes.ts'
 import { median } from './statistics.ts'
 
-/** One sample of one round. */
-export interface Run extends Sample {
+/** What a contestant was found to take in one round, or in all blocks of a run. What was not measured is missing. */
+export interface Run extends Partial<Omit<Sample, 'unexpected'>> {
   readonly mix: MixName
   readonly round: number
   readonly peer: string
+  readonly unexpected: number
+}
+
+/** A ratio of two contestants that ran beside each other, with its interval. */
+export interface Ratio extends Interval {
+  readonly subject: Subject
+  readonly base: Subject
+  readonly blocks: number
 }
 
 export interface Soak {
@@ -25,16 +35,26 @@ export interface Scan {
 }
 
 /** What a narrowed run has found later than the whole one. */
-export type Apart = Pick<Results, 'date' | 'machine' | 'rounds' | 'seconds' | 'runs'>
+export type Apart = Pick<
+  Results,
+  'date' | 'machine' | 'rounds' | 'seconds' | 'blocks' | 'slice' | 'runs' | 'ratios' | 'profile'
+>
 
 export interface Results {
   readonly date: string
+  /** Missing in results from before there were blocks. */
+  readonly commit?: string
   readonly machine: Readonly<Record<'processor' | 'memory' | 'system' | 'node', string>>
   /** The version of each peer, or null where it is not installed. */
   readonly peers: Readonly<Record<string, string | null>>
   readonly rounds: number
   readonly seconds: number
+  /** The most blocks of a run, and milliseconds of a slice; missing in results from before there were any, as are ratios. */
+  readonly blocks?: number
+  readonly slice?: number
   readonly runs: readonly Run[]
+  readonly ratios?: readonly Ratio[]
+  readonly profile?: Profile
   /** Milliseconds from start to the first answer of Gatehouse; null where not measured. */
   readonly startup: number | null
   readonly soak: Soak | null
@@ -79,6 +99,19 @@ export function ratio(runs: readonly Run[], subject: Subject, base: Subject): nu
   return medianOrNull(both.map(([round, value]) => value / bases.get(round)!))
 }
 
+/** Returns the ratio of two that ran beside each other, with its interval; null where they did not. */
+export function intervalOf(
+  { ratios = [] }: Pick<Results, 'ratios'>,
+  subject: Subject,
+  base: Subject,
+): Ratio | null {
+  return ratios.find(found => isSame(found.subject, subject) && isSame(found.base, base)) ?? null
+}
+
+function isSame(a: Subject, b: Subject): boolean {
+  return a.peer === b.peer && a.mix === b.mix && a.metric === b.metric
+}
+
 /** Returns the medians of the second and the last quarter of readings taken at a steady pace. */
 export function quarters(readings: readonly number[]): Pick<Soak, 'secondQuarter' | 'lastQuarter'> {
   const quarter = Math.floor(readings.length / 4)
@@ -90,7 +123,8 @@ export function quarters(readings: readonly number[]): Pick<Soak, 'secondQuarter
 
 function byRound(runs: readonly Run[], { peer, mix, metric }: Subject): Map<number, number> {
   const own = runs.filter(run => run.peer === peer && run.mix === mix)
-  return new Map(own.map(run => [run.round, run[metric]]))
+  const values = own.map(run => [run.round, run[metric]] as const)
+  return new Map(values.filter((pair): pair is readonly [number, number] => pair[1] !== undefined))
 }
 
 function medianOrNull(values: readonly number[]): number | null {

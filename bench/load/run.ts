@@ -1,18 +1,25 @@
 // The load bench, run by `npm run bench`: Gatehouse and its peers behind the same origin and load, as ratios to nginx.
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
+import { measureHeat } from '../interleaved/measure-heat.ts'
+import { type Profile, profile } from '../profile/profile.ts'
+import { beAlone } from './alone.ts'
+import { chartOf } from './chart.ts'
+import { HEATS } from './heats.ts'
+import { historyRow, historyTable, parseHistory } from './history.ts'
 import { commandVersion, ROOT } from './installed.ts'
 import type { Running } from './launch.ts'
-import { MIX_NAMES, MIXES } from './mixes.ts'
+import { GATEWAYS, MIXES, OAUTH, ROUND_MIXES } from './mixes.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
-import { launchOrigin, launchPeer, PEERS } from './peers.ts'
+import { launchOrigin, launchPeer, PEERS, type Peer } from './peers.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAi } from './peers/gatehouse-ai.ts'
 import { published, withResults } from './published.ts'
 import { stopRedisServer } from './redis-server.ts'
 import { report } from './report.ts'
-import type { Apart, Results } from './results.ts'
+import type { Apart, Ratio, Results, Run } from './results.ts'
 import { measureRounds } from './rounds.ts'
 import { scan } from './scan.ts'
 import { soak } from './soak.ts'
@@ -21,6 +28,7 @@ import { median } from './statistics.ts'
 const RESULTS = join(ROOT, 'bench/results')
 const STARTS = 5
 const SOAK_REQUESTS = 2_000_000
+const profiled = GATEWAYS.filter(name => name !== OAUTH)
 
 const options = parseOptions(
   process.argv.slice(2),
@@ -33,17 +41,24 @@ else if (commandVersion('wrk', ['-v']) === null)
 else await bench(options)
 
 async function bench(options: Options): Promise<void> {
+  await beAlone()
   const origin = await launchOrigin()
   const results = await collect(options, origin)
   await origin.stop()
   await stopRedisServer()
-  console.log(report(results))
+  console.log(options.json ? JSON.stringify(results, null, 2) : report(results))
   if (options.complete) save(results)
   else if (options.add) save({ ...last(), apart: partOf(results) })
 }
 
-function partOf({ date, machine, rounds, seconds, runs }: Results): Apart {
-  return { date, machine, rounds, seconds, runs }
+function partOf({ date, machine, rounds, seconds, blocks, slice, runs, ratios, profile }: Results): Apart {
+  return {
+    ...{ date, machine, rounds, seconds, runs },
+    ...(blocks !== undefined && { blocks }),
+    ...(slice !== undefined && { slice }),
+    ...(ratios && { ratios }),
+    ...(profile && { profile }),
+  }
 }
 
 /** Reads the results of the last whole run. */
@@ -54,25 +69,55 @@ function last(): Results {
 
 async function collect(options: Options, origin: Running): Promise<Results> {
   const chosen = PEERS.filter(peer => options.peers.includes(peer.name))
-  const peers = Object.fromEntries(chosen.map(peer => [peer.name, peer.version()]))
-  const present = chosen.filter(peer => peers[peer.name] !== null)
+  const versions = Object.fromEntries(chosen.map(peer => [peer.name, peer.version()]))
+  const present = chosen.filter(peer => versions[peer.name] !== null)
   for (const peer of chosen)
     if (!present.includes(peer)) console.error(`${peer.name} is not installed: skipped`)
-  const heats = MIX_NAMES.filter(mix => options.parts.includes(mix)).map(mix => ({
+  const peers = new Map(present.map(peer => [peer.name, peer]))
+  const { runs, ratios } = await runHeats(options, peers, origin.port)
+  const rounds = ROUND_MIXES.filter(mix => options.parts.includes(mix)).map(mix => ({
     mix,
     peers: present.filter(peer => MIXES[mix].peers.includes(peer.name)),
   }))
+  const found = await runProfile(options, peers, origin.port)
   return {
     date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync('git', ['-C', ROOT, 'rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
     machine: machine(),
-    peers,
+    peers: versions,
     rounds: options.rounds,
     seconds: options.seconds,
-    runs: await measureRounds(heats, origin.port, options),
+    blocks: options.blocks,
+    slice: options.slice,
+    runs: [...runs, ...(await measureRounds(rounds, origin.port, options))],
+    ratios,
+    ...(found && { profile: found }),
     startup: options.parts.includes('start') ? await measureStartup(origin.port) : null,
     soak: options.parts.includes('soak') ? await soak(gatehouse(), origin.port, SOAK_REQUESTS) : null,
     scan: options.parts.includes('scan') ? await scan(gatehouseAi('native'), origin.port) : null,
   }
+}
+
+async function runHeats(options: Options, peers: ReadonlyMap<string, Peer>, origin: number) {
+  const runs: Run[] = []
+  const ratios: Ratio[] = []
+  const length = { slice: options.slice, maximumBlocks: options.blocks }
+  for (const heat of HEATS.filter(({ name }) => options.parts.includes(name))) {
+    const found = await measureHeat(heat, peers, origin, length)
+    runs.push(...found.runs)
+    ratios.push(...found.ratios)
+  }
+  return { runs, ratios }
+}
+
+async function runProfile(
+  { parts, isQuick }: Options,
+  peers: ReadonlyMap<string, Peer>,
+  origin: number,
+): Promise<Profile | null> {
+  if (!parts.includes('profile')) return null
+  const length = isQuick ? { bursts: 10, blocks: 10, seconds: 1 } : { bursts: 250, blocks: 20, seconds: 5 }
+  return profile(peers, profiled, origin, length)
 }
 
 async function measureStartup(origin: number): Promise<number> {
@@ -99,10 +144,19 @@ function save(results: Results): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, `${results.date}.json`), `${JSON.stringify(results, null, 2)}\n`)
   writeFileSync(join(RESULTS, 'latest.md'), report(results))
+  writeFileSync(join(ROOT, 'docs/images/benchmarks.svg'), chartOf(results))
+  keepHistory(results)
   for (const page of published.keys()) {
     const path = join(ROOT, page)
     writeFileSync(path, withResults(page, readFileSync(path, 'utf8'), results))
   }
+}
+
+/** Adds a line for this commit to what earlier ones took. */
+function keepHistory(results: Results): void {
+  const path = join(RESULTS, 'history.md')
+  const rows = parseHistory(readFileSync(path, 'utf8'))
+  writeFileSync(path, historyTable([...rows, historyRow(results)]))
 }
 
 function exit(message: string): never {

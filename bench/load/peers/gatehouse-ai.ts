@@ -4,12 +4,16 @@ import { type Door, PROVIDER_DOOR } from '../call.ts'
 import { commandVersion, packageVersion, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
-import { NATIVE_IN_REDIS } from '../mixes.ts'
+import { GOVERNED, NATIVE_IN_REDIS, OPEN } from '../mixes.ts'
 import type { Peer } from '../peers.ts'
 import { emptyDatabase } from '../redis-server.ts'
 
 const ACCOUNT = /\b[0-9a-f]{32}\b/
 const TOKEN = /\bsvct_[\w-]+/
+
+/** Entries that the log keeps, as by default, and calls a minute that no bench reaches. */
+const LOG_LENGTH = 100_000
+const FAR = 1_000_000_000
 
 type Route = 'native' | 'REST'
 
@@ -43,17 +47,27 @@ export function gatehouseAiInRedis(): Peer {
 }
 
 /** The native route of a gateway that asks for no token and keeps no log. */
-export function gatehouseOpen(name = 'gatehouse open', root = ROOT): Peer {
-  return { ...gatehouseAi('native', name, root), settle: open }
+export function gatehouseOpen(name = OPEN, root = ROOT): Peer {
+  const settings = { authentication: false, collect_logs: false, log_management: 0 }
+  return { ...gatehouseAi('native', name, root), settle: running => change(running, settings) }
 }
 
-async function open({ metrics, printed }: Running): Promise<void> {
+/** The native route with all that governs: a token, a log, and a rate limit that is far away. */
+export function gatehouseGoverned(): Peer {
+  const settings = {
+    ...{ authentication: true, collect_logs: true, log_management: LOG_LENGTH },
+    ...{ rate_limiting_interval: 60, rate_limiting_limit: FAR, rate_limiting_technique: 'fixed' },
+  }
+  return { ...gatehouseAi('native', GOVERNED), settle: running => change(running, settings) }
+}
+
+async function change({ metrics, printed }: Running, settings: object): Promise<void> {
   const { account, token } = firstStartIn(printed())
   const gateway = `http://127.0.0.1:${metrics}/client/v4/accounts/${account}/ai-gateway/gateways/default`
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ ...UNUSED, authentication: false, collect_logs: false, log_management: 0 })
-  const { status } = await fetch(gateway, { method: 'PUT', headers, body })
-  if (status !== 200) throw new Error(`the gateway was not opened: ${status}`)
+  const body = JSON.stringify({ ...UNUSED, ...settings })
+  const response = await fetch(gateway, { method: 'PUT', headers, body })
+  if (response.status !== 200) throw new Error(`the gateway was not changed: ${await response.text()}`)
 }
 
 /** What the published client always sends of a gateway. */

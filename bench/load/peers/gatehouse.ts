@@ -11,21 +11,25 @@ export function gatehouse(
   name = 'gatehouse',
   root = ROOT,
   more: () => Promise<string> = async () => '',
+  workers = 0,
 ): Peer {
   return {
     name,
     refusal: 521,
     version: () => packageVersion(root),
     async prepare(port, origin, isTls = false) {
-      const path = keep('gatehouse.yaml', config(port, await freePort(), origin, isTls) + (await more()))
+      const path = keep(
+        'gatehouse.yaml',
+        config(workers, port, await freePort(), origin, isTls) + (await more()),
+      )
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
   }
 }
 
-function config(port: number, admin: number, origin: number, isTls: boolean): string {
-  return `workers: 0
+function config(workers: number, port: number, admin: number, origin: number, isTls: boolean): string {
+  return `workers: ${workers}
 listen: ${isTls ? `[{ address: '127.0.0.1:${port}', tls: true }]\n${tls()}` : `['127.0.0.1:${port}']`}
 admin: 127.0.0.1:${admin}
 log:

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { sumOfSlots } from '../../../bench/interleaved/allocations.ts'
-import { PausedWrk } from '../../../bench/interleaved/paused-load.ts'
+import { pausedWrk } from '../../../bench/interleaved/paused-load.ts'
 import { parseSummary } from '../../../bench/interleaved/system-calls.ts'
 import { until } from '../../help/until.ts'
 
@@ -44,7 +44,7 @@ test('wrk sends while it is not paused, and counts what it sends', { skip: !isIn
   t.after(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const wrk = new PausedWrk({ port, mix: 'get', connections: 4 }, load => load.refused + load.broken)
+  const wrk = pausedWrk({ port, mix: 'get', connections: 4 }, load => load.refused + load.broken)
   wrk.resume()
   await until(() => requests > 100)
   wrk.pause()

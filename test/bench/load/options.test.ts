@@ -11,33 +11,18 @@ function parse(...args: string[]): Options {
   return options
 }
 
-test('without options everything but the soak is measured, in three rounds of two seconds', () => {
-  assert.deepEqual(parse(), {
-    parts: [
-      ...[
-        'get',
-        'post',
-        'mixed',
-        'body1m',
-        'upload',
-        'download',
-        'tls',
-        'h2',
-        'streams',
-        'full',
-        'resumed',
-        'sse',
-        'down',
-        'rules',
-        'refused',
-      ],
-      ...['chat', 'unknown', 'revoked', 'missing', 'ttft', 'steady', 'client', 'start', 'scan'],
+test('without options everything but the soak is measured, up to 40 blocks, and times in three rounds of two seconds', () => {
+  const { parts, ...rest } = parse()
+  assert.deepEqual(
+    parts.filter(part => part !== 'workers'),
+    [
+      ...['get', 'post', 'upload', 'download', 'tls', 'h2', 'streams', 'full', 'resumed', 'down', 'rules'],
+      ...['refused', 'chat', 'unknown', 'ttft', 'client', 'sse', 'steady', 'profile', 'start', 'scan'],
     ],
-    peers: PEERS,
-    rounds: 3,
-    seconds: 2,
-    complete: true,
-    add: false,
+  )
+  assert.deepEqual(rest, {
+    ...{ peers: PEERS, blocks: 40, slice: 100, rounds: 3, seconds: 2 },
+    ...{ isQuick: false, json: false, complete: true, add: false },
   })
 })
 
@@ -49,7 +34,7 @@ test('a soak comes on top', () => {
 
 test('ai stands for all that is about AI gateways', () => {
   assert.deepEqual(parse('--only', 'get,ai').parts, [
-    ...['get', 'chat', 'unknown', 'revoked', 'missing', 'ttft', 'steady', 'scan'],
+    ...['get', 'chat', 'unknown', 'ttft', 'steady', 'profile', 'scan'],
   ])
 })
 
@@ -59,9 +44,9 @@ test('a narrowed or quick run is not complete', () => {
   assert.equal(parse('--peers', 'nginx').complete, false)
 })
 
-test('quick is one round of one second unless another length is asked for', () => {
-  const { rounds, seconds } = parse('--quick', '--rounds', '2')
-  assert.deepEqual({ rounds, seconds }, { rounds: 2, seconds: 1 })
+test('quick is ten blocks and one round of one second unless another length is asked for', () => {
+  const { blocks, rounds, seconds } = parse('--quick', '--rounds', '2')
+  assert.deepEqual({ blocks, rounds, seconds }, { blocks: 10, rounds: 2, seconds: 1 })
 })
 
 test('a wrong option is named in a sentence', () => {
@@ -75,5 +60,7 @@ test('a wrong option is named in a sentence', () => {
   )
   assert.match(String(parseOptions(['--rounds', '0'], PEERS)), /^--rounds must be/)
   assert.match(String(parseOptions(['--seconds', '1.5'], PEERS)), /^--seconds must be/)
+  assert.match(String(parseOptions(['--blocks', '9'], PEERS)), /^--blocks must be a whole number from 10/)
+  assert.match(String(parseOptions(['--slice', '5'], PEERS)), /^--slice must be/)
   assert.match(String(parseOptions(['--fast'], PEERS)), /--fast/)
 })

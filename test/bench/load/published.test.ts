@@ -28,7 +28,7 @@ const RESULTS: Results = {
     { ...SAMPLE, peer: 'gatehouse', mix: 'get', cost: 21 },
     { ...SAMPLE, peer: 'nginx', mix: 'get', cost: 10, rate: 80_000 },
     { ...SAMPLE, peer: 'gatehouse', mix: 'down', cost: 15 },
-    { ...SAMPLE, peer: 'gatehouse', mix: 'body1m', cost: 1234 },
+    { ...SAMPLE, peer: 'gatehouse', mix: 'upload', cost: 1234 },
     { ...SAMPLE, peer: 'gatehouse native', mix: 'chat', cost: 25 },
     { ...SAMPLE, peer: 'nginx', mix: 'chat', cost: 12.5 },
     { ...SAMPLE, peer: 'gatehouse native', mix: 'ttft', cost: 18, p50: 0.2, p99: 0.8 },
@@ -42,8 +42,8 @@ const MARKED = '# Proxy\n<!-- bench -->\nold\n<!-- /bench -->\nThe end\n'
 
 test('a peer that was measured has a row, with its ratios to nginx in brackets', () => {
   assert.deepEqual(rowsUnder('GET µs'), [
-    '| gatehouse | 21.0 (2.10×) | – | 1234 | 20000 | 15.0 |',
-    '| nginx | 10.0 | – | – | 80000 | – |',
+    '| gatehouse | 21.0 (2.10×) | 1234 | 20000 | 15.0 |',
+    '| nginx | 10.0 | – | 80000 | – |',
   ])
 })
 
@@ -57,7 +57,7 @@ test('a gateway has a row in a table of its own, with its chats a second of a wh
 
 test('the targets are in a table, and the machine and the date below', () => {
   const text = withResults(PAGE, MARKED, RESULTS).replace(/ +/g, ' ')
-  assert.match(text, /\| GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
+  assert.match(text, /\| GET: CPU per request against nginx \| at most 1.6× \| 2.10× \| ✗ \|/)
   assert.match(text, /Medians over 5 × 3 s on 2026-01-02:\n2 × \$& Quick, 4 GiB, Linux 6.1, Node 26.0.0.\n/)
 })
 
@@ -69,9 +69,21 @@ test('what a narrowed run found later stands beside the targets, with a mark, an
   const apart = { ...RESULTS, date: '2026-02-03', rounds: 7, seconds: 1, runs }
   const text = withResults(PAGE, MARKED, { ...RESULTS, apart }).replace(/ +/g, ' ')
   assert.match(text, /unknown access token: CPU against a proxied GET ¹ \| at most 0.7× \| 0.60× \| ✓ \|/)
-  assert.match(text, /GET: CPU per request against nginx \| at most 2.2× \| 2.10× \| ✓ \|/)
+  assert.match(text, /GET: CPU per request against nginx \| at most 1.6× \| 2.10× \| ✗ \|/)
   assert.match(text, /¹ Measured apart: medians over 7 × 1 s on 2026-02-03, 2 × \$& Quick\.\n/)
   assert.doesNotMatch(withResults(PAGE, MARKED, RESULTS), /¹/)
+})
+
+test('ratios of contestants that ran beside each other have their interval, and a chart', () => {
+  const [subject, base] = ['gatehouse', 'nginx'].map(peer => ({ peer, mix: 'get', metric: 'cost' }) as const)
+  const ratios = [{ subject: subject!, base: base!, ratio: 1.55, low: 1.52, high: 1.58, blocks: 20 }]
+  const results = { ...RESULTS, ratios, blocks: 40, slice: 100 }
+  const text = withResults(PAGE, MARKED, results).replace(/ +/g, ' ')
+  assert.match(text, /at most 1.6× \| 1.55× \(1.52–1.58\) \| ✓ \|/)
+  assert.match(text, /\| gatehouse \| 21.0 \(1.55×\) \|/)
+  assert.match(text, /Up to 40 blocks of two slices of 100 ms on 2026-01-02:/)
+  assert.match(text, /!\[.*\]\(images\/benchmarks.svg\)/)
+  assert.doesNotMatch(withResults(PAGE, MARKED, RESULTS), /benchmarks.svg/)
 })
 
 test('the README has the proxies alone, with the machine and the date', () => {
