@@ -53,7 +53,6 @@ type ShareOutcome = 'granted' | 'denied' | 'late'
 interface ShareParts {
   readonly slot: number
   readonly workers: number
-  readonly moved: readonly MovedShare[]
   readonly send: (request: ShareRequest) => void
 }
 
@@ -63,22 +62,34 @@ export class Share {
   readonly #send: (request: ShareRequest) => void
   readonly #entries = new Map<string, Entry>()
   #waiting = 0
+  /** Whether it is known what this process may have. Until then it takes nothing: others may have its part. */
+  #hasBegun: boolean
+  /** Sweeps that this was waited for. */
+  #age = 0
   /** Whether nothing is asked for any more. */
   #isOver = false
   /** Hears how each request ends. */
   settled: (outcome: ShareOutcome) => void = () => {}
 
   /** Without parts, that of a process that has all for itself. */
-  constructor({ slot, workers, moved, send }: ShareParts = alone) {
+  constructor({ slot, workers, send }: ShareParts = alone) {
     this.#slot = slot
     this.#workers = workers
     this.#send = send
-    for (const [key, count] of moved) this.#entry(key).moved = count
+    this.#hasBegun = workers === 1
+  }
+
+  /** Begins with the even parts of all limits but these; those who wait are taken. */
+  begin(moved: readonly MovedShare[]): void {
+    this.#hasBegun = true
+    for (const [key, count] of moved) this.#entry(key).moved += count
+    for (const entry of this.#entries.values()) this.#settle(entry, 'granted')
   }
 
   /** Returns the most connections that this process may have under a limit. */
   most(key: string, limit: number): number {
     if (this.#workers === 1) return limit
+    if (!this.#hasBegun) return 0
     const moved = this.#entries.size === 0 ? 0 : (this.#entries.get(key)?.moved ?? 0)
     return evenShare(limit, this.#workers, this.#slot) + moved
   }
@@ -98,6 +109,7 @@ export class Share {
     if (entry.waiting.push(retry) > 1) return true
     entry.closing = closing
     entry.age = 0
+    if (!this.#hasBegun) return true
     // Many mostly come at once.
     const send = () => this.#send({ key, limit, closing, count: entry.waiting.length })
     setImmediate(guarded(send, () => this.#settle(entry, 'late')))
@@ -118,6 +130,7 @@ export class Share {
 
   /** Ends requests without a reply, and forgets what is as in the beginning. */
   sweep(): void {
+    if (!this.#hasBegun) return this.#awaitBegin()
     for (const [key, entry] of this.#entries) {
       if (entry.waiting.length > 0) {
         if (++entry.age > patience) this.#settle(entry, 'late')
@@ -132,6 +145,11 @@ export class Share {
   close(): void {
     this.#isOver = true
     for (const entry of this.#entries.values()) this.#settle(entry, 'late')
+  }
+
+  /** Begins without a word from the supervisor where there is none for long: with an even part, a process serves all the same. */
+  #awaitBegin(): void {
+    if (++this.#age > patience) this.begin([])
   }
 
   #settle(entry: Entry, outcome: ShareOutcome): void {
@@ -152,4 +170,4 @@ export class Share {
   }
 }
 
-const alone: ShareParts = { slot: 0, workers: 1, moved: [], send: () => {} }
+const alone: ShareParts = { slot: 0, workers: 1, send: () => {} }

@@ -95,6 +95,9 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
     case 'lent':
       borrower.settle(ask.id, ask.loan)
       return null
+    case 'share':
+      share.begin(ask.moved)
+      return null
     case 'grant':
       share.grant(ask.key, ask.count)
       return null

@@ -36,9 +36,8 @@ export type Ask =
       /** The ms that each has left. */
       readonly bans: BanNews
       readonly ticketKeys: TicketKeySet | null
-      /** How many workers share the limits on connections, and what this one has beyond its even part. */
+      /** How many workers share the limits on connections. */
       readonly workers: number
-      readonly moved: readonly MovedShare[]
       /** In ms, as `Supervision` has them. */
       readonly orphanGrace: number
       readonly lastWords: number
@@ -53,6 +52,8 @@ export type Ask =
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
   | { readonly kind: 'lend'; readonly found: FoundKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
+  /** What it has of the limits on connections beyond its even parts, from now on. */
+  | { readonly kind: 'share'; readonly moved: readonly MovedShare[] }
   | { readonly kind: 'grant'; readonly key: string; readonly count: number }
   | { readonly kind: 'claim'; readonly claim: ShareClaim }
   | { readonly kind: 'ping' }
@@ -76,6 +77,7 @@ export interface Reply {
   readonly found: null
   readonly lend: Loan | null
   readonly lent: null
+  readonly share: null
   readonly grant: null
   /** How many it leaves to others. */
   readonly claim: number

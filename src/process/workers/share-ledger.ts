@@ -32,7 +32,7 @@ export class ShareLedger {
     this.#patience = patience
   }
 
-  /** Takes in a worker that starts in its slot; returns what that has beyond its even parts. */
+  /** Takes in the worker of a slot, which takes nothing before it knows; returns what that has beyond its even parts. */
   join(holder: ShareHolder): readonly MovedShare[] {
     this.#holders.set(holder.slot, holder)
     const moved = [...this.#accounts].map(([key, { moved }]) => [key, moved[holder.slot]!] as const)
@@ -42,7 +42,8 @@ export class ShareLedger {
   /** Takes back what a worker had that has ended: its connections are closed. */
   leave(holder: ShareHolder): void {
     const { slot } = holder
-    if (this.#holders.get(slot) === holder) this.#holders.delete(slot)
+    if (this.#holders.get(slot) !== holder) return
+    this.#holders.delete(slot)
     for (const [key, account] of this.#accounts) {
       const surplus = Math.max(0, account.moved[slot]!)
       account.moved[slot]! -= surplus

@@ -277,10 +277,11 @@ export class Supervisor implements ManagedPlane {
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
       const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
-      const shares = { workers: this.#count, moved: this.#shares.join(worker) }
-      const means = { config: this.#config, slot, documentation, sidePort, ...news, ...shares }
+      const means = { config: this.#config, workers: this.#count, slot, documentation, sidePort, ...news }
       const endpoints = await worker.ask({ kind: 'start', ...means, orphanGrace, lastWords })
       this.#up.add(worker)
+      // Others may have its part while it starts.
+      worker.ask({ kind: 'share', moved: this.#shares.join(worker) }).catch(ignore)
       this.#cover()
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
       worker.ask({ kind: 'bans', bans: this.#bans.standing }).catch(ignore)

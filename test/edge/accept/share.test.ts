@@ -6,7 +6,8 @@ import { evenShare, Share, type ShareRequest } from '../../../src/edge/accept/sh
 /** One of two workers, what it has asked for, and how that ended. */
 function shareOfTwo() {
   const sent: ShareRequest[] = []
-  const share = new Share({ slot: 1, workers: 2, moved: [['192.0.2.1', 3]], send: asked => sent.push(asked) })
+  const share = new Share({ slot: 1, workers: 2, send: asked => sent.push(asked) })
+  share.begin([['192.0.2.1', 3]])
   const outcomes: string[] = []
   share.settled = outcome => outcomes.push(outcome)
   return { share, sent, outcomes }
@@ -85,4 +86,25 @@ test('so many wait and no more; with the end of the process nobody does', () => 
   assert.equal(ask('192.0.2.1'), false)
   share.close()
   assert.deepEqual([retries, ask('192.0.2.1')], [1_000, false])
+})
+
+test('before a worker knows what it may have it takes nothing, and without a word for long its even part', async () => {
+  const sent: ShareRequest[] = []
+  const fresh = () => new Share({ slot: 1, workers: 2, send: asked => sent.push(asked) })
+  for (const begin of [
+    (share: Share) => share.begin([['*', 2]]),
+    (share: Share) => {
+      for (let i = 0; i < 50; i++) share.sweep()
+      assert.equal(share.most('*', 7), 0)
+      share.sweep()
+    },
+  ]) {
+    const share = fresh()
+    let retries = 0
+    assert.equal(share.most('*', 7), 0)
+    assert.ok(share.request('*', 7, false, () => retries++))
+    await turn()
+    begin(share)
+    assert.deepEqual([retries, share.most('*', 7) >= 3, sent], [1, true, []])
+  }
 })

@@ -11,6 +11,7 @@ import type { ManagedPlane } from '../../../src/process/plane/managed-plane.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { startSite } from '../../help/site.ts'
+import { turnsUntil } from '../../help/until.ts'
 
 /** Makes a gateway whose data plane listens as told; `said` has the messages of its log. */
 function gatewayThat(
@@ -50,6 +51,20 @@ test('a gateway says that it is ready once it runs', async t => {
   t.after(() => gateway.stop())
   await gateway.start()
   assert.deepEqual([gateway.unready, said], [null, ['ready']])
+})
+
+test('what workers have counted is read every 15 s, whoever else reads it: a worker that is killed takes no more with it', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let reads = 0
+  const snapshots = async () => {
+    reads++
+    return []
+  }
+  const { gateway } = gatewayThat(async () => {}, { snapshots })
+  t.after(() => gateway.stop())
+  await gateway.start()
+  t.mock.timers.tick(15_000)
+  await turnsUntil(() => reads === 1)
 })
 
 test('a gateway that is stopped while it starts is never ready, and does not say so', async () => {

@@ -18,6 +18,8 @@ class Worker implements ShareHolder {
   used = 0
   idle = 0
   refused = 0
+  #isUp = false
+  readonly #ledger: ShareLedger
   readonly #limit: number
   readonly #toWorker: (() => void)[] = []
   readonly #toLedger: (() => void)[] = []
@@ -25,10 +27,18 @@ class Worker implements ShareHolder {
   constructor(slot: number, workers: number, limit: number, ledger: ShareLedger) {
     this.slot = slot
     this.#limit = limit
-    const moved = ledger.join(this)
     const send = (request: Parameters<ShareLedger['request']>[1]) =>
       this.#toLedger.push(() => void ledger.request(this, request))
-    this.share = new Share({ slot, workers, moved, send })
+    this.share = new Share({ slot, workers, send })
+    this.#ledger = ledger
+  }
+
+  /** Has the supervisor hear that it is up. */
+  rise(): void {
+    if (!this.isAlive || this.#isUp) return
+    this.#isUp = true
+    const moved = this.#ledger.join(this)
+    this.#toWorker.push(() => this.share.begin(moved))
   }
 
   /** As the edge does it. */
@@ -99,6 +109,10 @@ class Machine {
     this.#limit = limit
     this.ledger = new ShareLedger(count, patience)
     this.workers = Array.from({ length: count }, (_, slot) => new Worker(slot, count, limit, this.ledger))
+    for (const worker of this.workers) {
+      worker.rise()
+      worker.deliver()
+    }
   }
 
   get used(): number {
@@ -142,7 +156,7 @@ const deed = fc.oneof(
   { weight: 2, arbitrary: fc.record({ what: fc.constant('quiet' as const), slot: slots }) },
   {
     weight: 1,
-    arbitrary: fc.record({ what: fc.constantFrom('kill', 'replace', 'settle', 'late'), slot: slots }),
+    arbitrary: fc.record({ what: fc.constantFrom('kill', 'replace', 'rise', 'settle', 'late'), slot: slots }),
   },
 )
 
@@ -162,12 +176,14 @@ test('however messages travel and workers die, there are never more connections 
         else if (what === 'kill') machine.kill(worker.slot)
         else if (what === 'replace') machine.replace(worker.slot)
         else if (what === 'quiet') await machine.quiet()
+        else if (what === 'rise') worker.rise()
         else if (what === 'settle') void machine.ledger.settle()
         else t.mock.timers.tick(patience)
         await turn()
         assert.ok(machine.used <= limit, `${machine.used} of ${limit} behind ${what}`)
       }
       for (const { slot } of machine.workers) machine.replace(slot)
+      for (const worker of machine.workers) worker.rise()
       await machine.quiet()
       t.mock.timers.tick(patience)
       await machine.quiet()
@@ -224,8 +240,11 @@ test('what a slot without a worker may have is granted to the others, and its ne
   await machine.quiet()
   assert.deepEqual([a.used, a.refused], [7, 0])
   machine.replace(1)
-  assert.ok(machine.workers[1]!.share.most('*', 8) <= 1)
-  for (let i = 0; i < 3; i++) machine.workers[1]!.connect()
+  const b = machine.workers[1]!
+  for (let i = 0; i < 3; i++) b.connect()
+  await machine.quiet()
+  assert.deepEqual([machine.used, machine.refused], [7, 0])
+  b.rise()
   await machine.quiet()
   assert.deepEqual([machine.used, machine.refused], [8, 2])
 })
