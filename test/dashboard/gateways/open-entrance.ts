@@ -19,6 +19,7 @@ export async function openWithEdge(
   const config = {
     ai: { hosts: ['ai.test'], providers: [{ name: 'openai', url: provider.url, keys: ['sk-test'] }] },
     oauth: { issuer: null },
+    publicPort: null,
   }
   const endpoints = [{ host: '127.0.0.1', port: edge.port }]
   const entrance = new AiEntrance(() => ({ config, endpoints }) as never)
