@@ -20,8 +20,24 @@ export async function measureHeat(
   origin: number,
   length: RunLength,
 ): Promise<{ runs: Run[]; ratios: Ratio[] }> {
-  const present = { ...heat, contestants: heat.contestants.filter(({ peer }) => peers.has(peer)) }
   const runners: Started[] = []
+  try {
+    return await measureStarted(heat, peers, origin, length, runners)
+  } catch (error) {
+    await Promise.allSettled(runners.map(({ stop }) => stop()))
+    throw error
+  }
+}
+
+/** Likewise; starts them into a list, so that whoever calls can end them after a failure. */
+async function measureStarted(
+  heat: Heat,
+  peers: ReadonlyMap<string, Peer>,
+  origin: number,
+  length: RunLength,
+  runners: Started[],
+): Promise<{ runs: Run[]; ratios: Ratio[] }> {
+  const present = { ...heat, contestants: heat.contestants.filter(({ peer }) => peers.has(peer)) }
   for (const { peer, mix } of present.contestants)
     runners.push(await startRunner(peers.get(peer)!, mix, origin, { name: nameOf({ peer, mix }) }))
   const pairs = pairsOf(present)

@@ -103,9 +103,15 @@ async function runHeats(options: Options, peers: ReadonlyMap<string, Peer>, orig
   const ratios: Ratio[] = []
   const length = { slice: options.slice, maximumBlocks: options.blocks }
   for (const heat of HEATS.filter(({ name }) => options.parts.includes(name))) {
-    const found = await measureHeat(heat, peers, origin, length)
-    runs.push(...found.runs)
-    ratios.push(...found.ratios)
+    try {
+      const found = await measureHeat(heat, peers, origin, length)
+      runs.push(...found.runs)
+      ratios.push(...found.ratios)
+    } catch (error) {
+      // What the others found is worth keeping: its targets stay without a measurement.
+      console.error(`${heat.name} could not be measured: ${(error as Error).message}`)
+      process.exitCode = 1
+    }
   }
   return { runs, ratios }
 }
