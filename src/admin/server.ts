@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createServer } from '../base/node-http.ts'
 import { freeDescriptors } from '../base/descriptors.ts'
-import { handleOf, type SocketHandle } from '../base/listening-socket.ts'
+import { backlog, handleOf, type SocketHandle } from '../base/listening-socket.ts'
 import { sendStream } from '../base/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../base/vouch.ts'
@@ -107,7 +107,7 @@ export class AdminServer {
 
   /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. Where the address is bound already, by `handle`. */
   async listen({ host, port }: Endpoint, handle: SocketHandle | null = null): Promise<Endpoint> {
-    this.#server.listen(handle ?? { host, port })
+    this.#server.listen(handle ?? { host, port }, backlog)
     await once(this.#server, 'listening')
     this.#closed = null
     return { host, port: (this.#server.address() as AddressInfo).port }

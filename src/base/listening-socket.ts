@@ -20,6 +20,9 @@ export interface ListeningSocket {
   readonly handle: SocketHandle
 }
 
+/** How many connections may wait to be accepted; the system takes fewer where it has a lower limit. Said for each socket that is listened on: of one that is bound already, Node would shorten the queue. */
+export const backlog = 4096
+
 /** Returns the socket of a server that listens. */
 export function handleOf(server: Server): SocketHandle {
   return (server as unknown as { readonly _handle: SocketHandle })._handle

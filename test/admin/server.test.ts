@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, Server } from 'node:net'
+import { connect, createServer, Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Unready } from '../../src/admin/health.ts'
 import type { Face } from '../../src/admin/face.ts'
 import type { Sender } from '../../src/admin/sender.ts'
+import { backlog, handleOf, type SocketHandle } from '../../src/base/listening-socket.ts'
 import { Vouch } from '../../src/base/vouch.ts'
 import type { Facts } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
+import { assertQueues } from '../help/listen-queue.ts'
 
 /** Runs an admin listener with the facts given; returns its URL and what bugs it told of. */
-async function startAdmin(t: TestContext, facts: Partial<Facts> = {}) {
+async function startAdmin(t: TestContext, facts: Partial<Facts> = {}, handle: SocketHandle | null = null) {
   const bugs: unknown[] = []
   const usual: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => 'up 1\n' }
   const server = new AdminServer({ ...usual, ...facts }, bug => bugs.push(bug))
-  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 }, handle)
   t.after(() => server.close())
   return { server, port, url: `http://127.0.0.1:${port}`, bugs }
 }
@@ -280,4 +282,12 @@ test('the front page shows the state of the gateway, and its links work', async 
   assert.match(await (await fetch(url)).text(), />Not ready: draining</)
   const json = await (await fetch(url, { headers: { accept: 'application/json' } })).json()
   assert.deepEqual(json, { status: 'unready', reason: 'draining', links: paths.map(path => `/${path}`) })
+})
+
+test('a side port that was bound by another process has as long a queue as a listener', async t => {
+  const before = createServer().listen({ port: 0, host: '127.0.0.1', backlog })
+  t.after(() => before.close())
+  await once(before, 'listening')
+  const { port } = await startAdmin(t, {}, handleOf(before))
+  await assertQueues(port, 600)
 })

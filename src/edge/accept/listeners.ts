@@ -8,16 +8,13 @@ import {
   type Socket,
 } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
+import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
 const shortTurn = 0.05
 const mostTurns = 200
-
-/** The system takes fewer where it has a lower limit. */
-const backlog = 4096
 
 /** How listeners share their addresses with other processes. */
 export interface ListenOptions {
@@ -129,7 +126,6 @@ export class Listeners {
     })
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
     server.once('error', reject)
-    // Of a socket that is bound already, Node would shorten the queue.
     server.listen(where as SocketHandle, backlog, () => {
       server.off('error', reject)
       server.on('error', error => this.#owner.acceptFailed(error))
