@@ -28,6 +28,8 @@ const resetsPerResponse = 0.25
 const controlFramesPerFrame = 4
 /** Frames of one header block. */
 const mostBlockFrames = 64
+/** Bytes by which a header list may be too large and still be refused as a request: beyond, its block repeats long fields of the table, to cost more than it has sent. */
+const mostExcess = 512 * 1024
 /** Ms that a client may take to acknowledge our settings. */
 const settingsTimeout = 30_000
 /** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
@@ -365,9 +367,13 @@ export class ServerSession<Owner> implements FrameTaker {
 
   /** Decodes a block into a sink; returns the size of its list, -1 where the connection has failed. */
   #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
-    const size = this.#decoder.decode(bytes, at, end, this.#user.limits.headerSection, sink)
+    const { headerSection } = this.#user.limits
+    const bearable = headerSection + mostExcess
+    const size = this.#decoder.decode(bytes, at, end, headerSection, sink, bearable)
     if (size === -1) this.#fail('protocol', errorCode.compression, 'a header block that is none')
-    return size
+    if (size <= bearable) return size
+    this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that unpacks to too much')
+    return -1
   }
 
   #begin(id: number, isWhole: boolean, size: number): void {

@@ -14,7 +14,7 @@ export type SessionFault =
   | 'resets'
   /** It sent too many frames that carry nothing: PING, SETTINGS, PRIORITY, tiny updates of windows, empty DATA. */
   | 'control_frames'
-  /** A header block of too many bytes or frames, which cannot be skipped since it belongs to the compression. */
+  /** A header block of too many bytes or frames, which cannot be skipped since it belongs to the compression, or one that unpacks to far too much. */
   | 'header_block'
   /** A header block, or the very beginning, that did not come to its end in time. */
   | 'slow_head'

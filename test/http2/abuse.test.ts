@@ -195,18 +195,39 @@ test('a header block ends after 64 frames, and after as many bytes as a head may
   assert.equal(large.requests.length, 0)
 })
 
+/** Returns a request that puts a field of 4,033 bytes into the table, and a block on `stream` that repeats it so often. */
+function bomb(repeats: number, stream: number): Buffer[] {
+  const long = Buffer.concat([Buffer.from([0x40, 1, 0x62, 0x7f, 0xa1, 0x1e]), Buffer.alloc(4_000, 'a')])
+  const whole = endHeaders | endStream
+  return [
+    frame(frameType.headers, whole, 3, Buffer.concat([block(...get), long])),
+    frame(frameType.headers, whole, stream, Buffer.concat([block(...get), Buffer.alloc(repeats, 0xbe)])),
+  ]
+}
+
 test('a field that is repeated from the table costs its size each time', () => {
   const peer = Peer.greeted()
-  const value = Buffer.alloc(4_000, 'a')
-  const bomb = Buffer.concat([Buffer.from([0x40, 1, 0x62, 0x7f, 0xa1, 0x1e]), value])
-  const first = frame(frameType.headers, endHeaders | endStream, 1, Buffer.concat([block(...get), bomb]))
-  const repeated = Buffer.concat([block(...get), Buffer.alloc(12_000, 0xbe)])
-  peer.send(first, frame(frameType.headers, endHeaders | endStream, 3, repeated), headers(5))
+  peer.send(...bomb(130, 5), headers(7))
   const [one, many, next] = peer.requests
   assert.equal(one!.fault, null)
   assert.equal(many!.fault, 'http_headers_exceed_limit')
   assert.ok(many!.head.fields.length <= 16)
   assert.equal(next!.fault, null)
+})
+
+test('a block that unpacks to 512 KiB more than a head may have ends the connection, whatever it is for', () => {
+  const before: Readonly<Record<string, readonly Buffer[]>> = {
+    'a request': [],
+    trailers: [headers(1, post, endHeaders)],
+    'a request that was reset': [headers(1, [...get, ['connection', 'close']])],
+  }
+  for (const [name, frames] of Object.entries(before)) {
+    const peer = Peer.greeted()
+    peer.send(...frames, ...bomb(135, frames.length === 0 ? 5 : 1), headers(7))
+    assert.equal(peer.fault, 'header_block', name)
+    assert.equal(codeOf(peer.frames(), 0), errorCode.enhanceYourCalm)
+    assert.ok(!peer.requests.some(({ stream }) => stream.id >= 5), name)
+  }
 })
 
 test('a header block that stays open, and a client that says nothing, end in time', () => {

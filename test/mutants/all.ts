@@ -10,6 +10,7 @@ import { dashboard } from './dashboard.ts'
 import { edge } from './edge.ts'
 import { forward } from './forward.ts'
 import { http1 } from './http1.ts'
+import { http2Clients } from './http2-clients.ts'
 import { http2Origin } from './http2-origin.ts'
 import { members } from './members.ts'
 import { oauthServer } from './oauth-server.ts'
@@ -31,6 +32,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...edge,
   ...forward,
   ...http1,
+  ...http2Clients,
   ...http2Origin,
   ...members,
   ...oauthServer,

@@ -61,9 +61,16 @@ export class HpackDecoder {
 
   /**
    * Reads the block between `at` and `end` and hands each field to the sink, as long as their sizes come to no more than `most`. Returns the size of all of
-   * them, -1 where the block breaks the compression, after which the connection cannot go on.
+   * them, -1 where the block breaks the compression, after which the connection cannot go on. Nor can it where they come to more than `bearable`: the rest is not read.
    */
-  decode(bytes: Buffer, at: number, end: number, most: number, sink: FieldSink): number {
+  decode(
+    bytes: Buffer,
+    at: number,
+    end: number,
+    most: number,
+    sink: FieldSink,
+    bearable = Number.POSITIVE_INFINITY,
+  ): number {
     let size = 0
     let mayResize = true
     this.#at = at
@@ -81,6 +88,7 @@ export class HpackDecoder {
       if (taken === null || this.#isFaulty) return -1
       size += taken.size
       if (size <= most) sink.take(taken)
+      else if (size > bearable) return size
     }
     return size
   }

@@ -185,3 +185,12 @@ test('any bytes are read to their end, or break the compression', () => {
     }),
   )
 })
+
+test('of a list that is more than bearable, the rest is not read', () => {
+  const decoder = new HpackDecoder()
+  const bytes = Buffer.from('8284ff', 'hex')
+  const size = (bearable: number) =>
+    decoder.decode(bytes, 0, bytes.length, 0, { take: () => assert.fail() }, bearable)
+  assert.equal(size(79), 80)
+  assert.equal(size(80), -1)
+})
