@@ -14,6 +14,8 @@ export interface RequestFields {
 const methods: Readonly<Record<string, number>> = { GET: 0x82, POST: 0x83 }
 const schemes = { http: 0x86, https: 0x87 } as const
 const names = { authority: 1, method: 2, path: 4 } as const
+/** A query may hold a key, as those of some providers do: no table may keep it, on any hop behind us (RFC 7541 section 7.1.3). */
+const secretPath = 0x10 | names.path
 
 /** Writes the block at `at`; returns the offset behind it. */
 export function writeRequestFields(
@@ -28,7 +30,7 @@ export function writeRequestFields(
   into[at++] = schemes[scheme]
   at = literal(names.authority, authority, into, at)
   if (target === '/') into[at++] = 0x84
-  else at = literal(names.path, target, into, at)
+  else at = literal(target.includes('?') ? secretPath : names.path, target, into, at)
   return encoder.lines(lines, into, at)
 }
 
