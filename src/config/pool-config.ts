@@ -25,7 +25,7 @@ export interface CheckConfig {
 }
 
 /** The versions of HTTP for an origin: 1.1 alone, 2 where a TLS handshake agrees on it, or 2 without TLS, which the operator knows it speaks. */
-type HttpVersions = '1' | '2' | 'h2c'
+export type HttpVersions = '1' | '2' | 'h2c'
 
 /** How one origin is reached; changing it makes a new origin. */
 export interface TransportConfig {

@@ -92,7 +92,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Leave at least {retry_after} s before the next attempt, and lengthen the pause each time. If the error persists, the origin server needs more capacity, or the request more time from the operator of the gateway.',
     cause:
-      'No response head arrived within timeouts.total (ai.timeouts.total for an AI provider), which counts from the first attempt to get a connection, over all attempts. Or the request was queued for a connection to its origin longer than the queue timeout of the pool.',
+      'No response head arrived within timeouts.total (ai.timeouts.total for an AI provider), which counts from the first attempt to get a connection, over all attempts. Or the request was queued for a connection to its origin longer than the queue timeout of the pool or provider.',
     remedy:
       'Compare those limits with how long the origin takes, uploads included, and look at its load. If timeouts.response ends first, the error is 524 instead.',
   },
@@ -1276,7 +1276,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** The queue usually clears soon: try again after {retry_after} s, and space out further requests. If it keeps filling up, the operator of the site must add capacity.',
     cause:
-      'The origin has as many connections as its pool allows (connections), all are busy, and the queue of the pool is full.',
+      'The origin has as many connections as its pool or provider allows (connections), all are busy, and the queue is full.',
     remedy:
       'Find out why the origin responds slowly. If it can handle more at once, raise connections; a longer queue only makes clients wait longer.',
   },

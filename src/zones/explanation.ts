@@ -1,5 +1,7 @@
 // What would happen to a request, step by step: the question, and the explanation in the words of the management API. Plain data, which crosses from process to process.
 
+import type { HttpVersions } from '../config/pool-config.ts'
+
 /** A request that nobody sends. */
 export interface RequestInQuestion {
   /** The zone that the answer may be about, and the account that owns it. */
@@ -153,6 +155,8 @@ export interface ExplainedField {
 /** The request as its origin would get it. */
 export interface ExplainedForward {
   readonly origin: string
+  /** The version of HTTP that is set for the origin: with 2, its handshake may still agree on 1. */
+  readonly http: HttpVersions
   readonly method: string
   readonly host: string | null
   /** Null where it holds a credential. */

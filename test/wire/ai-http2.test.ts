@@ -14,7 +14,7 @@ import { type Pairs, rstStream, uint32 } from '../help/http2.ts'
 import { originAttacks } from '../help/http2-origin-attacks.ts'
 import { data, frame, headers, type Http2Wire, startHttp2Origin } from '../help/http2-origin.ts'
 import { startOrigin } from '../help/origin.ts'
-import { say, startHttp2Provider } from '../help/provider.ts'
+import { say, startHttp2Provider, startProvider } from '../help/provider.ts'
 import { chunks, type Wire } from '../help/raw.ts'
 import { turnsUntil } from '../help/until.ts'
 
@@ -74,6 +74,7 @@ test('a call goes to its provider as over HTTP/1.1, its credential in no table o
   for (const path of ['anthropic/v1/messages', 'google-ai-studio/v1/models'])
     await ai.edge.ask(call(ai.native(path), '{}', mine))
   await ai.edge.ask(call(ai.native('google-ai-studio/v1'), '{}', mine, 'x-goog-api-key: own'))
+  await ai.edge.ask(call(ai.native('google-ai-studio/v1?key=own'), '{}', mine))
   const asked = provider.asked.map(({ headers }) => headers as Record<string | symbol, unknown>)
   const [first] = asked
   assert.deepEqual(
@@ -83,9 +84,9 @@ test('a call goes to its provider as over HTTP/1.1, its credential in no table o
   assert.doesNotMatch(JSON.stringify(asked), /svct_|svc-aig|forwarded/)
   assert.deepEqual(
     asked.map(fields => fields[sensitiveHeaders]),
-    [['authorization'], ['x-api-key'], ['x-goog-api-key'], ['x-goog-api-key']],
+    [['authorization'], ['x-api-key'], ['x-goog-api-key'], ['x-goog-api-key'], [':path']],
   )
-  const entries = await ai.logged(4)
+  const entries = await ai.logged(5)
   assert.deepEqual(new Set(entries.map(({ success }) => success)), new Set([true]))
   const { tokensIn, tokensOut } = entries.at(-1)!
   assert.deepEqual([tokensIn, tokensOut], [9, 3])
@@ -143,6 +144,25 @@ test('calls share connections, of which there are no more than their number need
   for (const wire of provider.wires)
     for (const { type, stream } of wire.frames) if (type === frameType.headers) answer(wire, stream)
   for (const { status } of await Promise.all(calls)) assert.equal(status, 200)
+})
+
+test('a provider has no more connections than its setting allows, and calls that find its queue full are 1200', async t => {
+  const held: (() => void)[] = []
+  const provider = await startProvider(t, (_, response) => void held.push(() => say(response, completion)))
+  const transport = { ...usualTransport, connections: 1, queue: { size: 1, timeout: 10_000 } }
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['sk-ours'], transport } })
+  const first = ai.edge.ask(rest(ai))
+  await turnsUntil(() => held.length === 1)
+  const queued = ai.edge.ask(rest(ai))
+  await turnsUntil(() => ai.edge.metrics.originQueue.value === 1)
+  const refused = await ai.edge.ask(rest(ai))
+  assert.deepEqual([refused.status, refused.field('retry-after')], [503, '60'])
+  assert.match(refused.text, /1200/)
+  assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_QUEUE_FULL')
+  held[0]!()
+  await turnsUntil(() => held.length === 2)
+  held[1]!()
+  assert.deepEqual([(await first).status, (await queued).status], [200, 200])
 })
 
 test('calls that a provider refuses or leaves unseen go to another connection, and no caller notices', async t => {

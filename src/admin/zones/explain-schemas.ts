@@ -134,6 +134,10 @@ const pool = open({
 
 const forward = open({
   origin: text,
+  http: about(
+    'The version that is set for the origin: with `2`, the TLS handshake may still agree on 1.',
+    oneOf(['1', '2', 'h2c']),
+  ),
   method: text,
   host: orNull(text),
   path: orNull(text),

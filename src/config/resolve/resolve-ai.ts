@@ -6,7 +6,7 @@ import { usualTransport } from '../pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
-import { refuseOtherScheme, resolveVersions } from '../settings/version-settings.ts'
+import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
 
 /** Returns the AI configuration from its settings. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
@@ -35,8 +35,8 @@ function resolveProvider(
   const { url, keys, speaks, resources } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
-  const { http, streams } = resolveVersions(provider.value, findings)
-  refuseOtherScheme({ http, isPlain }, { ...provider, setting: version => version }, findings)
+  const transport = resolveTransport(provider.value, findings)
+  refuseOtherScheme({ ...transport, isPlain }, { ...provider, setting: version => version }, findings)
   return {
     name: name as ProviderConfig['name'],
     url,
@@ -44,7 +44,7 @@ function resolveProvider(
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
     resources: resources?.value ?? [],
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
-    transport: { ...usualTransport, http, streams },
+    transport: { ...usualTransport, ...transport },
   }
 }
 

@@ -23,7 +23,6 @@ import {
   readWhole,
   shortName,
   whole,
-  wholeOrOff,
   within,
 } from './rules.ts'
 import {
@@ -44,7 +43,7 @@ import {
   wordOr,
 } from './shape.ts'
 import { identity, resolveIdentity, resolveTls, tls } from './tls-settings.ts'
-import { refuseOtherScheme, resolveVersions, versions } from './version-settings.ts'
+import { refuseOtherScheme, resolveTransport, transport } from './transport-settings.ts'
 
 const second = 1000
 const hour = 3600 * second
@@ -124,12 +123,7 @@ const pool = group({
   origins: optional(origins, []),
   ...identity,
   balance: optional(scalar(balance), { by: 'round_robin' as const }),
-  ...versions,
-  connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
-  queue: group({
-    size: optional(scalar(whole(0, 1e6)), usualTransport.queue.size),
-    timeout: optional(scalar(durationOrOff(1, hour)), usualTransport.queue.timeout),
-  }),
+  ...transport,
   retries: optional(wordOr('off', retries), usualRetries),
   ejection: optional(wordOr('off', placed(ejection)), unwritten('ejection', usualEjection)),
   retry_on: failureStatuses('retry_on'),
@@ -160,7 +154,7 @@ export function resolvePools(pools: ReadonlyMap<string, PoolSettings | null>, fi
 function resolvePool(name: string, settings: PoolSettings, findings: Findings): PoolConfig {
   const members = settings.origins.filter(({ value }) => value.url !== null)
   const means = {
-    transport: resolveTransport(settings, findings),
+    transport: resolveMeans(settings, findings),
     identity: resolveIdentity(settings, findings),
   }
   const retries = settings.retries ?? { ...usualRetries, most: 0 }
@@ -186,12 +180,9 @@ function resolvePool(name: string, settings: PoolSettings, findings: Findings): 
   }
 }
 
-function resolveTransport(
-  { connections, queue, dns, addresses, ...versions }: PoolSettings,
-  findings: Findings,
-): TransportConfig {
+function resolveMeans({ dns, addresses, ...transport }: PoolSettings, findings: Findings): TransportConfig {
   const lookups = { refresh: dns.refresh ?? 0, keep: dns.keep }
-  return { ...resolveVersions(versions, findings), connections, queue, dns: lookups, addresses }
+  return { ...resolveTransport(transport, findings), dns: lookups, addresses }
 }
 
 function resolveOrigin(

@@ -49,7 +49,7 @@ import {
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
 import { telemetry } from './telemetry-settings.ts'
 import { tls } from './tls-settings.ts'
-import { versions } from './version-settings.ts'
+import { transport } from './transport-settings.ts'
 
 const KiB = 2 ** 10
 const MiB = 2 ** 20
@@ -129,7 +129,7 @@ const provider = mapping(
     keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),
-    ...versions,
+    ...transport,
     ...tls,
   },
   { unprinted: true },

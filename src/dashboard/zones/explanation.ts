@@ -134,7 +134,7 @@ function contentOf({ source, rule_id, line, page, description }: Content): Html 
 
 function forwardCard({ forward, pool }: Explanation): Html | null {
   if (forward === null) return null
-  const { origin, method, host, path, query, fields, response_fields: changed } = forward
+  const { origin, http, method, host, path, query, fields, response_fields: changed } = forward
   const others = pool?.origins.filter(({ is_next }) => !is_next) ?? []
   return html`<section class="card" aria-labelledby="forward"><h2 id="forward">What the origin would get</h2>${facts(
     [
@@ -145,6 +145,7 @@ function forwardCard({ forward, pool }: Explanation): Html | null {
           ? null
           : html`<ul class="plain-list">${others.map(({ url, state }) => html`<li><code class="long">${url}</code> ${badge(state, state === 'healthy' ? 'good' : 'bad')}</li>`)}</ul>`,
       ],
+      ['HTTP', versions[http]],
       [
         'Request',
         html`<code class="long">${method} ${path ?? 'a path that has a credential'}</code>${queries[query]}`,
@@ -166,6 +167,11 @@ function forwardCard({ forward, pool }: Explanation): Html | null {
   )}</section>`
 }
 
+const versions = {
+  1: '1.1',
+  2: '2, or 1.1 where the origin does not offer it',
+  h2c: '2 without TLS',
+} as const
 const queries = { none: '', kept: ' with its query', changed: ' with another query' } as const
 
 function contextCard({ zone, client, route, gateway }: Explanation): Html {

@@ -62,8 +62,10 @@ export function forwardOf(x: Exchange): ExplainedForward {
     line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,
   )
   const rules = ai === null ? (route!.config.rewrite?.responseHeaders ?? []) : []
+  const { url, transport } = x.origin!.config
   return {
-    origin: x.origin!.config.url,
+    origin: url,
+    http: transport.http,
     method,
     host: fields.find(([name]) => name === 'Host')?.[1] ?? null,
     path: shownPath(withoutQuery(target)),

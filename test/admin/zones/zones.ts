@@ -138,6 +138,7 @@ export const explanation: Explanation = {
   pool: { pool: 'shop', balance: 'round_robin', origins: [] },
   forward: {
     origin: 'http://10.0.0.1:9000',
+    http: '1',
     method: 'GET',
     host: 'shop',
     path: '/',

@@ -21,7 +21,10 @@ test('a request is explained with the rule that decides, and the form keeps what
   const passes = await form.submit(path, { ...question, headers: 'X-A: 1' })
   assert.equal(passes.status, 200)
   assert.match(passes.text, /It would pass, to http:\/\/127\.0\.0\.1:9\./)
-  assert.match(passes.text, /What the origin would get Origin http:\/\/127\.0\.0\.1:9 Request GET \//)
+  assert.match(
+    passes.text,
+    /What the origin would get Origin http:\/\/127\.0\.0\.1:9 HTTP 1\.1 Request GET \//,
+  )
   assert.doesNotMatch(passes.text, /What the client would get/)
   assert.match(passes.body, /href="#method">Change the request</)
   const refused = await passes.submit(path, { ...question, path: '/private/a?b', headers: 'X-A: 1' })
@@ -114,7 +117,7 @@ test('all that an explanation can have is shown, and nothing of it becomes marku
       origins: [{ ...{ url: hostile, weight: 1, share: 1, state: 'down', outstanding: 0 }, is_next: false }],
     },
     forward: {
-      ...{ origin: hostile, method: hostile, host: hostile, path: hostile, query: 'changed' },
+      ...{ origin: hostile, http: '2', method: hostile, host: hostile, path: hostile, query: 'changed' },
       fields: [{ name: hostile, change: 'added', value: hostile }],
       response_fields: [{ name: hostile, change: 'set' }],
     },

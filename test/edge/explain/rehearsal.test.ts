@@ -562,7 +562,10 @@ test('what is rewritten shows without constants, which may be secrets', async t 
   assert.doesNotMatch(JSON.stringify(explanation), /the-secret/)
   const { forward, route } = explanation
   assert.equal(route!.line, 12)
-  assert.deepEqual([forward!.host, forward!.path, forward!.query], ['inner.test', '/new/a', 'changed'])
+  assert.deepEqual(
+    [forward!.http, forward!.host, forward!.path, forward!.query],
+    ['1', 'inner.test', '/new/a', 'changed'],
+  )
   const shown = Object.fromEntries(forward!.fields.map(({ name, change, value }) => [name, [change, value]]))
   assert.deepEqual(shown['X-Ip'], ['added', '203.0.113.7'])
   assert.deepEqual(shown['X-Origin-Key'], ['added', null])
@@ -626,6 +629,7 @@ test('an AI call is explained with its gateway and provider, and its token is ch
   const allowed = await explain(ai.edge, { ...about, target, headers })
   assert.doesNotMatch(JSON.stringify(allowed), new RegExp(ai.token))
   assert.equal(allowed.outcome, 'forwarded')
+  assert.equal(allowed.forward!.http, '1')
   assert.deepEqual(allowed.gateway, {
     api: 'native',
     gateway: 'default',

@@ -52,6 +52,7 @@ function factsOf({ zone, client, route, pool, forward, gateway, response }: Expl
       ({ url, state, is_next }) => ['origin', `${url} ${state}${is_next ? ', next' : ''}`] as const,
     ),
     ['request line', forward && `${forward.method} ${forward.path ?? ''}${queries[forward.query]}`],
+    ['http version', forward?.http],
     ['host sent', forward?.host],
     ...(forward?.fields ?? []).map(
       ({ name, change, value }) => [`field ${change}`, value === null ? name : `${name}: ${value}`] as const,

@@ -1,25 +1,32 @@
-// Which versions of HTTP are spoken to origins and providers.
+// What pools and providers have in common: which versions of HTTP are spoken to them, and how many connections each may have.
 
 import type { Findings, Place } from '../file/mistake.ts'
 import { type TransportConfig, usualTransport } from '../pool-config.ts'
-import { oneOf, whole } from './rules.ts'
-import { optional, placed, scalar, unwritten, type Values } from './shape.ts'
+import { durationOrOff, oneOf, whole, wholeOrOff } from './rules.ts'
+import { group, optional, placed, scalar, unwritten, type Values } from './shape.ts'
 
-export const versions = {
+const hour = 3_600_000
+
+export const transport = {
   http: optional(scalar(oneOf('1', '2', 'h2c')), usualTransport.http),
   streams: optional(placed(scalar(whole(1, 10_000))), unwritten('streams', usualTransport.streams)),
+  connections: optional(scalar(wholeOrOff(1, 1e6)), usualTransport.connections),
+  queue: group({
+    size: optional(scalar(whole(0, 1e6)), usualTransport.queue.size),
+    timeout: optional(scalar(durationOrOff(1, hour)), usualTransport.queue.timeout),
+  }),
 }
 
-type VersionSettings = Values<typeof versions>
+type TransportSettings = Values<typeof transport>
 
-/** Returns the version and the streams of a connection; notes streams where connections have none. */
-export function resolveVersions(
-  { http, streams }: VersionSettings,
+/** Returns the settings as connections need them; notes streams where connections have none. */
+export function resolveTransport(
+  { http, streams, connections, queue }: TransportSettings,
   findings: Findings,
-): Pick<TransportConfig, 'http' | 'streams'> {
+): Pick<TransportConfig, keyof TransportSettings> {
   if (streams.value !== usualTransport.streams && http === '1')
     findings.flaw(streams, 'requires http: 2 or http: h2c')
-  return { http, streams: streams.value }
+  return { http, streams: streams.value, connections, queue }
 }
 
 /** Notes a version that the scheme of a URL rules out; `setting` names the one that chooses it, where it is in another place. */
