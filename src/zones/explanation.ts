@@ -1,5 +1,6 @@
 // What would happen to a request, step by step: the question, and the explanation in the words of the management API. Plain data, which crosses from process to process.
 
+import type { ContentCoding } from '../config/compression-config.ts'
 import type { HttpVersions } from '../config/pool-config.ts'
 
 /** A request that nobody sends. */
@@ -168,6 +169,20 @@ export interface ExplainedForward {
   readonly response_fields: readonly { readonly name: string; readonly change: 'set' | 'removed' }[]
 }
 
+/** Whether the response of the origin would be compressed for the client. */
+export interface ExplainedCompression {
+  /** Null where it would pass as it is, whatever it is. */
+  readonly encoding: ContentCoding | null
+  /** A sentence: why it would pass as it is, or what it depends on. */
+  readonly reason: string
+  /** What the response must be to be compressed; null where none is. */
+  readonly condition: {
+    readonly types: readonly string[]
+    /** Bytes, where its length is known. */
+    readonly minimum: number
+  } | null
+}
+
 export const contentSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
 
 /** The response that the gateway itself would give. */
@@ -208,6 +223,8 @@ export interface Explanation {
   readonly route: ExplainedRoute | null
   readonly pool: ExplainedPool | null
   readonly forward: ExplainedForward | null
+  /** Null where no origin is asked. */
+  readonly compression: ExplainedCompression | null
   readonly response: ExplainedResponse | null
 }
 

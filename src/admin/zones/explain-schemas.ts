@@ -1,5 +1,6 @@
 // What a request in question looks like, and its explanation.
 
+import { contentCodings } from '../../config/compression-config.ts'
 import { contentSources, outcomes, ruleKinds, stepVerdicts } from '../../zones/explanation.ts'
 import {
   about,
@@ -146,6 +147,20 @@ const forward = open({
   response_fields: listOf(open({ name: text, change: oneOf(['set', 'removed']) })),
 })
 
+const compression = open({
+  encoding: about('`null` where the response passes as it is.', orNull(oneOf(contentCodings))),
+  reason: text,
+  condition: about(
+    'What the response must be to be compressed.',
+    orNull(
+      open({
+        types: listOf(text),
+        minimum: about('In bytes, where the length of the response is known.', whole(0)),
+      }),
+    ),
+  ),
+})
+
 const response = open({
   status: whole(100, 999),
   content_type: orNull(text),
@@ -178,5 +193,9 @@ export const explanation = open({
   route: orNull(route),
   pool: about('Needs `Origins Read`.', orNull(pool)),
   forward: about('The request as the origin would get it; needs `Origins Read`.', orNull(forward)),
+  compression: about(
+    "Whether the origin's response would be compressed; `null` where no origin is asked.",
+    orNull(compression),
+  ),
   response: about('What the gateway itself would respond.', orNull(response)),
 })

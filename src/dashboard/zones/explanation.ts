@@ -4,6 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice, told } from '../../pages/components.ts'
 import {
   type DecidingRule,
+  type ExplainedCompression,
   type ExplainedStep,
   type Explanation,
   type LimitState,
@@ -174,7 +175,11 @@ const versions = {
 } as const
 const queries = { none: '', kept: ' with its query', changed: ' with another query' } as const
 
-function contextCard({ zone, client, route, gateway }: Explanation): Html {
+function compressionInWords({ encoding, reason, condition }: ExplainedCompression): Html {
+  return html`${encoding ?? 'none'}: ${reason}${condition !== null && html`<ul class="plain-list hint"><li>types <code>${condition.types.join(', ')}</code></li><li>from ${grouped(condition.minimum)} bytes</li></ul>`}`
+}
+
+function contextCard({ zone, client, route, compression, gateway }: Explanation): Html {
   const { address, country, asn, is_proxy } = client
   const from = [country, asn !== null && `AS${asn}`].filter(Boolean).join(', ')
   return html`<section class="card" aria-labelledby="context"><h2 id="context">How it was read</h2>${facts([
@@ -192,6 +197,7 @@ function contextCard({ zone, client, route, gateway }: Explanation): Html {
     ['Timeouts', route === null ? null : timeoutsInWords(route)],
     ['Redirects', route === null ? null : `${route.redirects} followed`],
     ['Retries', route === null ? null : route.retries.most === 0 ? 'off' : `up to ${route.retries.most}`],
+    ['Compression', compression === null ? null : compressionInWords(compression)],
     ['AI gateway', gateway?.gateway == null ? null : told(gateway.gateway)],
     ['Model', gateway?.model == null ? null : html`${gateway.provider ?? ''} ${told(gateway.model)}`],
   ])}</section>`

@@ -38,7 +38,7 @@ export class Compression {
 }
 
 /** Joins the Accept-Encoding lines; null for none. */
-function acceptEncodingOf({ fields }: RequestHead): string | null {
+export function acceptEncodingOf({ fields }: RequestHead): string | null {
   let line: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (!equalsIgnoreCase(fields[i]!, 'accept-encoding')) continue

@@ -4,6 +4,7 @@ import { holdsOurs } from '../../tokens/misplaced.ts'
 import type { ExplainedGateway, Explanation } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange.ts'
 import { factsOf } from '../exchange-facts.ts'
+import { compressionOf } from './compression.ts'
 import { forwardOf, poolOf, routeOf } from './forward.ts'
 import { limitsOf } from './limits.ts'
 import { stepOf } from './reasons.ts'
@@ -34,6 +35,7 @@ export function explanationOf(rehearsed: Rehearsed): Explanation {
     route: routeOf(x),
     pool: poolOf(x),
     forward: isPlanned ? forwardOf(x) : null,
+    compression: isPlanned ? compressionOf(x) : null,
     response: verdict === null || verdict === 'depends' ? null : responseOf(rehearsed),
   }
 }

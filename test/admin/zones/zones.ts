@@ -146,5 +146,6 @@ export const explanation: Explanation = {
     fields: [],
     response_fields: [],
   },
+  compression: { encoding: null, reason: 'Off for this route.', condition: null },
   response: { status: 403, content_type: 'text/html', retry_after: null, content: null },
 }

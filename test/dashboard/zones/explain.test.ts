@@ -121,6 +121,7 @@ test('all that an explanation can have is shown, and nothing of it becomes marku
       fields: [{ name: hostile, change: 'added', value: hostile }],
       response_fields: [{ name: hostile, change: 'set' }],
     },
+    compression: { encoding: 'br', reason: hostile, condition: { types: [hostile], minimum: 1 } },
     response: {
       ...{ status: 429, content_type: hostile, retry_after: 60 },
       content: {

@@ -14,6 +14,7 @@ import { Metrics } from '../../../src/metrics/metrics.ts'
 import type { DecidingRule, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
 import { watchedFolder } from '../../access/watched-folder.ts'
 import { startAi } from '../../help/ai.ts'
+import { usualCompression } from '../../help/codings.ts'
 import { ManualClock, patient } from '../../help/clock.ts'
 import { Edge, edgeConfig, listenAt, openAccess, startEdge } from '../../help/edge.ts'
 import { mmdb } from '../../help/mmdb.ts'
@@ -577,6 +578,39 @@ test('what is rewritten shows without constants, which may be secrets', async t 
   ])
 })
 
+test('compression is explained as it is done, with what depends on the response', async t => {
+  const text = 'text '.repeat(1000)
+  const origin = await startResponder(t, ok(text, 'Content-Type: text/plain'))
+  const edge = await startEdge(t, [origin.url], { route: { compression: usualCompression } })
+  const cases = [
+    [[], null, /no Accept-Encoding/],
+    [[['Accept-Encoding', 'gzip, br']], 'br', /depends on the response/],
+    [[['Accept-Encoding', 'br;q=0.5, gzip']], 'gzip', /depends on the response/],
+    [[['Accept-Encoding', 'deflate']], null, /prefers none of zstd, br, gzip/],
+    [[['Accept-Encoding', 'gzip;q=0']], null, /prefers none of zstd, br, gzip/],
+    [
+      [
+        ['Accept-Encoding', 'zstd'],
+        ['Cache-Control', 'no-transform'],
+      ],
+      null,
+      /no-transform/,
+    ],
+  ] as const
+  for (const [headers, encoding, why] of cases) {
+    const { compression } = await explain(edge, { headers })
+    assert.equal(compression!.encoding, encoding)
+    assert.match(compression!.reason, why)
+    const { types, minimum } = usualCompression
+    assert.deepEqual(compression!.condition, encoding && { types, minimum })
+    const lines = headers.map(([name, value]) => `${name}: ${value}`)
+    const response = await edge.ask(request('GET /', ...lines))
+    assert.equal(response.field('content-encoding'), encoding, why.source)
+  }
+  const { compression } = await explain(await startEdge(t, [origin.url]), { headers: cases[1][0] })
+  assert.deepEqual(compression, { encoding: null, reason: 'Off for this route.', condition: null })
+})
+
 test("the operator's content for the error is named", async t => {
   const json = {
     expression: 'response.code == 403 && request.path == "/admin/x"',
@@ -649,6 +683,7 @@ test('an AI call is explained with its gateway and provider, and its token is ch
   const known = await explain(ai.edge, { ...rest, headers: bearer, body })
   assert.deepEqual([known.outcome, known.gateway!.model], ['forwarded', 'gpt-x'])
   assert.equal(known.forward!.path, '/chat/completions')
+  assert.match(known.compression!.reason, /AI routes pass as they are/)
   assert.equal(provider.requests.length, 0)
   const placed = await explain(ai.edge, { ...about, target: `${target}?key=${ai.token}`, headers })
   assert.equal(placed.response!.status, 400)

@@ -36,7 +36,8 @@ function placeOf({ set_by, line, id, description }: DecidingRule): string {
   return description === null ? where : `${where}: ${description}`
 }
 
-function factsOf({ zone, client, route, pool, forward, gateway, response }: Explanation): string[][] {
+function factsOf(explanation: Explanation): string[][] {
+  const { zone, client, route, pool, forward, compression, gateway, response } = explanation
   const rows: (readonly [label: string, value: string | number | null | undefined])[] = [
     ['zone', zone],
     ['client', [client.address, client.country, client.asn && `AS${client.asn}`].filter(Boolean).join(', ')],
@@ -60,6 +61,9 @@ function factsOf({ zone, client, route, pool, forward, gateway, response }: Expl
     ...(forward?.response_fields ?? []).map(
       ({ name, change }) => [`response field ${change}`, name] as const,
     ),
+    ['compression', compression && `${compression.encoding ?? 'none'}: ${compression.reason}`],
+    ['compressed types', compression?.condition?.types.join(', ')],
+    ['compressed from', compression?.condition && `${compression.condition.minimum} bytes`],
     ['response', response && `${response.status} ${response.content_type ?? ''}`.trim()],
     ['retry after', response?.retry_after == null ? null : `${response.retry_after} s`],
     ['content', response?.content && contentOf(response.content)],

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startApi } from '../../../admin/api.ts'
+import { usualCompression } from '../../../help/codings.ts'
 import { gatehouse, type Outcome } from '../../../help/command.ts'
 import { Edge, edgeConfig, openAccess } from '../../../help/edge.ts'
 import { ok, startResponder } from '../../../help/origin.ts'
@@ -16,6 +17,7 @@ async function start(t: TestContext) {
   const origin = await startResponder(t, ok())
   const rule = { action: 'deny', condition: { kind: 'path', prefixes: ['/admin'] } } as const
   const config = edgeConfig([origin.url], {
+    route: { compression: usualCompression },
     zone: {
       name: 'main',
       hosts: ['*.main.test', 'other.test'],
@@ -55,9 +57,18 @@ test('a request that would pass: each step, its limits, and where it goes', asyn
   )
   assert.match(stdout, /^13 Request to the origin +passes +Sent to the origin\.$/m)
   assert.match(stdout, /^request line +GET \/a\/\/b with its query$/m)
+  assert.match(stdout, /^compression +none: The request has no Accept-Encoding\.$/m)
   assert.match(stdout, /^field added +X-Forwarded-For: 203\.0\.113\.7$/m)
   assert.match(stdout, /^all +address 203\.0\.113\.7 +0 of 5 in 60 s +5 +60 s +within$/m)
   assert.equal(origin.requests.length, 0)
+})
+
+test('a request whose response would be compressed: in what, and of which responses', async t => {
+  const { explain } = await start(t)
+  const { stdout } = await explain(...from, '--header', 'accept-encoding: gzip, br')
+  assert.match(stdout, /^compression +br: It depends on the response: /m)
+  assert.match(stdout, /^compressed types +text\/\*, application\/json$/m)
+  assert.match(stdout, /^compressed from +1024 bytes$/m)
 })
 
 test('a request that would be refused: the rule, its line, and the error', async t => {

@@ -1,0 +1,33 @@
+// Whether the response of an origin would be compressed, as far as that can be told before there is one.
+
+import type { CompressionConfig } from '../../config/compression-config.ts'
+import type { ExplainedCompression } from '../../zones/explanation.ts'
+import { forbidsTransform } from '../compression/compressible.ts'
+import { acceptEncodingOf } from '../compression/compression.ts'
+import type { Exchange } from '../exchange.ts'
+
+/** Returns in which encoding, or why in none. */
+export function compressionOf(x: Exchange): ExplainedCompression {
+  const { head, ai } = x
+  const { compression: compiled, config } = x.route!
+  if (ai !== null) return uncompressed('Responses of AI routes pass as they are.')
+  if (compiled === null || config.compression === null) return uncompressed('Off for this route.')
+  if (forbidsTransform(head)) return uncompressed('The request says Cache-Control: no-transform.')
+  const encoding = compiled.codingFor(head)
+  const line = acceptEncodingOf(head)
+  if (line === null) return uncompressed('The request has no Accept-Encoding.')
+  if (encoding === null) return uncompressed(preferenceOf(config.compression))
+  const { types, minimum } = config.compression
+  return { encoding, reason: dependence, condition: { types, minimum } }
+}
+
+const dependence =
+  'It depends on the response: its type and length, that it is whole and not encoded yet, and that no field of it forbids changes.'
+
+function uncompressed(reason: string): ExplainedCompression {
+  return { encoding: null, reason, condition: null }
+}
+
+function preferenceOf({ encodings }: CompressionConfig): string {
+  return `Accept-Encoding prefers none of ${encodings.join(', ')}.`
+}
