@@ -34,17 +34,32 @@ export class Budget {
 
   /** Takes one; false where nothing is left. */
   spend(now: number): boolean {
-    if (this.#left < 1) {
-      this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)
-      this.#filledAt = now
-    }
+    if (this.#left < 1) this.#refill(now)
     if (this.#left < 1) return false
     this.#left--
     return true
   }
 
+  /** Returns how much of it is spent. */
+  spent(now: number): number {
+    this.#refill(now)
+    return this.#most - this.#left
+  }
+
+  /** Takes so much; false, and nothing is left, where there is less. */
+  charge(amount: number, now: number): boolean {
+    this.#refill(now)
+    const left = this.#left - amount
+    this.#left = Math.max(0, left)
+    return left >= 0
+  }
+
   /** Puts back what honest work is good for. */
   earn(amount: number): void {
     this.#left = Math.min(this.#most, this.#left + amount)
+  }
+  #refill(now: number): void {
+    this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)
+    this.#filledAt = now
   }
 }

@@ -635,6 +635,14 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#announce()
   }
 
+  /** Ends the session of a client that has left at monotonic ms `now`: the requests whose responses it did not await count as reset. */
+  leave(now: number): void {
+    this.#now = now
+    for (const { lingersUntil } of this.#streams.values())
+      if (lingersUntil === 0 && !this.#spendReset()) return
+    this.close()
+  }
+
   /** Ends the session where the connection is gone: all streams are aborted. */
   close(): void {
     if (!this.#isOver) this.#end()

@@ -102,6 +102,36 @@ test('a client may cancel 33 requests a second, and a quarter of what it gets re
   assert.equal(busy.fault, null)
 })
 
+test('a client that leaves has reset what it did not wait for', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => {
+    if (stream.id % 8 === 1) peer.session.respond(stream, 204, '', true)
+  }
+  flood(peer, i => [headers(id(i))], 120)
+  peer.session.leave(0)
+  assert.equal(peer.fault, null)
+  assert.equal(peer.requests.filter(({ aborted }) => aborted === 'session').length, 90)
+  assert.equal(peer.session.budgets.resets.spent(0), 90)
+})
+
+test('nor does it get away with more than the limit by leaving', () => {
+  const peer = Peer.greeted(1_000)
+  flood(peer, i => [headers(id(i))], 201)
+  assert.equal(peer.fault, null)
+  peer.session.leave(0)
+  assert.equal(peer.fault, 'resets')
+  assert.ok(peer.requests.every(({ aborted }) => aborted === 'session'))
+})
+
+test('a body that nobody wants any more costs nothing to leave', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => peer.session.respond(stream, 204, '', true)
+  peer.send(headers(1, post, endHeaders))
+  peer.frames()
+  peer.session.leave(0)
+  assert.equal(peer.session.budgets.resets.spent(0), 0)
+})
+
 // ── frames that carry nothing ──
 
 /** By name: the frames that are sent again and again. */
