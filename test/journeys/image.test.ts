@@ -20,6 +20,7 @@ import { basename, dirname, join, matchesGlob } from 'node:path'
 import { after, test } from 'node:test'
 import { freePort } from '../help/free-port.ts'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
+import { startCollector } from '../help/otlp.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 
@@ -194,7 +195,10 @@ for (const workers of [0, 2])
 
     // A configuration of one's own, named by its path in the working directory; the health check knows nothing of it.
     const origin = await startSite(t, (_, response) => response.end('from the image'))
-    const file = writeConfig(t, `listen: ['127.0.0.1:0']\nworkers: ${workers}${siteConfig(origin)}`)
+    // Of what is loaded only where it is configured, this is loaded by each process that serves.
+    const collector = await startCollector(t)
+    const settings = `workers: ${workers}\ntelemetry: { otlp: { url: '${collector.url}' } }`
+    const file = writeConfig(t, `listen: ['127.0.0.1:0']\n${settings}${siteConfig(origin)}`)
     const environment = environmentIn(folder)
     const env = {
       ...process.env,
@@ -207,7 +211,11 @@ for (const workers of [0, 2])
     )
     const args = [main!, 'start', '--config', basename(file)]
     const gateway = await spawnGateway(t, args, { cwd: dirname(file), env })
-    assert.equal(await (await fetch(gateway.edge)).text(), 'from the image')
+    const traceId = 'a'.repeat(32)
+    const headers = { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` }
+    assert.equal(await (await fetch(gateway.edge, { headers })).text(), 'from the image')
+    const spans = await collector.until(() => collector.spans.length === 2 && collector.spans)
+    assert.deepEqual(new Set(spans.map(span => span.traceId)), new Set([traceId]))
     const { token } = await gateway.firstStart
     const metrics = (headers: Record<string, string>) =>
       fetch(`${gateway.admin.replace('0.0.0.0', '127.0.0.1')}/metrics`, { headers })
