@@ -1,5 +1,5 @@
 // Puts the results of a bench into the pages that people read: pure functions for run.ts.
-import { CONNECTIONS, GATEWAYS, type MixName } from './mixes.ts'
+import { CONNECTIONS, GATEWAYS, type MixName, NATIVE } from './mixes.ts'
 import { cell, lengthOf, short, table, targetTable } from './report.ts'
 import { profileTables } from '../profile/profile-tables.ts'
 import { type Metric, type Results, typical } from './results.ts'
@@ -26,6 +26,7 @@ export const published: ReadonlyMap<string, (results: Results) => string> = new 
         '[The whole report](../bench/results/latest.md) has every measurement.',
       ),
   ],
+  ['docs/production.md', results => sizing(results)],
 ])
 
 /** Returns the text of a page with what it shows of the results between its two marks; throws when it has none. */
@@ -75,6 +76,28 @@ function gatewayTable(results: Results): string {
     value(peer, 'ttft', 'cost'),
   ])
   return table(head, rows)
+}
+
+/** Shows what one core has the time for, rounded down to two digits. */
+function sizing({ runs, date, machine }: Results): string {
+  const perSecond = (peer: string, mix: MixName) => {
+    const rate = 1e6 / (typical(runs, { peer, mix, metric: 'cost' }) ?? Number.NaN)
+    const unit = 10 ** Math.floor(Math.log10(rate) - 1)
+    return Number.isFinite(rate)
+      ? `${(Math.floor(rate / unit) * unit).toLocaleString('en-US')} a second`
+      : 'not measured'
+  }
+  return parts(
+    table(
+      ['', 'a core'],
+      [
+        ['plain requests of a few kB', perSecond('gatehouse', 'get')],
+        ['AI calls with token and log', perSecond(NATIVE, 'chat')],
+        ['streamed tokens of AI calls', perSecond(NATIVE, 'ttft')],
+      ],
+    ),
+    `By the CPU that each took on ${date}: ${machine.processor}, Node ${machine.node}.`,
+  )
 }
 
 /** Makes a table of the columns that have a value. */

@@ -92,6 +92,16 @@ test('the README has the proxies alone, with the machine and the date', () => {
   assert.doesNotMatch(text, /gatehouse native|at most/)
 })
 
+test('a plan for production has what a core does, rounded down', () => {
+  const text = withResults('docs/production.md', MARKED, RESULTS).replace(/ +/g, ' ')
+  assert.match(text, /\| plain requests of a few kB \| 47,000 a second \|\n/)
+  assert.match(text, /\| AI calls with token and log \| 40,000 a second \|\n/)
+  assert.match(text, /\| streamed tokens of AI calls \| 55,000 a second \|\n/)
+  assert.match(text, /\nBy the CPU that each took on 2026-01-02: 2 × \$& Quick, Node 26.0.0\.\n/)
+  const without = withResults('docs/production.md', MARKED, { ...RESULTS, runs: [] })
+  assert.match(without, /not measured/)
+})
+
 test('only what is between the marks changes, and again the same gives the same', () => {
   const once = withResults(PAGE, MARKED, RESULTS)
   assert.match(once, /^# Proxy\n<!-- bench -->\n\n###[\s\S]*\n\n<!-- \/bench -->\nThe end\n$/)
