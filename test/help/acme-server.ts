@@ -60,6 +60,12 @@ interface Problem {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+export interface Reply {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 class Refused extends Error {
   readonly problem: Problem
 
@@ -86,6 +92,8 @@ export class AcmeServer {
   beforeValidation: (order: ServedOrder) => unknown = () => {}
   /** Called when a certificate is asked for. */
   beforeIssue: (order: ServedOrder) => unknown = () => {}
+  /** Turns a response into one of an authority that is broken or hostile. */
+  tamper: (path: string, response: Reply) => Reply = (_, response) => response
   /** The suggested window of a certificate, ms since the epoch; by its id. */
   windows = new Map<string, readonly [number, number]>()
   /** Days that certificates last from now on. */
@@ -157,14 +165,15 @@ export class AcmeServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path = ''] = (request.url ?? '').split('?')
     this.requests.push(`${request.method} ${path}`)
-    const send = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
-      const text = typeof body === 'string' ? body : JSON.stringify(body)
-      response.writeHead(status, {
+    const send: Send = (...[status, body, headers = {}]) => {
+      const sent = this.tamper(path, { status, body, headers })
+      const text = typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body)
+      response.writeHead(sent.status, {
         'Content-Type': 'application/json',
         'Cache-Control': 'no-store',
         Link: `<${this.directory}>;rel="index"`,
         ...(request.method !== 'GET' && { 'Replay-Nonce': this.#nonce() }),
-        ...headers,
+        ...sent.headers,
       })
       response.end(request.method === 'HEAD' ? '' : text)
     }

@@ -17,6 +17,83 @@ export const certificates: readonly Mutated[] = [
         becomes: 'const keyAuthorization = `${token}.wrong`',
         breaks: 'the authority gets a wrong key authorization',
       },
+      {
+        text: 'if (!/^[\\w-]+$/.test(token)) throw',
+        becomes: 'if (false) throw',
+        breaks: 'an authority decides which path of a site says what',
+        tests: ['certificates/acme/hostile-authority'],
+      },
+      {
+        text: "if (!certificate.covers(host)) return 'is for other hosts'",
+        becomes: '',
+        breaks: 'a certificate for another host is served',
+        tests: ['certificates/acme/hostile-authority'],
+      },
+      {
+        text: "if (certificate.notAfter <= now) return 'has expired'",
+        becomes: '',
+        breaks: 'a certificate that has expired replaces a good one',
+        tests: ['certificates/acme/hostile-authority'],
+      },
+      {
+        text: 'Math.max(authority.pause ?? pause, pause * leastPart)',
+        becomes: 'authority.pause ?? pause',
+        breaks: 'an authority is asked without a pause',
+        tests: ['certificates/acme/hostile-authority'],
+      },
+    ],
+  },
+  {
+    file: 'certificates/acme/schedule.ts',
+    tests: ['certificates/acme/hostile-authority'],
+    changes: [
+      {
+        text: 'Math.max(earliest, Math.min(notAfter - part, renewal.at))',
+        becomes: 'Math.min(notAfter - part, renewal.at)',
+        breaks: 'an authority that always wants a renewal gets orders without end',
+      },
+      {
+        text: 'Math.min(notAfter - part, renewal.at)',
+        becomes: 'renewal.at',
+        breaks: 'a certificate ends while its gateway waits for a window in the far future',
+      },
+    ],
+  },
+  {
+    file: 'certificates/acme/orders.ts',
+    tests: ['certificates/acme/hostile-authority'],
+    changes: [
+      {
+        text: 'Math.min(longestWait, problem.retryAfter ?? 0)',
+        becomes: 'problem.retryAfter ?? 0',
+        breaks: 'an authority can put a renewal off for years',
+      },
+      {
+        text: "return this.#refuse(lease, 'internal error', null, true)",
+        becomes: 'throw failure',
+        breaks: 'an order that meets a bug is repeated without a pause',
+      },
+    ],
+  },
+  {
+    file: 'process/acme/acme-authority.ts',
+    tests: ['certificates/acme/hostile-authority'],
+    changes: [
+      {
+        text: "if (this.#isSecure && !url.startsWith('https:'))",
+        becomes: 'if (false)',
+        breaks: 'an authority has requests sent in plain text, to where it likes',
+      },
+      {
+        text: 'if (status >= 300) {',
+        becomes: 'if (status >= 400) {',
+        breaks: 'a redirect passes for a response',
+      },
+      {
+        text: 'if (length > mostBytes)',
+        becomes: 'if (length < 0)',
+        breaks: 'a response without end fills the memory',
+      },
     ],
   },
   {

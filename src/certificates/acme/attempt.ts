@@ -27,6 +27,10 @@ interface AttemptParts {
 const firstLook = 500
 const longestLook = 10_000
 const patience = 5 * 60_000
+/** The part of a pause for which it is left alone at least, whatever it says. */
+const leastPart = 1 / 10
+/** Ms by which the clock of an authority may be ahead. */
+const skew = 3_600_000
 
 /** Orders a certificate for the host of a lease, or goes on with the order that is under way; rejects with `AcmeProblem`, `LeaseLost` and what the store rejects with. */
 export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedCertificate> {
@@ -121,11 +125,9 @@ function chosen(
   const challenge = possible[record.failures % possible.length]
   if (challenge !== undefined) return challenge
   const types = offered.map(({ type }) => type).join(', ')
-  throw new AcmeProblem({
-    type: null,
-    detail: `the authority offers ${types || 'no challenge'} only, and tls.auto has ${challenges.join(', ')}`,
-    status: 0,
-  })
+  throw refusal(
+    `the authority offers ${types || 'no challenge'} only, and tls.auto has ${challenges.join(', ')}`,
+  )
 }
 
 async function shownFor(
@@ -134,6 +136,8 @@ async function shownFor(
   { authority }: AttemptParts,
 ): Promise<AcmeChallenge> {
   const { token } = challenge
+  // It becomes a path here, and a text that anyone can read (RFC 8555 section 8.3).
+  if (!/^[\w-]+$/.test(token)) throw refusal('the authority sent a token that is not base64url')
   const keyAuthorization = await authority.keyAuthorization(challenge)
   const isTls = challenge.type === 'tls-alpn-01'
   const validation = isTls ? await authority.validation(host, keyAuthorization) : null
@@ -158,17 +162,14 @@ async function settled(
         detail: `the order is ${current.status} for more than 5 minutes`,
         status: null,
       })
-    await sleep(Math.min(authority.pause ?? pause, longestLook))
+    await sleep(Math.min(Math.max(authority.pause ?? pause, pause * leastPart), longestLook))
     current = await authority.look(current.url)
   }
 }
 
 async function failureOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem> {
   const problem = (await problemOf(order, authority)) ?? order.problem
-  return (
-    problem ??
-    new AcmeProblem({ type: null, detail: 'the authority gave the order up without a reason', status: 0 })
-  )
+  return problem ?? refusal('the authority gave the order up without a reason')
 }
 
 async function problemOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem | null> {
@@ -179,15 +180,25 @@ async function problemOf(order: AuthorityOrder, authority: Authority): Promise<A
 
 /** Throws unless TLS can use the chain with the key, now and for the host. */
 function checkPair(chain: string, key: string, host: string, now: number): void {
-  const certificate = new Certificate(chain)
-  const flaw = !certificate.covers(host)
-    ? 'is for other hosts'
-    : certificate.notAfter <= now
-      ? 'has expired'
-      : !new X509Certificate(chain).checkPrivateKey(createPrivateKey(key))
-        ? 'is for another key'
-        : null
-  if (flaw !== null)
-    throw new AcmeProblem({ type: null, detail: `the certificate of the authority ${flaw}`, status: 0 })
-  createSecureContext({ cert: chain, key })
+  const flaw = flawOf(chain, key, host, now)
+  if (flaw !== null) throw refusal(`the certificate of the authority ${flaw}`)
+}
+
+function flawOf(chain: string, key: string, host: string, now: number): string | null {
+  try {
+    const certificate = new Certificate(chain)
+    if (!certificate.covers(host)) return 'is for other hosts'
+    if (certificate.notAfter <= now) return 'has expired'
+    if (certificate.notBefore > now + skew) return 'is not valid yet'
+    if (!new X509Certificate(chain).checkPrivateKey(createPrivateKey(key))) return 'is for another key'
+    createSecureContext({ cert: chain, key })
+    return null
+  } catch (cause) {
+    return `cannot be used (${(cause as Error).message})`
+  }
+}
+
+/** Returns a problem of which the authority itself says nothing. */
+function refusal(detail: string): AcmeProblem {
+  return new AcmeProblem({ type: null, detail, status: 0 })
 }

@@ -16,7 +16,7 @@ import { AcmeProblem, type Authority, type AuthorityAccount } from './authority.
 import { certificateId } from './certificate-id.ts'
 import type { KnownCertificates } from './known-certificates.ts'
 import { Lease, LeaseLost } from './lease.ts'
-import { afterInfo, afterSilence, pauseAfter, renewalOf } from './schedule.ts'
+import { afterInfo, afterSilence, bounded, pauseAfter, renewalOf } from './schedule.ts'
 import { isDue } from './standing.ts'
 
 /** How an attempt ended. */
@@ -44,6 +44,8 @@ const mostAtOnce = 4
 /** Ms for which an authority that is down, or asks to be left alone, is left alone by all hosts together. */
 const firstRest = 60_000
 const longestRest = 15 * 60_000
+/** Ms for which a host waits at most, whatever its authority says. */
+const longestWait = 24 * 3_600_000
 const longestMessage = 500
 
 export class CertificateOrders {
@@ -163,7 +165,12 @@ export class CertificateOrders {
         log.error({ host: record.id }, failure.message)
         return this.#refuse(lease, failure.message, null)
       }
-      if (!(failure instanceof AcmeProblem)) throw failure
+      if (failure instanceof StoreUnreachable || failure instanceof LeaseLost) throw failure
+      if (!(failure instanceof AcmeProblem)) {
+        log.error({ err: failure, host: record.id }, 'certificate order failed: internal error')
+        // Repeated as rarely as any other failure.
+        return this.#refuse(lease, 'internal error', null, true)
+      }
       await this.#noteProblem(lease, failure, config)
     }
   }
@@ -195,7 +202,8 @@ export class CertificateOrders {
     const name = certificateId(issued!.chain)
     try {
       const info = name === null ? null : await authority.renewalInfo(name)
-      await lease.release({ renewal: afterInfo(renewal!, info, clock.now(), random) })
+      const wanted = afterInfo(renewal!, info, clock.now(), random)
+      await lease.release({ renewal: bounded(wanted, new Certificate(issued!.chain), issued!.issuedAt) })
     } catch (failure) {
       if (!(failure instanceof AcmeProblem) || this.#end.signal.aborted) throw failure
       log.info(
@@ -218,7 +226,7 @@ export class CertificateOrders {
     const { clock, random, log, ended } = this.#options
     const { id: host, failures } = lease.record
     const result = problem.isRateLimit ? 'rate_limited' : problem.isOutage ? 'unreachable' : 'refused'
-    const pause = Math.max(pauseAfter(failures + 1, random), problem.retryAfter ?? 0)
+    const pause = Math.max(pauseAfter(failures + 1, random), Math.min(longestWait, problem.retryAfter ?? 0))
     const message = messageOf(problem)
     const next = new Date(clock.now() + pause).toISOString()
     log.warn({ host, reason: message, result, failures: failures + 1, next }, 'certificate order failed')

@@ -3,6 +3,12 @@
 import type { RenewalTime } from '../../store/acme.ts'
 import type { RenewalInfo } from './authority.ts'
 
+/** From when and until when a certificate is valid. */
+interface Life {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
@@ -20,6 +26,10 @@ const longestAsk = day
 const renewedAt = 2 / 3
 const spread = 1 / 30
 
+/** No certificate is renewed before so many ms, or the part of its life, have passed since it was issued, nor later than that part before its end. */
+const leastAge = hour
+const reserve = 1 / 10
+
 /** Returns the ms until the next attempt after so many failures in a row, give or take a tenth. */
 export function pauseAfter(failures: number, random: () => number): number {
   const pause = Math.min(longestPause, firstPause * 2 ** (failures - 1))
@@ -27,13 +37,17 @@ export function pauseAfter(failures: number, random: () => number): number {
 }
 
 /** Returns when to renew a certificate of which its authority says nothing. */
-export function renewalOf(
-  { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },
-  now: number,
-  random: () => number,
-): RenewalTime {
+export function renewalOf({ notBefore, notAfter }: Life, now: number, random: () => number): RenewalTime {
   const life = notAfter - notBefore
-  return { at: Math.round(notBefore + life * (renewedAt - spread * random())), askAt: now, window: null }
+  const at = Math.round(notBefore + life * (renewedAt - spread * random()))
+  return bounded({ at, askAt: now, window: null }, { notBefore, notAfter }, now)
+}
+
+/** Returns a renewal that neither exhausts an authority which always wants it now nor comes too late for one which never does. */
+export function bounded(renewal: RenewalTime, { notBefore, notAfter }: Life, issuedAt: number): RenewalTime {
+  const part = (notAfter - notBefore) * reserve
+  const earliest = issuedAt + Math.min(leastAge, part)
+  return { ...renewal, at: Math.round(Math.max(earliest, Math.min(notAfter - part, renewal.at))) }
 }
 
 /** Returns the renewal after the authority has said when it wants it: within its window, and at the same time as long as that stays the same. */

@@ -28,7 +28,7 @@ export async function connectAuthority(config: AcmeConfig, account: AuthorityAcc
   const { axios, Client, crypto } = await import('acme-client')
   axios.defaults.adapter = request => senders.getStore()!.send(request)
   axios.defaults.acmeSettings.retryMaxAttempts = 0
-  const sender = new Sender(config.ca)
+  const sender = new Sender(config)
   const client = new Client({
     directoryUrl: config.directory,
     accountKey: account.key,
@@ -99,20 +99,22 @@ class AcmeAuthority implements Authority {
   }
 
   async look(url: string): Promise<AuthorityOrder> {
-    return orderOf(await this.#run(() => this.#client.getOrder({ url })))
+    return this.#run(async () => orderOf(await this.#client.getOrder({ url })))
   }
 
   async authorizations({ authorizations }: AuthorityOrder): Promise<readonly AuthorityAuthorization[]> {
-    const found = await this.#run(() => this.#client.getAuthorizations({ authorizations }))
-    return found.map(({ status, challenges = [] }) => ({
-      status,
-      challenges: challenges.map(({ type, url, token = '', error }) => ({
-        type,
-        url,
-        token,
-        problem: error ? problemOf(error, 0) : null,
-      })),
-    }))
+    return this.#run(async () => {
+      const found = await this.#client.getAuthorizations({ authorizations })
+      return found.map(({ status, challenges = [] }) => ({
+        status,
+        challenges: challenges.map(({ type, url, token = '', error }) => ({
+          type,
+          url,
+          token,
+          problem: error ? problemOf(error, 0) : null,
+        })),
+      }))
+    })
   }
 
   keyAuthorization({ token, type }: AuthorityChallenge): Promise<string> {
@@ -180,7 +182,10 @@ class AcmeAuthority implements Authority {
     } catch (cause) {
       if (cause instanceof AcmeProblem) throw cause
       this.#sender.throwIfClosed()
-      throw new AcmeProblem({ type: null, detail: (cause as Error).message, status: 0 })
+      const { message } = cause as Error
+      const detail =
+        cause instanceof TypeError ? `the response of the authority cannot be read (${message})` : message
+      throw new AcmeProblem({ type: null, detail, status: 0 })
     }
   }
 }
@@ -191,9 +196,12 @@ class Sender {
   pause: number | null = null
   readonly #agents: { readonly http: Agent; readonly https: HttpsAgent }
   readonly #end = new AbortController()
+  /** Whether what an authority refers to must be reached over TLS, as its directory is (RFC 8555 section 6.1): nobody else may read it, and nothing inside a network be reached by it. */
+  readonly #isSecure: boolean
   #directory: Promise<AcmeResponse> | null = null
 
-  constructor(ca: string | null) {
+  constructor({ ca, directory }: Pick<AcmeConfig, 'ca' | 'directory'>) {
+    this.#isSecure = directory.startsWith('https:')
     const means = { keepAlive: true, proxyEnv: process.env }
     this.#agents = {
       http: new HttpAgent(means),
@@ -204,12 +212,19 @@ class Sender {
   /** Rejects with the problem that a response is, except for one of a stale nonce, with which the client tries again (RFC 8555 section 6.5). */
   async send({ method, url, data }: AcmeRequest): Promise<AcmeResponse> {
     this.throwIfClosed()
+    if (this.#isSecure && !url.startsWith('https:'))
+      throw new AcmeProblem({
+        type: null,
+        detail: `the authority is reached over https, and refers to ${url}`,
+        status: 0,
+      })
     const response = await this.#exchange(method, url, data)
     const { status, body, fields, type } = response
     this.pause = retryAfterIn(fields, Date.now())
     const isJson = type.includes('json')
     const content = isJson && body !== '' ? jsonOf(body) : body
-    if (status >= 400) {
+    // A redirect is followed nowhere.
+    if (status >= 300) {
       const problem = problemOf(content, status, this.pause)
       if (problem.type !== 'badNonce') throw problem
     }

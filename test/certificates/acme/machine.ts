@@ -12,11 +12,19 @@ import { type Standing, standingOf } from '../../../src/certificates/acme/standi
 import type { AcmeConfig } from '../../../src/config/config.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { connectAuthority } from '../../../src/process/acme/acme-authority.ts'
+import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { AcmeServer } from '../../help/acme-server.ts'
 import { Edge, edgeConfig, listenAt } from '../../help/edge.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { until } from '../../help/until.ts'
+
+/** Opens a store that ends with the test. */
+export async function memory(t: TestContext): Promise<Store> {
+  const store = await openStore('sqlite::memory:', { commandTimeout: 5_000 })
+  t.after(() => store.close())
+  return store
+}
 
 /** The clock of the day, set forward by a test. */
 export class LeapingClock implements Clock {

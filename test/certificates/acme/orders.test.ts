@@ -1,25 +1,17 @@
 // Orders against an authority on loopback that validates by connecting to a real edge, over SQLite and, where several machines matter, Redis.
 
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { SecretKeys } from '../../../src/base/secret-keys.ts'
 import { acmeOwner, type HostCertificate } from '../../../src/store/acme.ts'
-import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/store.ts'
 import { AcmeServer } from '../../help/acme-server.ts'
 import { freePort } from '../../help/free-port.ts'
 import { until } from '../../help/until.ts'
-import { LeapingClock, Machine } from './machine.ts'
+import { LeapingClock, Machine, memory } from './machine.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-
-async function memory(t: TestContext): Promise<Store> {
-  const store = await openStore('sqlite::memory:', { commandTimeout: 5_000 })
-  t.after(() => store.close())
-  return store
-}
 
 for (const type of ['http-01', 'tls-alpn-01'] as const)
   test(`a first certificate is got by ${type}, kept with its key sealed, and served`, async t => {
