@@ -1,7 +1,6 @@
 // Rules for single AI settings: providers, keys, prices.
 
-import { normalPath } from '../../base/path/path.ts'
-import { originUrl, wrongPart } from './host-rules.ts'
+import { baseUrl } from './base-url.ts'
 import { didYouMean } from '../file/mistake.ts'
 import { accept, matching, within } from './rules.ts'
 import type { Rule } from './shape.ts'
@@ -30,17 +29,8 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Takes the base of a provider: a URL that may have a path; returns it without a trailing slash. */
-export const providerUrl: Rule<string> = text => {
-  const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
-  const origin = originUrl(authority)
-  if ('flaw' in origin || basePathFlaw(path) !== null) {
-    const rule =
-      'must be an http or https URL with only a host, port and path, such as https://llm.example/v1'
-    return { flaw: `${wrongPart(text, basePathFlaw)}: it ${rule}` }
-  }
-  return { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
-}
+/** Takes the base of a provider. */
+export const providerUrl = baseUrl('https://llm.example/v1')
 
 /** Takes a key for a provider; empty text is null, so that a variable may be unset. No message shows the key. */
 export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
@@ -61,8 +51,3 @@ export const usDollars: Rule<number> = text =>
     within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, mostDollars),
     `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
   )
-
-function basePathFlaw(path: string): string | null {
-  const isGood = path === '' || (/^\/[!-~]*$/.test(path) && normalPath(path) === path)
-  return isGood ? null : 'has a path that is not in normal form'
-}

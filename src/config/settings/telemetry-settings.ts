@@ -2,7 +2,7 @@
 
 import type { Findings } from '../file/mistake.ts'
 import type { OtlpConfig, TelemetryConfig } from '../telemetry-config.ts'
-import { providerUrl } from './ai-rules.ts'
+import { baseUrl } from './base-url.ts'
 import {
   certificates,
   duration,
@@ -28,7 +28,7 @@ const attributeName = matching(
 // Unprinted, since a credential may have been written in place of a mapping.
 const otlp = mapping(
   {
-    url: optional(scalar(providerUrl, { unprinted: true }), null),
+    url: optional(scalar(baseUrl('http://127.0.0.1:4318'), { unprinted: true }), null),
     headers: optional(
       dictionary(headerName, scalar(headerValue, { unprinted: true })),
       new Map<string, never>(),

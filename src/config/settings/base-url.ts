@@ -1,0 +1,22 @@
+// A rule for URLs to which paths are added.
+
+import { normalPath } from '../../base/path/path.ts'
+import { originUrl, wrongPart } from './host-rules.ts'
+import type { Rule } from './shape.ts'
+
+/** Takes a URL that may have a path; returns it without a trailing slash. */
+export function baseUrl(example: string): Rule<string> {
+  const rule = `must be an http or https URL with only a host, port and path, such as ${example}`
+  return text => {
+    const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
+    const origin = originUrl(authority)
+    return 'flaw' in origin || pathFlaw(path) !== null
+      ? { flaw: `${wrongPart(text, pathFlaw)}: it ${rule}` }
+      : { value: `${origin.value.url}${path.replace(/\/$/, '')}` }
+  }
+}
+
+function pathFlaw(path: string): string | null {
+  const isGood = path === '' || (/^\/[!-~]*$/.test(path) && normalPath(path) === path)
+  return isGood ? null : 'has a path that is not in normal form'
+}
