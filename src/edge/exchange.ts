@@ -209,7 +209,7 @@ export class Exchange {
   answeredAt = 0
   /** Ms that it took to open the connection to the origin, where this exchange opened it. */
   openingTimes: Dial['times'] | null = null
-  /** Its place in a trace, once that is asked for. */
+  /** Its place in a trace, once that is asked for; null where that is not sampled. */
   trace: Trace | null = null
 
   #way: Way | null | undefined = undefined

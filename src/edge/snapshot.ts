@@ -23,6 +23,7 @@ import type { Origins } from './origin/origins.ts'
 import { type EdgePool, Pools } from './origin/pools.ts'
 import { Compression } from './compression/compression.ts'
 import { Rewrite } from './rewrite/rewrite.ts'
+import { type Tracing, tracingOf } from './trace/sampling.ts'
 import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
 
 export interface EdgeRoute extends Route {
@@ -84,7 +85,7 @@ export interface Snapshot {
   readonly errors: CustomErrors
   readonly operator: Config['errors']['operator']
   /** How requests take part in traces; null where they do not. */
-  readonly trace: Config['telemetry']['trace']
+  readonly tracing: Tracing | null
   readonly trusted: AddressSet
   /** The field of a trusted hop that is used. */
   readonly clientAddress: Config['clientAddress']
@@ -115,6 +116,7 @@ export interface SnapshotParts {
 /** Compiles a configuration; when that fails, throws and changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
+  const { trace } = config.telemetry
   const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
   const ofAll = compileRateLimits(config.rateLimits, metrics)
   const failed = (what: CustomErrorFailure) =>
@@ -131,7 +133,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
     operator: config.errors.operator,
-    trace: config.telemetry.trace,
+    tracing: trace === null ? null : tracingOf(trace),
     trusted: new AddressSet(config.trustedProxies),
     clientAddress: config.clientAddress,
     hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,

@@ -47,6 +47,7 @@ export const field = {
   contentType: 28,
   date: 29,
   contentEncoding: 30,
+  /** Those of a trace are the last, so that one comparison leaves them out. */
   traceparent: 31,
   tracestate: 32,
 } as const
@@ -69,15 +70,16 @@ export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
   return passes(id, firstPassed[kind])
 }
 
-/** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names. */
-export function crossingLines(message: FieldLines): string {
+/** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names; those of its trace only `withTrace`. */
+export function crossingLines(message: FieldLines, withTrace = true): string {
   const { fields, ids, hopByHop } = message
   const first = firstPassed[message.kind]
+  const end = withTrace ? Number.POSITIVE_INFINITY : field.traceparent
   let lines = ''
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i]!
     const name = fields[2 * i]!
-    if (!passes(id, first) || hopByHop?.has(name.toLowerCase())) continue
+    if (!passes(id, first) || id >= end || hopByHop?.has(name.toLowerCase())) continue
     lines += `${name}: ${fields[2 * i + 1]}\r\n`
   }
   return lines

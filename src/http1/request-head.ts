@@ -49,6 +49,9 @@ export class RequestHead implements FieldReader, RequestLine {
   xForwardedFor: string | null = null
   cdnLoop: string | null = null
   via: string | null = null
+  /** Empty where it came more than once, which is as good as none. */
+  traceparent: string | null = null
+  tracestate: string | null = null
   connection: string | null = null
   /** Names that Connection lists, lower-case: these fields end at this hop. */
   hopByHop: ReadonlySet<string> | null = null
@@ -103,6 +106,12 @@ export class RequestHead implements FieldReader, RequestLine {
         return true
       case field.via:
         this.via = join(this.via, value)
+        return true
+      case field.traceparent:
+        this.traceparent = this.traceparent === null ? value : ''
+        return true
+      case field.tracestate:
+        this.tracestate = join(this.tracestate, value)
         return true
       default:
         return true

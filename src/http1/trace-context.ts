@@ -1,5 +1,7 @@
 // The fields by which a request says of which trace it is a part (W3C Trace Context, level 2), read strictly: what is not as it must be is as if it had not come.
 
+import { hexValue } from './characters.ts'
+
 /** What `traceparent` says of a request. */
 interface TraceParent {
   /** 32 lower-case hex digits, not all 0. */
@@ -15,14 +17,18 @@ export const traceFlag = { sampled: 1, random: 2 } as const
 
 /** Reads a `traceparent` (section 3.2); null where it is none, or of a version that cannot be. */
 export function parseTraceParent(value: string): TraceParent | null {
-  if (value.length < wholeLength || !parent.test(value)) return null
-  // A later version may have more behind it, but only behind another hyphen (section 4.3).
-  if (value.length > wholeLength && (value.startsWith('00') || value[wholeLength] !== '-')) return null
-  const traceId = value.slice(3, 35)
-  const parentId = value.slice(36, 52)
-  if (traceId === noTrace || parentId === noParent) return null
-  const flags = Number.parseInt(value.slice(53, wholeLength), 16)
-  return { traceId, parentId, flags: flags & (traceFlag.sampled | traceFlag.random) }
+  const flags = traceFlagsOf(value)
+  return flags === -1 ? null : { traceId: value.slice(3, 35), parentId: value.slice(36, 52), flags }
+}
+
+/** Returns the flags of a `traceparent`, as `parseTraceParent` would, without its ids; -1 where it is none. */
+export function traceFlagsOf(value: string): number {
+  if (value.length < wholeLength || !hasEnd(value)) return -1
+  if (value.charCodeAt(2) !== hyphen || value.charCodeAt(35) !== hyphen || value.charCodeAt(52) !== hyphen)
+    return -1
+  if (!isHex(value, 0, 2) || value.startsWith('ff') || !isHex(value, 53, wholeLength)) return -1
+  if (!isId(value, 3, 35) || !isId(value, 36, 52)) return -1
+  return hexValue[value.charCodeAt(54)]! & (traceFlag.sampled | traceFlag.random)
 }
 
 /** Writes the value of `traceparent` in version 00. */
@@ -50,9 +56,28 @@ export function parseTraceState(joined: string): string | null {
 }
 
 const wholeLength = 55
-const parent = /^(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/
-const noTrace = '0'.repeat(32)
-const noParent = '0'.repeat(16)
+const hyphen = 0x2d
+const zero = 0x30
+
+/** Whether a value may end where it does: a later version may have more, but only behind another hyphen (section 4.3). */
+function hasEnd(value: string): boolean {
+  return value.length === wholeLength || (!value.startsWith('00') && value.charCodeAt(wholeLength) === hyphen)
+}
+
+/** Whether there are only lower-case hex digits, not all 0. */
+function isId(value: string, from: number, to: number): boolean {
+  let at = from
+  while (at < to && value.charCodeAt(at) === zero) at++
+  return at < to && isHex(value, at, to)
+}
+
+function isHex(value: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const code = value.charCodeAt(at)
+    if ((code < zero || code > 0x39) && (code < 0x61 || code > 0x66)) return false
+  }
+  return true
+}
 
 const mostMembers = 32
 /** Empty members count for nothing, but are not read without end. */

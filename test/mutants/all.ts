@@ -19,6 +19,7 @@ import { pages } from './pages.ts'
 import { people } from './people.ts'
 import { process } from './process.ts'
 import { store } from './store.ts'
+import { telemetry } from './telemetry.ts'
 import { type Mutation, mutationsOf } from './mutation.ts'
 
 export const allMutations: readonly Mutation[] = mutationsOf([
@@ -41,4 +42,5 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...people,
   ...process,
   ...store,
+  ...telemetry,
 ])

@@ -85,7 +85,7 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/fields'],
     changes: [
       {
-        text: 'if (!passes(id, first) || hopByHop?.has(name.toLowerCase())) continue',
+        text: 'if (!passes(id, first) || id >= end || hopByHop?.has(name.toLowerCase())) continue',
         becomes: 'if (!passes(id, first)) continue',
         breaks: 'a field that Connection names reaches the next hop',
       },

@@ -20,7 +20,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${x.snapshot.trace === null ? crossingLines(head) : tracedLines(x, x.snapshot.trace)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.tracing === null ? crossingLines(head) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),
@@ -29,12 +29,12 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
 
 /** Returns the head for a provider, which learns nothing of the client behind the gateway. */
 function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
-  const { trace } = x.snapshot
+  const { tracing } = x.snapshot
   return {
     method: x.head.method,
     target: ai.path,
     authority: x.origin!.authority,
-    lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt, trace !== null)}${trace === null ? '' : traceLines(x, trace)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
+    lines: `${providerFields(x.head, ai, x.snapshot.ai!.routeTo(ai.provider!).keys, x.sentAt, tracing !== null)}${tracing === null ? '' : traceLines(x, tracing)}${lengthLine(x)}${hops(x)}svc-ray: ${x.ray}\r\n`,
     isChunked: ai.body === null && x.outgoing.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: false,

@@ -2,14 +2,13 @@
 
 import type { Exchange, Step } from '../exchange.ts'
 import { Recording } from './recording.ts'
-import { traceOf } from './trace-lines.ts'
+import { sampledTrace } from './trace.ts'
 
 /** Whether spans are sent of the request; then what is noted for them begins. */
 export function isRecorded(x: Exchange): boolean {
-  const settings = x.snapshot.trace
-  if (settings === null) return false
-  const trace = traceOf(x, settings)
-  if (!trace.isSampled) return false
+  const { tracing } = x.snapshot
+  const trace = tracing === null ? null : sampledTrace(x, tracing)
+  if (trace === null) return false
   trace.recording = new Recording()
   return true
 }

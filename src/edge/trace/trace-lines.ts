@@ -1,43 +1,44 @@
 // How requests to origins say of which trace they are a part.
 
-import { crossingLines, type FieldId, type FieldLines } from '../../http1/fields.ts'
-import { traceParentText } from '../../http1/trace-context.ts'
-import type { TraceConfig } from '../../config/telemetry-config.ts'
+import { crossingLines } from '../../http1/fields.ts'
+import { traceFlag, traceParentText } from '../../http1/trace-context.ts'
 import type { Exchange } from '../exchange.ts'
-import { isOfTrace, Trace } from './trace.ts'
-
-/** Returns the trace of a request, which is made when it is first asked for; the zone or gateway must trace. */
-export function traceOf(x: Exchange, settings: TraceConfig): Trace {
-  return (x.trace ??= new Trace(x.head, settings, settings.continues === 'all' || x.client.isTrusted))
-}
+import type { Tracing } from './sampling.ts'
+import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from './trace.ts'
 
 /** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
-export function tracedLines(x: Exchange, settings: TraceConfig): string {
+export function tracedLines(x: Exchange, tracing: Tracing): string {
   const { outgoing, requestChanges } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
     return crossingLines(outgoing)
-  return `${crossingLines(untraced(outgoing))}${traceLines(x, settings)}`
+  return `${crossingLines(outgoing, false)}${traceLines(x, tracing)}`
 }
 
-/** Writes the place of a request to an origin in its trace. */
-export function traceLines(x: Exchange, settings: TraceConfig): string {
-  const { traceId, spanId, flags, state, recording } = traceOf(x, settings)
-  const stateLine = state === '' ? '' : `tracestate: ${state}\r\n`
+/**
+ * Writes the place of a request to an origin in its trace. One that is not sampled has no span here, so that the client's goes on as the parent: to pass a trace on
+ * unchanged is what W3C Trace Context asks of everybody.
+ */
+export function traceLines(x: Exchange, tracing: Tracing): string {
+  const trace = sampledTrace(x, tracing)
+  if (trace !== null) return sampledLines(x, trace)
+  const parent = parentIn(x, tracing)
+  if (parent === null) return `${unsampled}${x.ray}-${x.ray}${unsampledFlags}`
+  return `traceparent: ${parent}\r\n${stateLine(stateOf(x.head))}`
+}
+
+/** What is around the ray, twice, of a request with which a trace begins that is not sampled. */
+const unsampled = `traceparent: 00-${newTraces}`
+const unsampledFlags = `-0${traceFlag.random}\r\n`
+
+function sampledLines(
+  { origin, plane }: Exchange,
+  { traceId, spanId, flags, state, recording }: Trace,
+): string {
   // Origins are children of the attempt, where that is a span.
-  const parentId =
-    recording === null ? spanId : recording.begin(x.origin!.config.url, x.plane.clock.monotonic())
-  return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine}`
+  const parentId = recording === null ? spanId : recording.begin(origin!.config.url, plane.clock.monotonic())
+  return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine(state)}`
 }
 
-function untraced(head: FieldLines): FieldLines {
-  const { kind, fields, ids, hopByHop } = head
-  if (!ids.some(isOfTrace)) return head
-  const kept: string[] = []
-  const keptIds: FieldId[] = []
-  for (let i = 0; i < ids.length; i++) {
-    if (isOfTrace(ids[i]!)) continue
-    kept.push(fields[2 * i]!, fields[2 * i + 1]!)
-    keptIds.push(ids[i]!)
-  }
-  return { kind, fields: kept, ids: keptIds, hopByHop }
+function stateLine(state: string): string {
+  return state === '' ? '' : `tracestate: ${state}\r\n`
 }
