@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
 import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { bounds, brokenBound, type Member, membersOf, splice } from './members.ts'
+import { bounds, type Member, membersOf, membersWithin, splice } from './members.ts'
 
 /** A request, and where it is in the body. */
 export interface Asked {
@@ -26,9 +26,8 @@ const longestModel = 256
 export function readRequest(body: Buffer): Asked | Refusal {
   const parsed = parseObject(body)
   if ('error' in parsed) return parsed
-  const { request } = parsed
+  const { request, members } = parsed
   const { model } = request
-  const members = membersOf(body)
   if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
   if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
@@ -47,7 +46,8 @@ export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal
   if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
   if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
   const bytes = body.subarray(input.start, input.end)
-  return withMembers({ model, modelPointer, bytes, request: request.input, pointer: '/input' })
+  const inner = { bytes, request: request.input, members: membersOf(bytes) }
+  return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
 }
 
 /** Writes the request with the provider's name for the model, and every other byte as received. */
@@ -79,38 +79,38 @@ export function fault(pointer: string | null, rule: string): Refusal {
 function readBareInput(body: Buffer, model: string): Asked | Refusal {
   const parsed = parseObject(body)
   if ('error' in parsed) return parsed
-  return withMembers({ model, modelPointer: null, bytes: body, request: parsed.request, pointer: '' })
+  return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
 }
 
-/** Adds the members of an input; refuses duplicates, and a second name for the model. */
-function withMembers(input: Omit<Asked, 'members'>): Asked | Refusal {
-  const members = membersOf(input.bytes)
+/** Refuses an input with duplicate members, or a second name for the model. */
+function checkedInput(input: Asked): Asked | Refusal {
   const seen = new Set<string>()
-  for (const { name } of members) {
+  for (const { name } of input.members) {
     const pointer = input.pointer + pointerOf(name)
     if (name === 'model') return fault(pointer, 'belongs outside input: it is given beside it')
     if (seen.has(name)) return fault(pointer, 'must be given once')
     seen.add(name)
   }
-  return { ...input, members }
+  return input
 }
 
-function parseObject(body: Buffer): Pick<Asked, 'request'> | Refusal {
-  const broken = brokenBound(body, bounds)
-  if (broken !== null) return outOfBounds[broken]
+function parseObject(body: Buffer): Pick<Asked, 'request' | 'members'> | Refusal {
+  const members = membersWithin(body, bounds)
+  if (typeof members === 'string') return unacceptable[members]
   try {
     const request: unknown = isUtf8(body) ? JSON.parse(body.toString()) : null
-    return isObject(request) ? { request } : notAnObject
+    return isObject(request) ? { request, members } : notAnObject
   } catch {
     return notAnObject
   }
 }
 
-const outOfBounds = {
+const notAnObject = refuseCall('no_json_object')
+const unacceptable = {
+  no_object: notAnObject,
   depth: fault(null, `must not nest deeper than ${bounds.depth} levels`),
   values: fault(null, `must not have more than ${bounds.values} values`),
 }
-const notAnObject = refuseCall('no_json_object')
 
 function isRepeated(members: readonly Member[], name: string): boolean {
   let count = 0

@@ -12,21 +12,35 @@ export interface Member {
 
 /** Lists the top-level members of an object, in order, duplicates included; accepts only what JSON.parse accepts. */
 export function membersOf(json: Buffer): readonly Member[] {
-  const members: Member[] = []
-  let at = skipSpace(json, skipSpace(json, 0) + 1)
-  while (json[at] === quote) {
-    const nameEnd = stringEnd(json, at)
-    const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
-    const end = valueEnd(json, start)
-    members.push({ name: textOf(json, at, nameEnd), nameStart: at, start, end })
-    at = skipSpace(json, skipSpace(json, end) + 1)
-  }
-  return members
+  return new Scan(json, unbounded).members()
+}
+
+/**
+ * Lists the members of an object that is still to be parsed, in one scan, which costs far less than parsing; or returns which bound it exceeds, or that it is none.
+ * Of bytes that JSON.parse will refuse it may list anything, but JSON.parse reads no further into them than this.
+ */
+export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] | keyof Bounds | 'no_object' {
+  if (json[skipSpace(json, 0)] !== brace) return 'no_object'
+  const scan = new Scan(json, bounds)
+  const members = scan.members()
+  return scan.broken ?? members
+}
+
+/** Returns which bound an object or array exceeds, as `membersWithin` does; null for none. */
+export function brokenBound(json: Buffer, bounds: Bounds): keyof Bounds | null {
+  const scan = new Scan(json, bounds)
+  scan.nestedEnd(skipSpace(json, 0), 0)
+  return scan.broken
 }
 
 /** Replaces the bytes from `start` to `end` with others. */
 export function splice(bytes: Buffer, start: number, end: number, text: string): Buffer {
-  return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
+  const length = Buffer.byteLength(text)
+  const spliced = Buffer.allocUnsafe(start + length + bytes.length - end)
+  bytes.copy(spliced, 0, 0, start)
+  spliced.write(text, start)
+  bytes.copy(spliced, start + length, end)
+  return spliced
 }
 
 /** Bounds of acceptable JSON: how deeply objects and arrays may be nested, and how many values they may contain. */
@@ -37,42 +51,64 @@ interface Bounds {
 
 /** Anything beyond is not a request or a response of a model: it would exhaust the stack, or block the event loop. */
 export const bounds: Bounds = { depth: 256, values: 500_000 }
+const unbounded: Bounds = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
-/** Returns which bound is exceeded, by scanning the bytes, which costs far less than parsing them; null for none. */
-export function brokenBound(json: Buffer, { depth: deepest, values: most }: Bounds): keyof Bounds | null {
-  let depth = 0
-  let values = 0
-  for (let at = skipSpace(json, 0); at < json.length; ) {
-    const byte = json[at]
-    if (byte === brace || byte === bracket) {
-      if (++depth > deepest) return 'depth'
-    } else if (byte === braceEnd || byte === bracketEnd) depth--
-    else if (byte === comma && ++values > most) return 'values'
-    at = byte === quote ? stringEnd(json, at) : at + 1
+/** Goes over JSON once. */
+class Scan {
+  broken: keyof Bounds | null = null
+  readonly #json: Buffer
+  readonly #bounds: Bounds
+  #values = 0
+
+  constructor(json: Buffer, bounds: Bounds) {
+    this.#json = json
+    this.#bounds = bounds
   }
-  return null
-}
 
-function valueEnd(json: Buffer, start: number): number {
-  const first = json[start]
-  if (first === quote) return stringEnd(json, start)
-  if (first === brace || first === bracket) return nestedEnd(json, start)
-  let at = start
-  while (!isDelimiter(json[at])) at++
-  return at
-}
+  members(): readonly Member[] {
+    const json = this.#json
+    const members: Member[] = []
+    let at = skipSpace(json, skipSpace(json, 0) + 1)
+    while (json[at] === quote) {
+      const nameEnd = stringEnd(json, at)
+      const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
+      const end = this.#valueEnd(start)
+      if (++this.#values > this.#bounds.values) this.broken = 'values'
+      if (this.broken !== null) break
+      members.push({ name: textOf(json, at, nameEnd), nameStart: at, start, end })
+      at = skipSpace(json, skipSpace(json, end) + 1)
+    }
+    return members
+  }
 
-/** Counts depth instead of recursing, since the nesting is controlled by the caller. */
-function nestedEnd(json: Buffer, start: number): number {
-  let depth = 0
-  let at = start
-  do {
-    const byte = json[at]
-    if (byte === brace || byte === bracket) depth++
-    else if (byte === braceEnd || byte === bracketEnd) depth--
-    at = byte === quote ? stringEnd(json, at) : at + 1
-  } while (depth > 0 && at < json.length)
-  return at
+  /** Finds the end of an object or array below so many others; counts depth instead of recursing, since the nesting is controlled by the caller. */
+  nestedEnd(start: number, above: number): number {
+    const json = this.#json
+    const { depth: deepest, values: most } = this.#bounds
+    let values = this.#values
+    let depth = above
+    let at = start
+    do {
+      const byte = json[at]
+      if (byte === brace || byte === bracket) {
+        if (++depth > deepest) this.broken = 'depth'
+      } else if (byte === braceEnd || byte === bracketEnd) depth--
+      else if (byte === comma && ++values > most) this.broken = 'values'
+      at = byte === quote ? stringEnd(json, at) : at + 1
+    } while (depth > above && at < json.length && this.broken === null)
+    this.#values = values
+    return at
+  }
+
+  #valueEnd(start: number): number {
+    const json = this.#json
+    const first = json[start]
+    if (first === quote) return stringEnd(json, start)
+    if (first === brace || first === bracket) return this.nestedEnd(start, 1)
+    let at = start
+    while (!isDelimiter(json[at])) at++
+    return at
+  }
 }
 
 /** Scans byte by byte first, then in leaps: most strings are short, and images are very long. */
@@ -101,7 +137,16 @@ function skipSpace(json: Buffer, from: number): number {
 
 function textOf(json: Buffer, start: number, end: number): string {
   const text = json.toString('utf8', start + 1, end - 1)
-  return text.includes('\\') ? JSON.parse(`"${text}"`) : text
+  return text.includes('\\') ? unescaped(text) : text
+}
+
+/** Returns a text with faulty escapes as it is: the JSON that it is from is none. */
+function unescaped(text: string): string {
+  try {
+    return JSON.parse(`"${text}"`)
+  } catch {
+    return text
+  }
 }
 
 export function isSpace(byte: number | undefined): boolean {

@@ -1,7 +1,7 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { brokenBound, membersOf } from '../../src/ai/members.ts'
+import { bounds, brokenBound, membersOf, membersWithin } from '../../src/ai/members.ts'
 
 /** The members of a text, each as its name and the text of its value. */
 function read(json: string): [name: string, value: string][] {
@@ -84,6 +84,47 @@ describe('membersOf', () => {
   })
 })
 
+describe('membersWithin', () => {
+  test('finds the members of whatever JSON.parse takes for an object, and survives all else', () => {
+    const piece = fc.constantFrom(...'{}[]",:\\ ', 'null', '1', '"a":', '{"b":', '"\\q"', '\t', 'é')
+    fc.assert(
+      fc.property(fc.string({ unit: piece }), rest => {
+        const json = Buffer.from(`{"a"${rest}`)
+        const members = membersWithin(json, bounds)
+        const object = parsed(json.toString())
+        if (object === null) return
+        ok(typeof members !== 'string')
+        deepEqual(new Set(members.map(({ name }) => name)), new Set(Object.keys(object)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('refuses what is beyond a bound before it is parsed, wherever it is', () => {
+    const narrow = { depth: 3, values: 4 }
+    const within = (json: string) => membersWithin(Buffer.from(json), narrow)
+    ok(typeof within('{"a":[[1]],"b":[[]],"c":{"d":1}}') !== 'string')
+    equal(within('{"a":1,"b":[[[1]]]}'), 'depth')
+    equal(within('{"a":{"b":{"c":{}}}}'), 'depth')
+    equal(within('{"a":[1,2,3,4,5,6]}'), 'values')
+    equal(within('{"a":1,"b":2,"c":3,"d":4,"e":5}'), 'values')
+    equal(within('{"a":[1,2],"b":[3,4,5]}'), 'values')
+  })
+
+  test('reads only objects, so that no other value is parsed', () => {
+    for (const json of ['', ' ', '[', `${'['.repeat(1e6)}`, '"{"', '1', 'x{}'])
+      equal(membersWithin(Buffer.from(json), bounds), 'no_object')
+  })
+})
+
+function parsed(json: string): object | null {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return null
+  }
+}
+
 test('depth is counted without regard to strings', () => {
   const nested = (depth: number) =>
     Buffer.from(` ${'{"a":['.repeat(depth / 2)}"[[["${']}'.repeat(depth / 2)}`)
@@ -104,7 +145,7 @@ test('depth is also counted in invalid JSON', () => {
 })
 
 test('values are counted everywhere but within strings', () => {
-  const bounds = { depth: 9, values: 3 }
-  equal(brokenBound(Buffer.from('{"a":[1,2],"b":",,,,",3:4}'), bounds), null)
-  equal(brokenBound(Buffer.from('{"a":[1,2],"b":[3,4,5]}'), bounds), 'values')
+  const few = { depth: 9, values: 3 }
+  equal(brokenBound(Buffer.from('{"a":[1,2],"b":",,,,",3:4}'), few), null)
+  equal(brokenBound(Buffer.from('{"a":[1,2],"b":[3,4,5]}'), few), 'values')
 })

@@ -349,7 +349,7 @@ export const ai: readonly Mutated[] = [
     tests: ['ai/members'],
     changes: [
       {
-        text: "if (++depth > deepest) return 'depth'",
+        text: "if (++depth > deepest) this.broken = 'depth'",
         becomes: '++depth',
         breaks: 'a body nested deep costs the stack',
       },
@@ -357,6 +357,16 @@ export const ai: readonly Mutated[] = [
         text: 'byte === comma && ++values > most',
         becomes: 'false',
         breaks: 'a body of millions of values costs a worker its time',
+      },
+      {
+        text: "if (++this.#values > this.#bounds.values) this.broken = 'values'",
+        becomes: '',
+        breaks: 'a body of millions of members costs a worker its time',
+      },
+      {
+        text: "if (json[skipSpace(json, 0)] !== brace) return 'no_object'",
+        becomes: '',
+        breaks: 'a body that is an array nested deep is parsed',
       },
     ],
   },
