@@ -1,5 +1,6 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot.
 
+import { rememberLast } from '../base/remember.ts'
 import { hasDotSegment, isPlainPath } from '../base/path/path.ts'
 import { pathReadings } from '../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
@@ -59,6 +60,12 @@ export class Providers {
   /** Provider names by the prefixes of their models. */
   readonly #authors = new Map<string, string>()
 
+  /**
+   * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. Most calls have the
+   * model of the one before.
+   */
+  readonly model = rememberLast((name: string) => this.#find(name))
+
   constructor({ providers }: Pick<AiConfig, 'providers'>) {
     const configs = new Map(providers.map(config => [config.name as string, config]))
     for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
@@ -85,8 +92,7 @@ export class Providers {
     return { provider: native, path: nativeRoot + (isOfSdk ? rest.slice(sdkRoot.length) : rest) }
   }
 
-  /** Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. */
-  model(name: string): Model | null {
+  #find(name: string): Model | null {
     const slash = name.indexOf('/')
     const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
     if (author === undefined) return null
