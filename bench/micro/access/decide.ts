@@ -24,6 +24,7 @@ const fields = [
   ['Referer', 'https://www.site.test/a/page'],
   ['Cookie', 'session=0123456789abcdef'],
 ].flat()
+const tallies = new TallyBook(systemClock, () => {}).scope('bench')
 const same = [requestFrom('203.0.113.7')]
 const sameV6 = [requestFrom('2001:db8:1234:5678:9abc:def0:1:2')]
 const other = Array.from({ length: 100_000 }, (_, i) =>
@@ -78,8 +79,6 @@ function policyOf(conditions: readonly AccessCondition[]): AccessPolicy {
   const parts = { geo, lists, bans: new Bans(systemClock), metrics: new EdgeMetrics() }
   return new AccessPolicy({ rules, otherwise: 'allow', ban: null }, 'bench', parts)
 }
-
-const tallies = new TallyBook(systemClock, () => {}).scope('bench')
 
 function requestFrom(address: string): AccessRequest {
   const request = {
