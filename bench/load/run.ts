@@ -105,7 +105,8 @@ async function runHeats(options: Options, peers: ReadonlyMap<string, Peer>, orig
   for (const heat of HEATS.filter(({ name }) => options.parts.includes(name))) {
     try {
       const found = await measureHeat(heat, peers, origin, length)
-      runs.push(...found.runs)
+      // Who is compared with in later heats, too, is shown beside those of its own.
+      runs.push(...found.runs.filter(run => !runs.some(other => isOfSame(run, other))))
       ratios.push(...found.ratios)
     } catch (error) {
       // What the others found is worth keeping: its targets stay without a measurement.
@@ -114,6 +115,10 @@ async function runHeats(options: Options, peers: ReadonlyMap<string, Peer>, orig
     }
   }
   return { runs, ratios }
+}
+
+function isOfSame(a: Run, b: Run): boolean {
+  return a.peer === b.peer && a.mix === b.mix
 }
 
 async function runProfile(

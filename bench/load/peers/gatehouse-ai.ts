@@ -7,6 +7,7 @@ import { emptyFolder, keep, type Running } from '../launch.ts'
 import { GOVERNED, NATIVE_IN_REDIS, OPEN } from '../mixes.ts'
 import type { Peer } from '../peers.ts'
 import { emptyDatabase } from '../redis-server.ts'
+import { unboundedConnections } from './gatehouse.ts'
 
 const ACCOUNT = /\b[0-9a-f]{32}\b/
 const TOKEN = /\bsvct_[\w-]+/
@@ -84,7 +85,7 @@ listen: ['127.0.0.1:${port}']
 admin: 127.0.0.1:${admin}
 log:
   access: false
-zones: []
+${unboundedConnections}zones: []
 ai:
   hosts: ['127.0.0.1']
   providers:

@@ -28,13 +28,16 @@ export function gatehouse(
   }
 }
 
+/** Lets connections live as long as the load, as nginx's do here: h2load opens none anew. */
+export const unboundedConnections = 'limits: { requests_per_connection: 1000000000 }\n'
+
 function config(workers: number, port: number, admin: number, origin: number, isTls: boolean): string {
   return `workers: ${workers}
 listen: ${isTls ? `[{ address: '127.0.0.1:${port}', tls: true }]\n${tls()}` : `['127.0.0.1:${port}']`}
 admin: 127.0.0.1:${admin}
 log:
   access: false
-pools:
+${unboundedConnections}pools:
   origin:
     origins: ['http://127.0.0.1:${origin}']
 zones:

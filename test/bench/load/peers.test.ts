@@ -9,6 +9,7 @@ import { statusOf } from '../../../bench/load/launch.ts'
 import { launchOrigin, launchPeer, PEERS } from '../../../bench/load/peers.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { loadConfig } from '../../../src/config/file/load.ts'
+import { gatehouse } from '../../../bench/load/peers/gatehouse.ts'
 import { gatehouseAi } from '../../../bench/load/peers/gatehouse-ai.ts'
 import { gatehouseOauth } from '../../../bench/load/peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from '../../../bench/load/peers/gatehouse-rules.ts'
@@ -34,6 +35,15 @@ test('what Gatehouse with rules is started with is good', async () => {
   for (const peer of gatehousesWithRules.filter(({ name }) => !/ list$| Redis$/.test(name))) {
     const { args } = await peer.prepare(1, 2)
     assert.ok('config' in loadConfig(args.at(-1)!), peer.name)
+  }
+})
+
+test('no connection ends before its load does', async () => {
+  for (const peer of [gatehouse(), gatehouseAi('native')]) {
+    const { args } = await peer.prepare(1, 2)
+    const loaded = loadConfig(args.at(-1)!)
+    assert.ok('config' in loaded, peer.name)
+    assert.equal(loaded.config.limits.requestsPerConnection, 1e9)
   }
 })
 
