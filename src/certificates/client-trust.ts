@@ -1,8 +1,9 @@
 // Which certificates of clients a zone trusts: by what a handshake is told to check them.
 
-import { constants, hash } from 'node:crypto'
+import { constants, hash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import type { ClientCertificates } from '../config/config.ts'
+import { pemBlocks } from '../tls/pem.ts'
 
 /** Returns what two zones, or a zone before and after a reload, have in common where they trust the same certificates; empty where none is asked for. */
 export function trustOf(client: ClientCertificates | null): string {
@@ -13,6 +14,17 @@ export function trustOf(client: ClientCertificates | null): string {
   trusts.set(client, trust)
   return trust
 }
+
+/** Returns the authorities themselves, read once. */
+export function authoritiesOf(client: ClientCertificates): readonly X509Certificate[] {
+  const known = authorities.get(client)
+  if (known !== undefined) return known
+  const read = pemBlocks(client.authorities).map(pem => new X509Certificate(pem))
+  authorities.set(client, read)
+  return read
+}
+
+const authorities = new WeakMap<ClientCertificates, readonly X509Certificate[]>()
 
 const trusts = new WeakMap<ClientCertificates, string>()
 

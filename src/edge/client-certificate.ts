@@ -1,5 +1,7 @@
 // The certificate of a client: which one a zone accepts, and what its origins learn of it.
 
+import { authoritiesOf } from '../certificates/client-trust.ts'
+import type { ClientCertificates } from '../config/config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { certificateFields } from '../http1/fields.ts'
 import type { CertificateFault, ClientCertificate } from '../tls/client-certificate.ts'
@@ -45,22 +47,24 @@ export function certificateLines(x: Exchange): string {
   if (certificate === null) return ''
   const known = written.get(certificate)
   if (known?.forward === client!.forward) return known.lines
-  const lines = linesOf(certificate, client!.forward)
+  const lines = linesOf(certificate, client!)
   written.set(certificate, { forward: client!.forward, lines })
   return lines
 }
 
-type Forward = NonNullable<EdgeZone['config']['tls']['client']>['forward']
+type Forward = ClientCertificates['forward']
 
 /** The lines for each certificate, which all requests of its connection have in common. */
 const written = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
 
-function linesOf(certificate: ClientCertificate, forward: Forward): string {
-  const { subject, fingerprint, der, chain } = certificate
+function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {
+  const { subject, fingerprint, der } = certificate
+  const { forward } = client
   let lines = `${certificateFields.subject}: ${subject}\r\n${certificateFields.fingerprint}: ${fingerprint}\r\n`
   if (forward === 'subject') return lines
   lines += `${certificateFields.certificate}: ${byteSequence(der)}\r\n`
-  if (forward === 'certificate' || chain.length === 0) return lines
+  const chain = forward === 'certificate' ? [] : certificate.chainTo(authoritiesOf(client))
+  if (chain.length === 0) return lines
   return `${lines}${certificateFields.chain}: ${chain.map(byteSequence).join(', ')}\r\n`
 }
 

@@ -70,12 +70,18 @@ export class ClientCertificate {
     return this.#certificate.raw
   }
 
-  /** The DER of the certificates that the client showed beside it, from its issuer on, without one that signed itself (RFC 9440 section 2.3). */
-  get chain(): readonly Buffer[] {
+  /**
+   * Returns the DER of the certificates between it and one of these authorities, from its issuer on (RFC 9440 section 2.3). Node tells of issuers by their names, so that a
+   * client could show one of its own making beside the certificate; whatever does not lead to an authority, signature by signature, is left out as a whole.
+   */
+  chainTo(authorities: readonly X509Certificate[]): readonly Buffer[] {
     const chain: Buffer[] = []
-    for (let one = this.#certificate.issuerCertificate; one !== undefined; one = one.issuerCertificate) {
-      if (one.checkIssued(one) || chain.length === mostIssuers) break
-      chain.push(one.raw)
+    let one = this.#certificate
+    while (!authorities.some(authority => isIssued(one, authority))) {
+      const issuer = one.issuerCertificate
+      if (issuer === undefined || chain.length === mostIssuers || !isIssued(one, issuer)) return []
+      chain.push(issuer.raw)
+      one = issuer
     }
     return chain
   }
@@ -88,6 +94,10 @@ export class ClientCertificate {
 
 /** More than any chain has. */
 const mostIssuers = 16
+
+function isIssued(one: X509Certificate, issuer: X509Certificate): boolean {
+  return one.checkIssued(issuer) && one.verify(issuer.publicKey)
+}
 
 const faults: Readonly<Record<string, CertificateFault>> = {
   CERT_HAS_EXPIRED: 'expired',

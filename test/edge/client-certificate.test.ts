@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect as openHttp2 } from 'node:http2'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { authorityKeyIn } from '../../src/certificates/acme/certificate-id.ts'
 import type { AccessRule } from '../../src/config/access-config.ts'
 import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
 import type { ClientCertificates, Config, ZoneConfig } from '../../src/config/config.ts'
@@ -358,6 +359,25 @@ test('origins learn of the certificate by fields that no client can send, in any
   assert.equal(origin.requests.at(-1)!.trailers.length, 0)
   await ask(shown(alice))
   assert.equal(sent()[1], null)
+  // Certificates of the client's own making, which have the name of its issuer.
+  for (const name of ['Clients', 'Middle']) {
+    const fake = others.intermediate(name)
+    assert.equal((await ask(shown(alice, fake.certificate))).status, 200)
+    assert.equal(sent()[1], null)
+    assert.equal((await ask(shown(bob, fake.certificate, middle.certificate))).status, 200)
+    assert.ok([null, `:${above}:`].includes(sent()[1]!))
+  }
+  const keyOfMiddle = authorityKeyIn(raw)?.toString('hex')
+  const impostor = new Authority('Clients').issue([], {
+    subject: '/CN=Middle',
+    extensions: [
+      'basicConstraints=critical,CA:true',
+      `subjectKeyIdentifier=${keyOfMiddle}`,
+      'authorityKeyIdentifier=none',
+    ],
+  })
+  await ask(shown(bob, impostor.certificate, middle.certificate))
+  assert.ok([null, `:${above}:`].includes(sent()[1]!))
 })
 
 test('rules can ask for the certificate, and for nothing that a client claims of it', async t => {

@@ -52,6 +52,22 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'tls/client-certificate.ts',
+    tests: ['edge/client-certificate'],
+    changes: [
+      {
+        text: 'return one.checkIssued(issuer) && one.verify(issuer.publicKey)',
+        becomes: 'return one.checkIssued(issuer)',
+        breaks: 'a client passes a certificate of its own making for that of its issuer',
+      },
+      {
+        text: '|| !isIssued(one, issuer)) return []',
+        becomes: ') return chain',
+        breaks: 'origins get certificates that lead to no authority',
+      },
+    ],
+  },
+  {
     file: 'certificates/client-trust.ts',
     tests: ['edge/client-certificate'],
     changes: [
