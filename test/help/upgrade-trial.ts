@@ -1,19 +1,19 @@
 // Reloads, upgrades and kills a gateway while clients of every kind use it, and says what they noticed.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { main } from './gateway.ts'
 import { freePort } from './free-port.ts'
 import { type Failure, MixedLoad, serveLoad } from './mixed-load.ts'
+import { SharedLog } from './shared-log.ts'
 import { until } from './until.ts'
 
 type Deed = 'reload' | 'upgrade' | 'kill'
@@ -38,11 +38,8 @@ export interface Findings {
   readonly upgrades: readonly number[]
 }
 
-interface Line {
-  readonly msg: string
-  readonly next?: number
-  readonly reason?: string
-}
+/** What the log has where a deed came to nothing. */
+const failure = /^(?:upgrade|configuration reload) failed|^upgrade refused|crashed/
 
 /** Runs a gateway under load, and does to it what the plan says, in that order. */
 export async function runTrial({ workers, pause, deeds, clients = 2 }: Plan): Promise<Findings> {
@@ -96,10 +93,10 @@ zones: [{name: site, hosts: [127.0.0.1], default: true, routes: [{path: /, pool:
   const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data') }
   const child = spawn(process.execPath, [main, 'start', '--config', file], {
     env,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const lines = linesOf(child)
-  await lines.nth('ready', 1)
+  const log = new SharedLog(child)
+  await log.nth('ready')
   let pid = child.pid!
   let round = 0
   let count = 0
@@ -110,12 +107,12 @@ zones: [{name: site, hosts: [127.0.0.1], default: true, routes: [{path: /, pool:
     async reload() {
       write(++round)
       process.kill(pid, 'SIGHUP')
-      await lines.nth('configuration reloaded', round)
+      await log.nth('configuration reloaded', round, failure)
     },
     async upgrade() {
       const begun = performance.now()
       process.kill(pid, 'SIGUSR2')
-      pid = (await lines.nth('upgraded: the new gateway serves', ++count)).next!
+      pid = (await log.nth('upgraded: the new gateway serves', ++count, failure)).next!
       return performance.now() - begun
     },
     async kill() {
@@ -123,38 +120,18 @@ zones: [{name: site, hosts: [127.0.0.1], default: true, routes: [{path: /, pool:
       const [victim] = workersOf(pid)
       // It stands still, so what it holds now is what it held.
       process.kill(victim!, 'SIGSTOP')
+      await until(() => isStopped(victim!))
       const held = clientPortsOf(victim!, [port, securePort])
       process.kill(victim!, 'SIGKILL')
       return held
     },
     async [Symbol.asyncDispose]() {
-      const exited = once(child, 'close')
       if (isAlive(pid)) process.kill(pid, 'SIGTERM')
-      await exited
+      await log.closed
       sockets.close()
       origin.close()
       origin.closeAllConnections()
       rmSync(folder, { recursive: true })
-    },
-  }
-}
-
-/** Reads the log, which the process shares with those that replace it. */
-function linesOf(child: ChildProcess) {
-  const seen: Line[] = []
-  const reader = createInterface({ input: child.stdout! }).setMaxListeners(0)
-  child.setMaxListeners(0)
-  reader.on('line', line => seen.push(JSON.parse(line)))
-  return {
-    /** Returns the nth line with a message, as soon as it is written. */
-    async nth(msg: string, n: number): Promise<Line> {
-      for (;;) {
-        const found = seen.filter(line => line.msg === msg)[n - 1]
-        if (found !== undefined) return found
-        const failed = seen.find(({ msg }) => /^(?:upgrade|configuration reload) failed|crashed/.test(msg))
-        if (failed !== undefined) throw new Error(`${failed.msg}: ${failed.reason}`)
-        await Promise.race([once(reader, 'line'), once(child, 'close')])
-      }
     },
   }
 }
@@ -165,7 +142,21 @@ function workersOf(pid: number): readonly number[] {
   return list
     .split(' ')
     .map(Number)
-    .filter(child => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('edge-worker'))
+    .filter(child => commandOf(child).includes('edge-worker'))
+}
+
+/** Whether a process stands still (proc_pid_stat(5)): the signal takes it some time. */
+function isStopped(pid: number): boolean {
+  return / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, ''))
+}
+
+/** Returns nothing for a process that has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** Returns the ports of the clients whose connections a process has accepted (proc_net_tcp(5)). */

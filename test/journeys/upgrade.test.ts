@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
@@ -14,35 +13,25 @@ import { main, writeConfig } from '../help/gateway.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { quickFolder } from '../help/quick-folder.ts'
+import { SharedLog } from '../help/shared-log.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
 
-interface Line {
-  readonly msg: string
-  readonly pid: number
-  readonly next?: number
-  readonly reason?: string
-}
-
-/** A gateway and those that replace it, which write to the same log. */
+/** A gateway and those that replace it. */
 class Dynasty {
-  readonly lines: Line[] = []
+  readonly log: SharedLog
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
-  readonly #log
 
   constructor(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv) {
     this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     this.#exited = once(this.#child, 'exit')
-    this.#log = createInterface({ input: this.#child.stdout! }).on('line', line =>
-      this.lines.push(JSON.parse(line)),
-    )
+    this.log = new SharedLog(this.#child)
     t.after(async () => {
-      const closed = once(this.#child, 'close')
-      for (const pid of new Set(this.lines.map(({ pid }) => pid))) end(pid)
-      await closed
+      for (const pid of new Set(this.log.lines.map(({ pid }) => pid))) end(pid)
+      await this.log.closed
     })
   }
 
@@ -53,14 +42,6 @@ class Dynasty {
 
   get pid(): number {
     return this.#child.pid!
-  }
-
-  async logged(msg: string, nth = 1): Promise<Line> {
-    for (;;) {
-      const found = this.lines.filter(line => line.msg === msg)[nth - 1]
-      if (found !== undefined) return found
-      await once(this.#log, 'line')
-    }
   }
 }
 
@@ -91,7 +72,7 @@ async function start(t: TestContext, workers: number, program = main, more: Node
   const file = writeConfig(t, siteConfig(origin, settings))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
   const gateway = new Dynasty(t, [program, 'start', '--config', file], { ...env, ...more })
-  await gateway.logged('ready')
+  await gateway.log.nth('ready')
   return { gateway, file, env, held, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
 }
 
@@ -134,7 +115,7 @@ test('where the new gateway cannot start, the one that runs goes on and says why
     assert.equal(code, i === 0 ? 2 : 1)
     assert.match(stderr, why)
     if (i === 0) process.kill(gateway.pid, 'SIGUSR2')
-    assert.match((await gateway.logged('upgrade failed, the running gateway continues', i + 1)).reason!, why)
+    assert.match((await gateway.log.nth('upgrade failed, the running gateway continues', i + 1)).reason!, why)
   }
   assert.equal(await (await fetch(edge)).text(), 'hello')
   assert.equal((await fetch(`${admin}/readyz`)).status, 200)
@@ -142,13 +123,13 @@ test('where the new gateway cannot start, the one that runs goes on and says why
   // However fast the new one starts, it is not there yet.
   writeFileSync(gate, '')
   process.kill(gateway.pid, 'SIGUSR2')
-  await gateway.logged('upgrade started', attempts.length + 1)
+  await gateway.log.nth('upgrade started', attempts.length + 1)
   // Whoever has the note of the data folder finds this gateway still.
   const { code, stderr } = await gatehouse(['upgrade', '--config', file], env)
   assert.deepEqual([code, stderr], [1, 'gatehouse: an upgrade is under way\n'])
   rmSync(gate)
-  const { next } = await gateway.logged('upgraded: the new gateway serves')
-  assert.equal((await gateway.logged('ready', 2)).pid, next)
+  const { next } = await gateway.log.nth('upgraded: the new gateway serves')
+  assert.equal((await gateway.log.nth('ready', 2)).pid, next)
   assert.equal(await gateway.exited, 0)
   assert.deepEqual(await gatehouse(['upgrade', '--config', file], env), { code: 0, stdout: '', stderr: '' })
   assert.equal(await (await fetch(edge)).text(), 'hello')
@@ -164,7 +145,7 @@ test('the old workers finish what they have, and have those clients connect agai
   ]
   await until(() => held.length === 2)
   process.kill(gateway.pid, 'SIGUSR2')
-  await gateway.logged('upgraded: the new gateway serves')
+  await gateway.log.nth('upgraded: the new gateway serves')
   assert.equal((await farewell)[0], 0)
   assert.equal(await (await fetch(edge)).text(), 'hello')
   for (const response of held) response.end('in time')
@@ -182,7 +163,7 @@ test('where the new code throws, the gateway that runs goes on and says why', as
   const { gateway, edge } = await start(t, 0, join(folder, 'src/main.ts'))
   writeFileSync(join(folder, 'src/process/gateway/gateway.ts'), "throw new Error('a bad release')")
   process.kill(gateway.pid, 'SIGUSR2')
-  const { reason } = await gateway.logged('upgrade failed, the running gateway continues')
+  const { reason } = await gateway.log.nth('upgrade failed, the running gateway continues')
   assert.match(reason!, /a bad release|does not provide an export named/)
   assert.equal(await (await fetch(edge)).text(), 'hello')
 })
