@@ -16,7 +16,8 @@ try {
   const options = ['--test', '--test-concurrency=4', '--test-timeout=180000', ...process.argv.slice(2)]
   const runner = spawn(process.execPath, [...options, ...entries], { cwd: root, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
-  const [code] = await once(runner, 'exit')
+  const [code, signal] = await once(runner, 'exit')
+  if (signal !== null) console.error(`the runner of the tests was ended by ${signal}`)
   process.exitCode = code ?? 1
 } finally {
   rmSync(folder, { recursive: true })
