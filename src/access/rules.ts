@@ -16,6 +16,8 @@ export class CompiledRule {
   readonly kind: AccessKind
   readonly matches: Condition
   readonly readsPath: boolean
+  /** What paths it names; of an expression that reads them none. */
+  readonly prefixes: readonly string[]
   readonly #cause: { readonly code: string }
   /** Where hits were counted last, which mostly is where the next one is. */
   #scope: TallyScope | null = null
@@ -29,6 +31,7 @@ export class CompiledRule {
     this.kind = condition.kind
     this.matches = compileCondition(rule, sources)
     this.readsPath = readsPath(condition)
+    this.prefixes = condition.kind === 'path' ? condition.prefixes : []
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
   }
 

@@ -59,18 +59,40 @@ describe('a policy', () => {
     assert.equal(told(policy.decide({ ...requestFrom({}), work })), 'access_protection_error')
   })
 
-  test('decides each request as if it came alone', () => {
-    const address = fc.constantFrom('192.0.2.1', '192.0.2.2', '10.0.0.1', '2001:db8::1', '2001:db8::2', '')
-    const userAgent = fc.constantFrom('', 'bot', 'Bot', 'curl/8', 'a browser')
-    const target = fc.constantFrom('/', '/a', '/a/b?c', '/b', '/./a')
-    const referer = fc.constantFrom('', 'https://a.test/', 'https://b.test/x')
+  test('has many rules on paths see every reading of one', () => {
+    const prefixes = ['/a', '/b', '/c', '/d', '/e/f']
+    const policyThat = (action: AccessRule['action']) =>
+      policyOf({ rules: prefixes.map(prefix => rule({ kind: 'path', prefixes: [prefix] }, action)) })
+    const denying = policyThat('deny')
+    for (const paths of [['/e/f'], ['/', '/e/f/g'], ['/x', '/', '/c?q'], ['/d/']])
+      assert.equal(told(denying.decide(requestFrom({ paths }))), 'firewall_rule_blocked', paths.join())
+    for (const paths of [['/e'], ['/', '/ab'], ['/e/fg', '/x/a']])
+      assert.equal(denying.decide(requestFrom({ paths })), null, paths.join())
+    assert.equal(policyThat('allow').decide(requestFrom({ paths: ['/', '/a'] })), null)
+    assert.equal(policyThat('allow').decide(requestFrom({ paths: ['/a/b', '/a'] })), 'allow')
+    assert.equal(told(denying.decide(requestFrom({ paths: null }))), 'access_protection_error')
+  })
+
+  test('decides each request as if it came alone and rules were asked one by one', () => {
+    const who = fc.record({
+      address: fc.constantFrom('192.0.2.1', '192.0.2.2', '10.0.0.1', '2001:db8::1', '2001:db8::2', ''),
+      userAgent: fc.constantFrom('', 'bot', 'Bot', 'curl/8', 'a browser'),
+      country: fc.constantFrom('DE', 'FR', '', null),
+      network: fc.constantFrom(64_500, 0, null),
+    })
+    const what = fc.record({
+      paths: fc.option(fc.subarray(['/', '/a', '/ab', '/a/b?c', '/b/', '/c/d'], { minLength: 1 })),
+      referer: fc.constantFrom('', 'https://a.test/', 'https://b.test/x'),
+    })
     const condition: fc.Arbitrary<AccessCondition> = fc.oneof(
       fc
         .subarray(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/31'])
         .map(networks => ({ kind: 'ip' as const, networks })),
       fc.subarray(['', 'bot', 'curl/*', '*b*']).map(patterns => ({ kind: 'user_agent' as const, patterns })),
-      fc.subarray(['/a', '/b', '/a/b']).map(prefixes => ({ kind: 'path' as const, prefixes })),
+      fc.subarray(['/a', '/b', '/b/', '/a/b']).map(prefixes => ({ kind: 'path' as const, prefixes })),
       fc.subarray(['a.test', 'b.test']).map(hosts => ({ kind: 'referer' as const, hosts })),
+      fc.subarray(['DE', 'FR']).map(countries => ({ kind: 'country' as const, countries })),
+      fc.constant({ kind: 'asn' as const, numbers: [64_500] }),
     )
     const action = fc.constantFrom('allow' as const, 'deny' as const, 'legal' as const)
     const rules = fc.array(
@@ -78,33 +100,37 @@ describe('a policy', () => {
       { maxLength: 16 },
     )
     // Each client asks up to three times in a row: what is remembered of it counts from the second time on.
-    const client = fc.record({
-      address,
-      userAgent,
-      asks: fc.array(fc.record({ target, referer }), { minLength: 1, maxLength: 3 }),
+    const clients = fc.array(fc.tuple(who, fc.array(what, { minLength: 1, maxLength: 3 })), {
+      minLength: 1,
+      maxLength: 10,
     })
-    const requests = fc
-      .array(client, { minLength: 1, maxLength: 10 })
-      .map(clients => clients.flatMap(({ asks, ...who }) => asks.map(ask => ({ ...who, ...ask }))))
     fc.assert(
-      fc.property(
-        rules,
-        requests,
-        fc.constantFrom('allow' as const, 'deny' as const),
-        (some, visits, otherwise) => {
-          const policy = policyOf({ rules: some, otherwise })
-          for (const visit of visits) {
-            const alone = policyOf({ rules: some, otherwise }).decide(requestFrom(visit))
-            assert.equal(told(policy.decide(requestFrom(visit))), told(alone))
-          }
-        },
-      ),
+      fc.property(rules, clients, fc.constantFrom('allow', 'deny'), (some, all, otherwise) => {
+        let place: Place = unknown
+        const policy = policyOf({ rules: some, otherwise }, () => place)
+        const visits = all.flatMap(([who, asks]) => asks.map(ask => ({ ...who, ...ask })))
+        for (const visit of visits) {
+          place = visit
+          const oneByOne = [...some.map(rule => ({ rules: [rule] })), { otherwise }]
+          const expected = oneByOne
+            .map(config => policyOf(config, () => place).decide(requestFrom(visit)))
+            .find(verdict => verdict !== null)
+          assert.equal(told(policy.decide(requestFrom(visit))), told(expected ?? null))
+        }
+      }),
       { numRuns: 300 },
     )
   })
 })
 
-function policyOf(config: Partial<AccessConfig>): AccessPolicy {
+interface Place {
+  readonly country: string | null
+  readonly network: number | null
+}
+
+const unknown: Place = { country: '', network: 0 }
+
+function policyOf(config: Partial<AccessConfig>, place: (() => Place) | null = null): AccessPolicy {
   const lists = {
     get: () => {
       throw new Error('there are no lists')
@@ -112,19 +138,24 @@ function policyOf(config: Partial<AccessConfig>): AccessPolicy {
   }
   const parts: AccessParts = {
     lists,
-    geo: null,
+    geo: place && { countryOf: () => place().country, networkOf: () => place().network },
     bans: new Bans(new ManualClock()),
     metrics: new EdgeMetrics(),
   }
   return new AccessPolicy({ ...openAccess, ...config }, 'site', parts)
 }
 
-function requestFrom({ address = '192.0.2.1', userAgent = '', target = '/', referer = '' }): AccessRequest {
+function requestFrom({
+  address = '192.0.2.1',
+  userAgent = '',
+  paths = ['/'] as readonly string[] | null,
+  referer = '',
+}): AccessRequest {
   const facts = {} as AccessRequest['facts'] // that no expression asks for
   return {
     address,
     tallies: new TallyBook(new ManualClock(), () => {}).scope('none'),
-    paths: [target],
+    paths,
     fields: [
       ...(userAgent === '' ? [] : ['User-Agent', userAgent]),
       ...(referer === '' ? [] : ['Referer', referer]),

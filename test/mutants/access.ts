@@ -139,14 +139,24 @@ export const access: readonly Mutated[] = [
     tests: ['access/policy', 'wire/access'],
     changes: [
       {
-        text: 'if (readings === this.#reading && userAgent === this.#userAgent)',
-        becomes: 'if (readings === this.#reading)',
+        text: 'readings === this.#reading && userAgent === this.#userAgent',
+        becomes: 'readings === this.#reading',
         breaks: 'a client that changes its User-Agent is judged by the one before',
       },
       {
-        text: "return kind === 'ip' || kind === 'user_agent'",
-        becomes: "return kind === 'ip' || kind === 'user_agent' || kind === 'referer'",
+        text: 'if (isSame && country === this.#country && network === this.#network)',
+        becomes: 'if (isSame)',
+        breaks: 'a client is judged by what a database said before it was replaced',
+      },
+      {
+        text: "kind === 'country' || kind === 'asn'",
+        becomes: "kind === 'country' || kind === 'asn' || kind === 'referer'",
         breaks: 'a client is judged by the Referer of its request before',
+      },
+      {
+        text: 'for (let i = 0; i < paths.length; i++) if (prefixes.lead(paths[i]!)) return false\n  return true',
+        becomes: 'return !prefixes.lead(paths[0]!)',
+        breaks: 'another spelling of a path slips by a rule that denies, where there are many',
       },
     ],
   },
@@ -447,6 +457,17 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
+    file: 'base/path/path-prefixes.ts',
+    tests: ['base/path/path-prefixes', 'access/policy'],
+    changes: [
+      {
+        text: 'isBorder(path, length) && this.#prefixes.has(path.slice(0, length))',
+        becomes: "path[length] === '/' && this.#prefixes.has(path.slice(0, length))",
+        breaks: 'a rule for /admin lets /admin itself in, where there are many',
+      },
+    ],
+  },
+  {
     file: 'base/path/path.ts',
     tests: ['base/path/path'],
     changes: [
@@ -456,7 +477,7 @@ export const access: readonly Mutated[] = [
         breaks: 'a path leads above its root',
       },
       {
-        text: 'return isBorder && path.startsWith(prefix)',
+        text: 'return isBorder(path, prefix.length) && path.startsWith(prefix)',
         becomes: 'return path.startsWith(prefix)',
         breaks: 'a rule for /admin holds for /administration',
       },

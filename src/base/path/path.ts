@@ -74,11 +74,13 @@ export function hasDotSegment(path: string): boolean {
 
 /** Whether a prefix leads a path in normal form: it ends at a border of segments, the query, or the end. */
 export function leads(prefix: string, path: string): boolean {
-  const end = prefix.length
-  const next = path.charCodeAt(end) // NaN at the end of the path and beyond
-  const isBorder =
-    end === path.length || next === 0x2f || next === 0x3f || prefix.charCodeAt(end - 1) === 0x2f
-  return isBorder && path.startsWith(prefix)
+  return isBorder(path, prefix.length) && path.startsWith(prefix)
+}
+
+/** Whether what stands before a place in a path in normal form is whole segments: a slash comes there or just before, the query, or the end. */
+export function isBorder(path: string, at: number): boolean {
+  const next = path.charCodeAt(at) // NaN at the end of the path and beyond
+  return at === path.length || next === 0x2f || next === 0x3f || path.charCodeAt(at - 1) === 0x2f
 }
 
 const encoded = /[%\x7f-\xff]/
