@@ -34,7 +34,7 @@ export class Budget {
 
   /** Takes one; false where nothing is left. */
   spend(now: number): boolean {
-    if (this.#left < 1) this.#refill(now)
+    this.#refill(now)
     if (this.#left < 1) return false
     this.#left--
     return true
@@ -58,7 +58,9 @@ export class Budget {
   earn(amount: number): void {
     this.#left = Math.min(this.#most, this.#left + amount)
   }
+  /** Each time, since what comes while it is full is lost: whoever waited would have twice as much at once. */
   #refill(now: number): void {
+    if (now === this.#filledAt) return
     this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)
     this.#filledAt = now
   }

@@ -102,6 +102,8 @@ export class EdgeMetrics {
   /** Clients that were cut off for being too slow. */
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
+  /** Connections of clients with a penalty that are not read yet. */
+  readonly heldConnections = new Tally()
   /** Requests, by version of HTTP. */
   readonly versions = tallies(['1.0', '1.1', '2'])
   readonly http2Failures = tallies(http2Failures)

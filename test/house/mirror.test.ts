@@ -115,6 +115,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'store/sqlite/sqlite-store': ['store/sqlite/'],
   'tokens/token-uses': ['tallies/hourly-uses'],
   'wire/access': ['edge/admit'],
+  'wire/http2-penalties': ['edge/accept/penalties', 'edge/accept/refused-clients', 'edge/accept/tarpit'],
   'wire/http2': [
     'edge/client/http2-connection',
     'edge/client/http2-stream',

@@ -624,8 +624,8 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/http2-offenders', 'wire/http2-penalties'],
     changes: [
       {
-        text: 'now < offence.penaltyEnd && !offence.admissions.spend(now)',
-        becomes: 'now < offence.penaltyEnd',
+        text: 'offence !== undefined && !offence.admissions.spend(now)',
+        becomes: 'offence !== undefined',
         breaks: 'one client locks out all others behind its address',
       },
       {

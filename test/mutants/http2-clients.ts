@@ -69,4 +69,74 @@ export const http2Clients: readonly Mutated[] = [
       },
     ],
   },
+  {
+    file: 'http2/budget.ts',
+    tests: ['edge/client/http2-offenders'],
+    changes: [
+      {
+        text: 'this.#refill(now)\n    if (this.#left < 1) return false',
+        becomes: 'if (this.#left < 1) this.#refill(now)\n    if (this.#left < 1) return false',
+        breaks: 'a connection that was idle for some seconds may have twice as many requests reset at once',
+      },
+    ],
+  },
+  {
+    file: 'base/accepted-connection.ts',
+    tests: ['base/accepted-connection'],
+    changes: [
+      {
+        text: 'if (this.#handle.reset() !== 0) this.#handle.close()',
+        becomes: 'this.#handle.close()',
+        breaks: 'connections of attackers that are refused stay in the system for a minute each',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/tarpit.ts',
+    tests: ['wire/http2-penalties'],
+    changes: [
+      {
+        text: 'this.#held.length >= mostHeld',
+        becomes: 'false',
+        breaks: 'an attacker fills descriptors and memory with connections that are held',
+      },
+      {
+        text: 'for (let left = mostReleased; left > 0; left--)',
+        becomes: 'for (;;)',
+        breaks: 'all that were held go on with their attack in one turn',
+      },
+      {
+        text: 'until: now + holdTime',
+        becomes: 'until: now',
+        breaks: 'an attacker with one connection after the other never waits',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/penalties.ts',
+    tests: ['wire/http2-penalties'],
+    changes: [
+      {
+        text: ': this.#limits.take(peer, false, connection.descriptor, snapshot.client)',
+        becomes: ': null',
+        breaks: 'connections that are held count under no limit',
+      },
+      {
+        text: 'this.#leave(held)\n    held.connection.serve()',
+        becomes: 'held.connection.serve()',
+        breaks: 'an address can be locked out for good by connections that were held once',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/listeners.ts',
+    tests: ['wire/http2-penalties'],
+    changes: [
+      {
+        text: '(tls || h2c === true) && proxyProtocol !== true',
+        becomes: 'true',
+        breaks: 'a client with a penalty waits on listeners of HTTP/1.1 too',
+      },
+    ],
+  },
 ]

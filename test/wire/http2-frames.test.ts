@@ -131,7 +131,8 @@ test('what two readers could understand differently reaches no origin', async t 
 })
 
 test('a client that opens and resets requests is disconnected, and counted; others go on', async t => {
-  const { client, edge, origin } = await start(t)
+  const clock = new ManualClock()
+  const { client, edge, origin } = await start(t, ok('hello'), {}, { clock })
   const other = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
   const flood: Buffer[] = []
   for (let i = 0; i < 3_000; i++) flood.push(headers(2 * i + 1, get), rstStream(2 * i + 1))
@@ -143,9 +144,11 @@ test('a client that opens and resets requests is disconnected, and counted; othe
   assert.equal((await ask(other)).status, 200)
   assert.ok(origin.wires.length < 500)
   await until(() => edge.metrics.clientConnections.value === 1)
-  // To connect again renews nothing: a client that is new may reset 200.
+  // To connect again renews nothing: a client that is new may reset 200, and one that has waited its five seconds 165.
   const again = new Frames(t, edge.port)
-  again.send(...flood.slice(0, 300))
+  again.send(...flood.slice(0, 380))
+  await until(() => edge.metrics.heldConnections.value === 1)
+  clock.advance(5_000)
   await again.ended
   assert.equal(edge.metrics.http2Failures.resets.value, 2)
 })

@@ -1,4 +1,4 @@
-// Clients that attack over HTTP/2, with and without TLS: each connection ends and is counted, others go on, and whoever comes again is refused before there is anything to attack.
+// Clients that attack over HTTP/2, with and without TLS: each connection ends and is counted, others go on, and whoever comes again is held, and mostly refused, before there is anything to attack.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -31,6 +31,7 @@ async function start(t: TestContext, listener: object, more: EdgeSettings = {}) 
     ...edgeConfig([origin.url], { ...patient, ...more }),
     listen: [{ ...plain, ...listener }, plain],
     tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
+    http2: { enabled: true, maxConcurrentStreams: 128, penalty: 20_000 },
   }
   const edge = await listenAt(t, new Edge(t, config, { clock }))
   return { edge, clock, origin }
@@ -51,6 +52,15 @@ async function attack(t: TestContext, edge: Edge, from: string, bytes: Buffer, i
   socket.write(bytes)
   // Those that are refused may fail before they are connected, which is no news.
   await new Promise(resolve => socket.resume().on('close', resolve))
+}
+
+/** Connects to a port where the connection is refused, and waits for its end. */
+function refused(t: TestContext, port: number, localAddress: string): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress })
+  t.after(() => socket.destroy())
+  return new Promise(resolve => {
+    socket.on('error', () => {}).on('close', () => resolve())
+  })
 }
 
 const greeting = Buffer.concat([preface, settings()])
@@ -92,41 +102,109 @@ test('over TLS each kind of attack ends its connection and is counted, and other
   await turnsUntil(() => edge.metrics.clientConnections.value === 1)
 })
 
-test('a client that attacks again and again is refused before its handshake, for as long as the penalty lasts', async t => {
+/** Has an address offend, and connect so often again; returns once all of these are held. */
+async function offend(t: TestContext, edge: Edge, from: string, count: number, isTls = false): Promise<void> {
+  await attack(t, edge, from, flood, isTls)
+  for (let i = 0; i < count; i++) void attack(t, edge, from, flood, isTls)
+  await turnsUntil(() => edge.metrics.heldConnections.value === count)
+}
+
+test('a client that attacks again and again is held before its handshake, and then few of its connections are taken', async t => {
   const { edge, clock } = await start(t, { tls: true })
-  const { refusedConnections, tlsHandshakes, http2Failures } = edge.metrics
-  const handshakes = () => tlsHandshakes.full.value + tlsHandshakes.resumed.value
-  for (let i = 0; i < 14; i++) await attack(t, edge, '127.0.0.2', flood, true)
-  // The first one, and those that are taken for whoever shares the address.
-  assert.equal(handshakes(), 11)
-  assert.equal(http2Failures.control_frames.value, 11)
-  assert.equal(refusedConnections.penalty.value, 3)
+  const { refusedConnections, tlsHandshakes, http2Failures, heldConnections } = edge.metrics
+  await offend(t, edge, '127.0.0.2', 13, true)
+  const since = edge.plane.coarseNow
+  clock.advance(4_999)
+  await turnsUntil(() => edge.plane.coarseNow === since + 4_999)
   const other = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, tlsOptions)
   assert.equal((await ask(other)).status, 200)
-  const sweeps = edge.plane.coarseNow
-  clock.advance(1_000)
-  await turnsUntil(() => edge.plane.coarseNow > sweeps)
-  for (let i = 0; i < 20; i++) await once(join(t, edge, '127.0.0.2', true), 'secureConnect')
+  assert.equal(heldConnections.value, 13)
+  clock.advance(1)
+  await turnsUntil(() => heldConnections.value === 0)
+  await turnsUntil(() => edge.metrics.clientConnections.value === 1)
+  // The first one, that of the other client, and those that are taken for whoever shares the address.
+  assert.equal(tlsHandshakes.full.value + tlsHandshakes.resumed.value, 12)
+  assert.equal(http2Failures.control_frames.value, 11)
   assert.equal(refusedConnections.penalty.value, 3)
+})
+
+test('behind its penalty a client is served at once', async t => {
+  const { edge, clock } = await start(t, { tls: true })
+  await attack(t, edge, '127.0.0.2', flood, true)
+  const before = edge.plane.coarseNow
+  clock.advance(20_000)
+  await turnsUntil(() => edge.plane.coarseNow > before)
+  for (let i = 0; i < 20; i++) await once(join(t, edge, '127.0.0.2', true), 'secureConnect')
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 0)
+})
+
+test('256 connections are held, and any more reset', async t => {
+  const { edge } = await start(t, { h2c: true })
+  await offend(t, edge, '127.0.0.2', 256)
+  await attack(t, edge, '127.0.0.2', flood)
+  assert.equal(edge.metrics.heldConnections.value, 256)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 1)
+})
+
+test('few of those that are held are released at one time', async t => {
+  const { edge, clock } = await start(t, { h2c: true })
+  const { heldConnections } = edge.metrics
+  await offend(t, edge, '127.0.0.2', 20)
+  clock.advance(5_000)
+  const seen = new Set<number>()
+  await turnsUntil(() => seen.add(heldConnections.value) && heldConnections.value === 0)
+  assert.deepEqual([...seen], [20, 12, 4, 0])
+})
+
+test('a connection that is held counts under the limits', async t => {
+  const client = { ...patient.client, connectionsPerAddress: 3, connections: 4 }
+  const { edge, clock } = await start(t, { h2c: true }, { client })
+  const { refusedConnections, heldConnections } = edge.metrics
+  await offend(t, edge, '127.0.0.2', 3)
+  await attack(t, edge, '127.0.0.2', flood)
+  assert.equal(refusedConnections.connections_per_address.value, 1)
+  const [, plainPort] = edge.ports
+  const served = await connectTo(t, plainPort!, '127.0.0.3')
+  await turnsUntil(() => edge.metrics.clientConnections.value === 1)
+  await refused(t, plainPort!, '127.0.0.4')
+  assert.equal(refusedConnections.connections.value, 1)
+  clock.advance(5_000)
+  await turnsUntil(() => heldConnections.value === 0)
+  await turnsUntil(() => edge.metrics.clientConnections.value === 1)
+  await served.send(request('GET /'))
+  assert.equal((await served.response()).status, 200)
+  const another = await connectTo(t, plainPort!, '127.0.0.2')
+  await another.send(request('GET /'))
+  assert.equal((await another.response()).status, 200)
+})
+
+test('what is held is reset as the gateway stops, and nobody waits for it', async t => {
+  const { edge } = await start(t, { tls: true })
+  await attack(t, edge, '127.0.0.2', flood, true)
+  const ends = [1, 2, 3].map(() => attack(t, edge, '127.0.0.2', flood, true))
+  await turnsUntil(() => edge.metrics.heldConnections.value === 3)
+  await edge.plane.drain(10_000)
+  await Promise.all(ends)
+  assert.equal(edge.metrics.heldConnections.value, 0)
 })
 
 test('a penalty leaves a listener of HTTP/1.1 alone as it is', async t => {
   const { edge } = await start(t, { h2c: true })
   const [, plainPort] = edge.ports
-  for (let i = 0; i < 13; i++) await attack(t, edge, '127.0.0.2', flood)
-  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  await offend(t, edge, '127.0.0.2', 2)
   for (let i = 0; i < 20; i++) {
     const wire = await connectTo(t, plainPort!, '127.0.0.2')
     await wire.send(request('GET /'))
     assert.equal((await wire.response()).status, 200)
   }
-  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  assert.equal(edge.metrics.refusedConnections.penalty.value, 0)
 })
 
 test('a trusted hop, which may have many clients, has no penalty', async t => {
   const { edge } = await start(t, { h2c: true }, { trustedProxies: ['127.0.0.2'] })
   for (let i = 0; i < 20; i++) await attack(t, edge, '127.0.0.2', flood)
   assert.equal(edge.metrics.refusedConnections.penalty.value, 0)
+  assert.equal(edge.metrics.heldConnections.value, 0)
   assert.equal(edge.metrics.http2Failures.control_frames.value, 20)
 })
 

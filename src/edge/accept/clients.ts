@@ -3,23 +3,23 @@
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { clientKey } from '../../base/address/client-key.ts'
+import type { AcceptedConnection } from '../../base/accepted-connection.ts'
 import { descriptorOf } from '../../base/descriptors.ts'
 import { ignoreErrors } from '../../base/closed.ts'
-import { reset } from '../../base/reset.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/config.ts'
-import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
 import { Http2Connection } from '../client/http2-connection.ts'
-import { Offenders } from '../client/http2-offenders.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
-import { type ConnectionFault, ConnectionLimits, type RefusedConnection } from './connection-limits.ts'
+import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
 import { Overture } from './overture.ts'
+import { Penalties } from './penalties.ts'
 import { Proxied } from './proxied.ts'
+import { RefusedClients } from './refused-clients.ts'
 import { everybody, Share, type ShareClaim } from './share.ts'
 
 /** How many connections are looked at for one that is idle, before a client is refused. */
@@ -37,17 +37,28 @@ export class Clients {
   readonly limits: ConnectionLimits
   readonly #share: Share
   readonly #plane: Plane
-  readonly #warnings: LogThrottle
+  readonly #refused: RefusedClients
+  readonly #penalties: Penalties
   readonly #connections = new Set<Connection>()
-  readonly #offenders = new Offenders()
   #drained: (() => void) | null = null
 
   constructor(plane: Plane, warnings: LogThrottle, share = new Share()) {
     this.#plane = plane
-    this.#warnings = warnings
+    this.#refused = new RefusedClients(plane.metrics, warnings)
     this.#share = share
     this.limits = new ConnectionLimits(share)
+    this.#penalties = new Penalties(plane, this.limits, this.#refused)
     share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
+  }
+
+  /** Whether a connection is not to be taken, at least not yet: by a listener of HTTP/2 on which clients are known by their addresses. */
+  holds(connection: AcceptedConnection): boolean {
+    try {
+      return this.#penalties.holds(connection)
+    } catch (bug) {
+      this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
+      return false
+    }
   }
 
   /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. It waits where other workers may have room. */
@@ -55,14 +66,16 @@ export class Clients {
     try {
       if (socket.destroyed) return
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-      if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer)) return this.#refuse(socket, peer)
-      if ((way.tls || way.h2c) && this.#isPenalized(peer)) return this.#turnAway(socket, 'penalty')
+      if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer))
+        return this.#refused.turnAwayUntrusted(socket, peer)
+      if ((way.tls || way.h2c) && this.#penalties.refuses(peer))
+        return this.#refused.turnAway(socket, 'penalty')
       const limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null) {
         const again = () => this.accept(socket, way)
         const outcome = this.#findRoom(limit, peer, () => this.#take(peer, -1), again)
         if (outcome === 'later') return ignoreErrors(socket)
-        if (outcome !== null) return this.#turnAway(socket, outcome)
+        if (outcome !== null) return this.#refused.turnAway(socket, outcome)
       }
       const connection = this.#connect(socket, peer, way)
       this.#plane.metrics.clientConnections.inc()
@@ -76,6 +89,7 @@ export class Clients {
   /** Acts on the deadlines that have passed by monotonic ms `now`. */
   sweep(now: number): void {
     this.#share.sweep()
+    this.#penalties.sweep(now)
     for (const connection of this.#connections) connection.sweep(now)
   }
 
@@ -84,6 +98,7 @@ export class Clients {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
     this.#share.close()
+    this.#penalties.close()
     for (const connection of this.#connections) connection.drain()
     const timer = setTimeout(resolve, grace)
     if (this.#connections.size === 0) resolve()
@@ -129,6 +144,7 @@ export class Clients {
 
   /** Cuts every connection. */
   destroy(): void {
+    this.#penalties.close()
     for (const connection of this.#connections) connection.destroy()
   }
 
@@ -217,7 +233,7 @@ export class Clients {
       announced: (proxied, client) => this.#announce(proxied, client, way),
       failed: (proxied, failure) => {
         this.#closed(proxied)
-        this.#countProxyFailure(failure, peer)
+        this.#refused.countProxyFailure(failure, peer)
       },
     })
   }
@@ -227,7 +243,7 @@ export class Clients {
     const { tls, h2c } = way
     const { socket } = proxied
     if (socket.destroyed) return this.#closed(proxied)
-    const isPenalized = (tls || h2c) && !client.isAnonymous && this.#isPenalized(client.peer)
+    const isPenalized = (tls || h2c) && !client.isAnonymous && this.#penalties.refuses(client.peer)
     const again = guarded(
       () => this.#announce(proxied, client, way),
       bug => {
@@ -240,7 +256,7 @@ export class Clients {
     if (limit === 'later') return
     if (limit !== null) {
       this.#closed(proxied)
-      return this.#turnAway(socket, limit)
+      return this.#refused.turnAway(socket, limit)
     }
     if (!tls && !h2c)
       return this.#succeed(proxied, socket, { tls: null, isMisplaced: false, transport: socket, client })
@@ -249,12 +265,6 @@ export class Clients {
       tls ? this.#shakeHands(socket, proxied, client) : this.#listen(socket, proxied, client),
     )
     socket.resume()
-  }
-
-  /** Whether a client has to wait, since its connections have met limits of HTTP/2; a trusted hop has many clients. */
-  #isPenalized(peer: string): boolean {
-    const { coarseNow, snapshot } = this.#plane
-    return this.#offenders.refuses(peer, coarseNow) && !snapshot.trusted.has(peer)
   }
 
   /** Has a connection count as one of `peer`, or names the limit that it meets there. */
@@ -271,7 +281,7 @@ export class Clients {
   #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const closed = (connection: Connection) => this.#closed(connection)
     const connection = isHttp2
-      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#offenders)
+      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#penalties.offenders)
       : new ClientConnection(socket, this.#plane, closed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()
@@ -281,32 +291,6 @@ export class Clients {
   #replace(before: Before, connection: Connection): void {
     this.#connections.delete(before)
     this.#connections.add(connection)
-  }
-
-  /** Closes a connection of somebody who is not to speak for others. */
-  #refuse(socket: Socket, peer: string): void {
-    ignoreErrors(socket)
-    reset(socket)
-    this.#countProxyFailure('untrusted', peer)
-  }
-
-  #countProxyFailure(reason: ProxyFailure, peer: string): void {
-    this.#plane.metrics.proxyFailures[reason].inc()
-    // Load balancers check by opening a connection and closing it.
-    if (reason !== 'closed')
-      this.#warnings.warn(
-        `proxy ${reason}`,
-        { reason, peer },
-        'client connections refused: announced by no trusted PROXY header',
-      )
-  }
-
-  /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
-  #turnAway(socket: Socket, limit: RefusedConnection): void {
-    ignoreErrors(socket)
-    reset(socket)
-    this.#plane.metrics.refusedConnections[limit].inc()
-    this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
   #closed(connection: Connection): void {

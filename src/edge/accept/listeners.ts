@@ -8,6 +8,7 @@ import {
   type Socket,
 } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
+import { type AcceptedConnection, screen } from '../../base/accepted-connection.ts'
 import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial.ts'
@@ -27,6 +28,8 @@ export interface ListenOptions {
 }
 
 interface ListenersOwner {
+  /** Whether it keeps a connection to itself that was accepted where HTTP/2 is spoken, at least for now; must not throw. */
+  holds(connection: AcceptedConnection): boolean
   /** Takes a connection of a listener; must not throw. */
   accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
@@ -128,11 +131,23 @@ export class Listeners {
     server.once('error', reject)
     server.listen(where as SocketHandle, backlog, () => {
       server.off('error', reject)
+      if (knowsOffenders(listener)) screen(server, connection => this.#holds(connection))
       server.on('error', error => this.#owner.acceptFailed(error))
       resolve()
     })
     return { server, listening }
   }
+
+  #holds(connection: AcceptedConnection): boolean {
+    const isHeld = this.#owner.holds(connection)
+    if (isHeld) this.#accepted++
+    return isHeld
+  }
+}
+
+/** Whether clients of a listener can break rules of HTTP/2, and are known before anything is read. */
+function knowsOffenders({ tls, h2c, proxyProtocol }: Listener): boolean {
+  return (tls || h2c === true) && proxyProtocol !== true
 }
 
 function portOf(server: Server): number {

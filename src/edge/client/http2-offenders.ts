@@ -40,11 +40,20 @@ export class Offenders {
     return budgets === this.budgetsOf(peer, now) ? null : this.#spending.charge(peer, budgets, now)
   }
 
+  /** Whether nobody has met a limit lately. */
+  get isEmpty(): boolean {
+    return this.#byAddress.size === 0
+  }
+
+  /** Whether a client has a penalty at monotonic ms `now`. */
+  penalizes(peer: string, now: number): boolean {
+    return this.#penalized(peer, now) !== undefined
+  }
+
   /** Whether a new connection of a client is to be refused at monotonic ms `now`; where it is not, it counts as one of the few that are taken. */
   refuses(peer: string, now: number): boolean {
-    if (this.#byAddress.size === 0) return false
-    const offence = this.#byAddress.get(clientKey(peer))
-    return offence !== undefined && now < offence.penaltyEnd && !offence.admissions.spend(now)
+    const offence = this.#penalized(peer, now)
+    return offence !== undefined && !offence.admissions.spend(now)
   }
 
   /** Remembers a client with what it has left, and imposes a penalty of so many ms on it, 0 for none: twice the last one where that is over but not forgotten. */
@@ -58,6 +67,12 @@ export class Offenders {
     this.#byAddress.delete(key)
     this.#byAddress.set(key, offence)
     if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)
+  }
+
+  #penalized(peer: string, now: number): Offence | undefined {
+    if (this.#byAddress.size === 0) return
+    const offence = this.#byAddress.get(clientKey(peer))
+    return offence !== undefined && now < offence.penaltyEnd ? offence : undefined
   }
 }
 

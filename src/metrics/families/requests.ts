@@ -119,6 +119,12 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'gauge',
+    name: 'gatehouse_connections_held',
+    help: 'Client connections that are not read yet, since the client has a penalty (http2.penalty).',
+    read: ({ edge }) => [sample(edge.heldConnections)],
+  },
+  {
+    type: 'gauge',
     name: 'gatehouse_streams_open',
     help: 'Open streams, by kind: event streams, WebSockets, and requests on HTTP/2 connections to origins.',
     read: ({ edge }) => [

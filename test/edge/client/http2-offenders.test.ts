@@ -45,8 +45,16 @@ test('a budget refills with time, and no further than it was', () => {
   assert.equal(spend(0), 200)
   assert.equal(spend(1_000), 33)
   assert.equal(spend(1_000_000), 200)
+  assert.equal(spend(1_000_001), 0)
   resets.earn(1.5)
   assert.equal(spend(1_000_000), 1)
+})
+
+test('a budget that nobody has touched for long has no more than at the beginning', () => {
+  const { resets } = new Budgets(0)
+  let count = 0
+  while (resets.spend(60_000)) count++
+  assert.equal(count, 200)
 })
 
 test('a penalty leaves a client 10 connections at once and 10 a second, and others all of theirs', () => {

@@ -1,0 +1,50 @@
+// Connections that are closed before anything is served: counted by their reason, and logged now and then.
+
+import type { Socket } from 'node:net'
+import { ignoreErrors } from '../../base/closed.ts'
+import { reset } from '../../base/reset.ts'
+import type { EdgeMetrics, ProxyFailure } from '../../metrics/edge-metrics.ts'
+import type { LogThrottle } from '../log-throttle.ts'
+import type { RefusedConnection } from './connection-limits.ts'
+
+export class RefusedClients {
+  readonly #metrics: EdgeMetrics
+  readonly #warnings: LogThrottle
+
+  constructor(metrics: EdgeMetrics, warnings: LogThrottle) {
+    this.#metrics = metrics
+    this.#warnings = warnings
+  }
+
+  /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
+  turnAway(socket: Socket, limit: RefusedConnection): void {
+    ignoreErrors(socket)
+    reset(socket)
+    this.count(limit)
+  }
+
+  /** Counts a connection that has met a limit. */
+  count(limit: RefusedConnection): void {
+    this.#metrics.refusedConnections[limit].inc()
+    this.#warnings.warn(limit, { limit }, 'client connections refused')
+  }
+
+  /** Closes a connection of somebody who is not to speak for others. */
+  turnAwayUntrusted(socket: Socket, peer: string): void {
+    ignoreErrors(socket)
+    reset(socket)
+    this.countProxyFailure('untrusted', peer)
+  }
+
+  /** Counts a connection on which no client was announced. */
+  countProxyFailure(reason: ProxyFailure, peer: string): void {
+    this.#metrics.proxyFailures[reason].inc()
+    // Load balancers check by opening a connection and closing it.
+    if (reason !== 'closed')
+      this.#warnings.warn(
+        `proxy ${reason}`,
+        { reason, peer },
+        'client connections refused: announced by no trusted PROXY header',
+      )
+  }
+}
