@@ -35,6 +35,7 @@ const unspoken = [
   /^optional_scopes\[\d+\] must also be in scopes/,
   /^scopes must include .*, since optional_scopes does/,
   /^token_endpoint_auth_method must be none while/,
+  /before the client can become public/,
   /^email must be an e-mail address such as/,
   /^roles\[\d+\](\.id)? duplicates an earlier item$/,
   /^client_certificate must be a certificate in PEM/,
