@@ -21,7 +21,7 @@ const needs: readonly Need[] = [
   { commands: ['redis-server'], variable: 'REDIS_SERVER' },
   // An authority for tests, by Let's Encrypt.
   { commands: ['pebble'], variable: 'PEBBLE' },
-  // What checks the alerts and units of deploy/.
+  // What checks the alerts and units of deploy/. The package of systemd also has systemd-socket-activate.
   { commands: ['promtool'], packages: ['prometheus'], variable: 'PROMTOOL' },
   { commands: ['systemd-analyze'], packages: ['systemd'], variable: 'SYSTEMD_ANALYZE' },
 ]

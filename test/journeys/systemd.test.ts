@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { freePort } from '../help/free-port.ts'
 import { main, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
@@ -117,6 +118,37 @@ test('a service is told to be ready, reloading, replaced and stopping by the pro
   assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hello')
   process.kill(pid, 'SIGTERM')
   await told(/^STOPPING=1\|/)
+})
+
+test('the first connection to sockets of systemd starts the gateway, which serves it', async t => {
+  const site = await startSite(t, (_, response) => response.end('hello'))
+  const [edge, admin] = await Promise.all([freePort(), freePort()])
+  // Behind the sockets are other addresses than those of the configuration, so that their names count.
+  const settings = `workers: 1\nlisten: ['127.0.0.1:1']\nadmin: 127.0.0.1:2`
+  const file = writeConfig(t, siteConfig(site, settings))
+  const sockets = ['-l', `127.0.0.1:${edge}`, '-l', `127.0.0.1:${admin}`, '--fdname=listen-1:admin']
+  const env = { PATH: process.env.PATH, GATEHOUSE_DATA: join(dirname(file), 'data') }
+  const passed = Object.entries(env).flatMap(([name, value]) => ['-E', `${name}=${value}`])
+  const program = [process.execPath, main, 'start', '--config', file]
+  // It becomes the gateway.
+  const child = spawn('systemd-socket-activate', [...sockets, ...passed, ...program], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const closed = once(child, 'close')
+  t.after(async () => {
+    child.kill()
+    await closed
+  })
+  const { promise: listening, resolve } = Promise.withResolvers<void>()
+  let count = 0
+  createInterface({ input: child.stderr! }).on('line', line => {
+    if (line.startsWith('Listening on') && ++count === 2) resolve()
+  })
+  await listening
+  assert.equal(await (await fetch(`http://127.0.0.1:${edge}`)).text(), 'hello')
+  assert.equal((await fetch(`http://127.0.0.1:${admin}/healthz`)).status, 200)
+  child.kill()
+  assert.deepEqual(await closed, [0, null])
 })
 
 test('a socket that is for no listener keeps the gateway from starting, with a sentence that names it', async t => {
