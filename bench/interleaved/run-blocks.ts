@@ -25,21 +25,27 @@ export interface RunLength {
   /** Milliseconds of a slice; a block has two of each contestant. */
   readonly slice: number
   readonly maximumBlocks: number
+  /** When to end, by performance.now(), but for the first look; whenever the blocks are done where it is missing. */
+  readonly until?: number
 }
 
-/** Runs blocks, and looks after 10, 20, 40, 80 and 160 of them whether every question is decided. */
+/**
+ * Runs blocks, and looks after 10, 20, 40, 80 and 160 of them whether every question is decided. To end by the clock
+ * makes no interval wrong, since the clock knows nothing of the results.
+ */
 export async function runBlocks(
   runners: readonly Runner[],
   questions: readonly Question[],
-  { slice, maximumBlocks }: RunLength,
+  { slice, maximumBlocks, until = Number.POSITIVE_INFINITY }: RunLength,
   onLook: (blocks: Blocks) => void = () => {},
 ): Promise<Blocks> {
   const blocks: Map<string, Block>[] = []
+  const isOver = () =>
+    blocks.length === maximumBlocks || (blocks.length >= looks[0]! && performance.now() >= until)
   for (const look of looks) {
-    if (blocks.length === maximumBlocks) break
-    while (blocks.length < Math.min(look, maximumBlocks)) blocks.push(await runBlock(runners, slice))
+    while (blocks.length < look && !isOver()) blocks.push(await runBlock(runners, slice))
     onLook(blocks)
-    if (questions.every(question => answer(question, blocks).verdict !== 'undecided')) break
+    if (isOver() || questions.every(question => answer(question, blocks).verdict !== 'undecided')) break
   }
   return blocks
 }

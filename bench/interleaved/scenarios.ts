@@ -11,7 +11,10 @@ export interface Scenario {
 }
 
 const zone = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouse(name, root) })
-const native = (mix: MixName): Scenario => ({ mix, peer: (name, root) => gatehouseAi('native', name, root) })
+const native = (mix: MixName): Scenario => ({
+  mix,
+  peer: (name, root) => gatehouseAi('native', name, { root }),
+})
 
 export const scenarios = {
   get: zone('get'),
@@ -24,7 +27,7 @@ export const scenarios = {
   /** Chats with a token and a log, as by default; without both; and with the model rewritten. */
   chat: native('chat'),
   open: { mix: 'chat', peer: (name, root) => gatehouseOpen(name, root) },
-  rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, root) },
+  rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, { root }) },
   unknown: native('unknown'),
   missing: native('missing'),
   stream: native('ttft'),

@@ -1,4 +1,4 @@
-// Drives a proxy with wrk, or over HTTP/2 with h2load, for measure.ts, soak.ts and scan.ts.
+// Drives a proxy with wrk, or over HTTP/2 with h2load, for measure.ts and scan.ts.
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Call, ROOT } from './call.ts'
@@ -8,7 +8,8 @@ import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
 
-const SCRIPT = join(import.meta.dirname, 'mix.lua')
+/** What wrk runs. */
+export const SCRIPT = join(import.meta.dirname, 'mix.lua')
 
 export interface Drive {
   readonly port: number

@@ -42,6 +42,12 @@ export const HEATS: readonly Heat[] = [
   ...(availableParallelism() >= processorsForWorkers ? [alone('workers')] : []),
 ]
 
+/** Returns the share of a heat of the time that is left for it and for those that follow. */
+export function shareOf({ contestants }: Heat, following: readonly Heat[]): number {
+  const others = following.reduce((sum, heat) => sum + heat.contestants.length, 0)
+  return contestants.length / (contestants.length + others)
+}
+
 /** Returns the pairs of a heat that a target compares. */
 export function pairsOf({ contestants }: Heat): [subject: Subject, base: Subject][] {
   const isThere = (subject: Subject) =>

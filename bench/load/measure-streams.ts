@@ -10,6 +10,7 @@ import { percentile } from './statistics.ts'
 import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
 
 const WARM_UP_SECONDS = 1
+const WARM_UP_EVENTS = 100
 const FIRST_EVENTS = 500
 
 /** Streams of each that are timed in turn. */
@@ -43,7 +44,7 @@ export async function measureStreams(
   return whileStreaming(proxy.port, count, own.long, async streams => {
     const time = (port: number, call: Call, count: number) =>
       timeFirstEvents(port, count, call, mix === 'ttft')
-    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short, FIRST_EVENTS)])
+    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short, WARM_UP_EVENTS)])
     const flow = await measureFlow(proxy, streams, seconds)
     const [direct, proxied]: [number[], number[]] = [[], []]
     // In turn, while the same streams flow, so that what the machine does meanwhile hits both.

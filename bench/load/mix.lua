@@ -1,4 +1,5 @@
--- What wrk sends in each mix, and its result as one line of JSON. Called as: wrk -s mix.lua URL -- MIX [BODY [TOKENS FIRST]]
+-- What wrk sends in each mix, and its result as one line of JSON. Called as: wrk -s mix.lua URL -- MIX [BODY [TOKENS FIRST]],
+-- or with the file of its requests as: wrk -s mix.lua URL -- soak FILE
 -- In mixes of chats the URL and -H hold where a chat goes and what it shows, and BODY what it says.
 
 local function send(method, path, body, accept)
@@ -32,6 +33,12 @@ local function chatWithEach(body, path, first)
     turn = turn % #tokens + 1
     return before .. tokens[turn] .. after
   end
+end
+
+local function eachOf(path)
+  local requests = {}
+  for text in io.open(path, 'rb'):read('*a'):gmatch('[^%z]+') do requests[#requests + 1] = text end
+  return inTurn(requests)
 end
 
 local function get()
@@ -69,6 +76,7 @@ local mixes = {
   missing = chat,
   unknown = chatWithEach,
   revoked = chatWithEach,
+  soak = eachOf,
   client = function() return inTurn({ wrk.format('GET') }) end,
 }
 

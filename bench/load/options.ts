@@ -13,6 +13,8 @@ export interface Options {
   /** Blocks after which a ratio may stay undecided, and milliseconds of a slice. */
   readonly blocks: number
   readonly slice: number
+  /** Minutes that the whole run is meant to take; null where it takes as long as its blocks do. */
+  readonly minutes: number | null
   readonly isQuick: boolean
   readonly json: boolean
   /** Whether everything is measured that the report shows, so that it may replace the last one. */
@@ -32,13 +34,14 @@ export const USAGE = `npm run bench -- [options]
   --only LIST     of ${PARTS.join(', ')} (all but soak), or ai for what is about AI gateways
   --peers LIST    of the proxies and gateways, by name (all)
   --blocks N      blocks after which a ratio may stay undecided; it looks after ${looks.join(', ')} (40)
+  --minutes N     ends heats so that the whole run takes so long, but no heat before ${looks[0]} blocks
   --slice N       milliseconds of a slice; a block has two of each contestant (100)
   --rounds N      rounds of ${ROUND_MIXES.join(', ')} (3)
   --seconds N     length of one of them (2)
   --quick         ten blocks, one round of one second, and a short profile
   --json          prints JSON in place of tables
   --add           adds what a narrowed run finds to the last results
-  --soak          memory over two million requests as well
+  --soak          memory over five million requests as well
 A run that is narrowed or quick only prints, without --add; a whole one also writes bench/results, README.md and docs/benchmarks.md.`
 
 /** Returns the options, or a sentence that says what is wrong with them. */
@@ -52,6 +55,7 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
     json: given.json === true,
     blocks: Number(given.blocks ?? (given.quick ? 10 : 40)),
     slice: Number(given.slice ?? 100),
+    minutes: given.minutes === undefined ? null : Number(given.minutes),
     parts: given.soak === true ? [...new Set([...chosen, 'soak'])] : chosen,
     peers: given.peers?.split(',') ?? peers,
     rounds: Number(given.rounds ?? (given.quick ? 1 : 3)),
@@ -63,10 +67,11 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
 }
 
 /** Says which of the counts is no whole number in its range, or returns null. */
-function countMistake({ rounds, seconds, blocks, slice }: Options): string | null {
+function countMistake({ rounds, seconds, blocks, slice, minutes }: Options): string | null {
   if (!isFrom(1, rounds)) return '--rounds must be a whole number from 1'
   if (!isFrom(1, seconds)) return '--seconds must be a whole number from 1'
   if (!isFrom(looks[0]!, blocks)) return `--blocks must be a whole number from ${looks[0]}`
+  if (minutes !== null && !isFrom(1, minutes)) return '--minutes must be a whole number from 1'
   return isFrom(20, slice) ? null : '--slice must be a whole number from 20'
 }
 
@@ -78,6 +83,7 @@ function readArgs(args: readonly string[]) {
     seconds: { type: 'string' },
     blocks: { type: 'string' },
     slice: { type: 'string' },
+    minutes: { type: 'string' },
     json: { type: 'boolean' },
     quick: { type: 'boolean' },
     add: { type: 'boolean' },

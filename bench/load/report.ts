@@ -1,6 +1,15 @@
 // Writes the results of a bench as Markdown tables: pure functions for run.ts.
 import { CONNECTIONS, MIX_NAMES, MIXES, type MixName } from './mixes.ts'
-import { type Apart, intervalOf, METRICS, type Metric, type Results, ratio, typical } from './results.ts'
+import {
+  type Apart,
+  intervalOf,
+  METRICS,
+  type Metric,
+  type Results,
+  ratio,
+  type Soak,
+  typical,
+} from './results.ts'
 import { outcomeOf, type Outcome, TARGETS, type Target } from './targets.ts'
 import { profileTables } from '../profile/profile-tables.ts'
 
@@ -15,6 +24,7 @@ export function report(results: Results): string {
     `## Targets\n\n${targetTable(results)}`,
     results.profile ? `## Profile\n\n${profileTables(results.profile)}` : '',
     ...mixes.map(mix => mixTable(results, mix)),
+    soakTable(results.apart?.soak ?? results.soak),
     surprises(results),
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
@@ -23,7 +33,7 @@ export function report(results: Results): string {
 /** Writes what was measured beside each target, and whether that is met. */
 export function targetTable(results: Results): string {
   const { apart } = results
-  const later: Results | null = apart ? { ...results, ...apart, startup: null, soak: null, scan: null } : null
+  const later: Results | null = apart ? { ...results, ...apart, startup: null, scan: null } : null
   const rows = TARGETS.map(target => {
     const isLater = later !== null && target.measured(later) !== null
     const found = isLater ? later : results
@@ -39,7 +49,13 @@ export function targetTable(results: Results): string {
 }
 
 /** Says how long was measured, and on which day. */
-export function lengthOf({ date, rounds, seconds, blocks, slice }: Omit<Apart, 'machine' | 'runs'>): string {
+export function lengthOf({
+  date,
+  rounds,
+  seconds,
+  blocks,
+  slice,
+}: Omit<Apart, 'machine' | 'runs' | 'soak'>): string {
   const length = `medians over ${rounds} × ${seconds} s`
   return `${blocks === undefined ? length : `up to ${blocks} blocks of two slices of ${slice} ms`} on ${date}`
 }
@@ -134,8 +150,19 @@ function isComparable(mix: MixName, metric: Metric): boolean {
   return MIXES[mix].unit !== 'event' || (metric !== 'p50' && metric !== 'p99')
 }
 
-function surprises({ runs }: Results): string {
+function soakTable(soak: Soak | null | undefined): string {
+  if (!soak?.readings) return ''
+  const rows = soak.readings.map(({ requests, memory, heap }) => [`${requests}`, short(memory), short(heap)])
+  return [
+    '## soak: memory over requests of every kind',
+    table(['requests', 'RSS MiB', 'live heap MiB'], rows),
+    'GET, POST, chats by both routes with a log, streamed chats, and what is refused or fails: by a rule, for an unknown token, by the origin, and for an origin that is down. RSS is the median since the line above, and the heap is read behind a collection of garbage.',
+  ].join('\n\n')
+}
+
+function surprises({ runs, soak }: Results): string {
   const odd = runs.filter(run => run.unexpected > 0)
   const lines = odd.map(run => `- ${run.peer}, ${run.mix}, round ${run.round}: ${run.unexpected}`)
+  if (soak?.unexpected) lines.push(`- soak: ${soak.unexpected}`)
   return lines.length === 0 ? '' : `## Unexpected answers and broken connections\n\n${lines.join('\n')}`
 }

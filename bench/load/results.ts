@@ -20,11 +20,20 @@ export interface Ratio extends Interval {
   readonly blocks: number
 }
 
+/** The memory of a soak at one point of it, in MiB. */
+export interface Reading {
+  readonly requests: number
+  /** The median of what was resident since the reading before. */
+  readonly memory: number
+  /** What lives behind a collection of garbage. */
+  readonly heap: number
+}
+
 export interface Soak {
   readonly requests: number
-  /** Median of resident MiB in the second and in the last quarter. */
-  readonly secondQuarter: number
-  readonly lastQuarter: number
+  /** Missing in results from before there were readings. */
+  readonly unexpected?: number
+  readonly readings?: readonly Reading[]
 }
 
 export interface Scan {
@@ -37,7 +46,7 @@ export interface Scan {
 /** What a narrowed run has found later than the whole one. */
 export type Apart = Pick<
   Results,
-  'date' | 'machine' | 'rounds' | 'seconds' | 'blocks' | 'slice' | 'runs' | 'ratios' | 'profile'
+  'date' | 'machine' | 'rounds' | 'seconds' | 'blocks' | 'slice' | 'runs' | 'ratios' | 'profile' | 'soak'
 >
 
 export interface Results {
@@ -112,13 +121,10 @@ function isSame(a: Subject, b: Subject): boolean {
   return a.peer === b.peer && a.mix === b.mix && a.metric === b.metric
 }
 
-/** Returns the medians of the second and the last quarter of readings taken at a steady pace. */
-export function quarters(readings: readonly number[]): Pick<Soak, 'secondQuarter' | 'lastQuarter'> {
-  const quarter = Math.floor(readings.length / 4)
-  return {
-    secondQuarter: median(readings.slice(quarter, 2 * quarter)),
-    lastQuarter: median(readings.slice(readings.length - quarter)),
-  }
+/** Returns how what a soak took grew from its second reading, when it was warm, to its last; null where it has none. */
+export function growth(soak: Soak | null, of: 'memory' | 'heap'): number | null {
+  const [, second] = soak?.readings ?? []
+  return second ? soak!.readings!.at(-1)![of] / second[of] : null
 }
 
 function byRound(runs: readonly Run[], { peer, mix, metric }: Subject): Map<number, number> {

@@ -167,7 +167,7 @@ async function timeFirstTokens(
   ]
   const times = new Map<string, number[][]>()
   const failing = new Set<string>()
-  for (let round = 0; round < Math.ceil(bursts / 5); round++)
+  for (let round = 0; round < Math.ceil(bursts / 10); round++)
     for (const { name, port, call } of asked) {
       if (failing.has(name)) continue
       const taken = await timeFirstEvents(port, burst, call, true).catch(() => null)

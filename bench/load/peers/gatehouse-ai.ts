@@ -22,8 +22,7 @@ type Route = 'native' | 'REST'
 export function gatehouseAi(
   route: Route,
   name = `gatehouse ${route}`,
-  root = ROOT,
-  settings = async () => '',
+  { root = ROOT, settings = async () => '', zones = async (_origin: number) => 'zones: []\n' } = {},
 ): Peer {
   return {
     name,
@@ -31,7 +30,8 @@ export function gatehouseAi(
     version: () => packageVersion(root),
     async prepare(port, origin) {
       const admin = await freePort()
-      const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + (await settings()))
+      const more = (await settings()) + (await zones(origin))
+      const path = keep('gatehouse-ai.yaml', config(port, admin, origin) + more)
       const args = [join(root, 'src/main.ts'), 'start', '--config', path]
       const env = { GATEHOUSE_DATA: emptyFolder() }
       return { file: process.execPath, args, env, prints: TOKEN, metrics: admin }
@@ -43,14 +43,14 @@ export function gatehouseAi(
 /** The native route, with Redis as the store. */
 export function gatehouseAiInRedis(): Peer {
   const settings = async () => `store: ${await emptyDatabase()}\n`
-  const peer = gatehouseAi('native', NATIVE_IN_REDIS, ROOT, settings)
+  const peer = gatehouseAi('native', NATIVE_IN_REDIS, { settings })
   return { ...peer, version: () => commandVersion('redis-server', ['--version']) && peer.version() }
 }
 
 /** The native route of a gateway that asks for no token and keeps no log. */
 export function gatehouseOpen(name = OPEN, root = ROOT): Peer {
   const settings = { authentication: false, collect_logs: false, log_management: 0 }
-  return { ...gatehouseAi('native', name, root), settle: running => change(running, settings) }
+  return { ...gatehouseAi('native', name, { root }), settle: running => change(running, settings) }
 }
 
 /** The native route with all that governs: a token, a log, and a rate limit that is far away. */
@@ -85,8 +85,7 @@ listen: ['127.0.0.1:${port}']
 admin: 127.0.0.1:${admin}
 log:
   access: false
-${unboundedConnections}zones: []
-ai:
+${unboundedConnections}ai:
   hosts: ['127.0.0.1']
   providers:
     openai:

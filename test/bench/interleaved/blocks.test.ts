@@ -35,6 +35,13 @@ test('blocks run until every question is decided, or the limit is reached', asyn
   assert.ok(missing > 0 && Math.abs(ratio - 1) < 0.01)
 })
 
+test('a run whose time is over ends with the blocks of its first look', async () => {
+  const runners = [contestant('a', 20), contestant('b', 20)]
+  const question = { name: 'a', base: 'b', metric: 'cost', bound: 1 } as const
+  const late = await runBlocks(runners, [question], { slice: 1, maximumBlocks: 40, until: 0 })
+  assert.equal(late.length, 10)
+})
+
 let atOnce = 0
 let mostAtOnce = 0
 

@@ -21,7 +21,7 @@ test('without options everything but the soak is measured, up to 40 blocks, and 
     ],
   )
   assert.deepEqual(rest, {
-    ...{ peers: PEERS, blocks: 40, slice: 100, rounds: 3, seconds: 2 },
+    ...{ peers: PEERS, blocks: 40, slice: 100, minutes: null, rounds: 3, seconds: 2 },
     ...{ isQuick: false, json: false, complete: true, add: false },
   })
 })
@@ -63,4 +63,9 @@ test('a wrong option is named in a sentence', () => {
   assert.match(String(parseOptions(['--blocks', '9'], PEERS)), /^--blocks must be a whole number from 10/)
   assert.match(String(parseOptions(['--slice', '5'], PEERS)), /^--slice must be/)
   assert.match(String(parseOptions(['--fast'], PEERS)), /--fast/)
+})
+
+test('a run may be given its minutes', () => {
+  assert.equal(parse('--minutes', '28').minutes, 28)
+  assert.match(String(parseOptions(['--minutes', '0.5'], PEERS)), /--minutes must be a whole number/)
 })

@@ -26,7 +26,15 @@ const RESULTS: Results = {
   seconds: 3,
   runs: RUNS,
   startup: 600,
-  soak: { requests: 2_000_000, secondQuarter: 100, lastQuarter: 101 },
+  soak: {
+    requests: 5_000_000,
+    unexpected: 0,
+    readings: [
+      { requests: 1_000_000, memory: 90, heap: 40 },
+      { requests: 2_000_000, memory: 100, heap: 50 },
+      { requests: 5_000_000, memory: 101, heap: 50 },
+    ],
+  },
   scan: { requests: 100_000, before: 100, after: 104 },
 }
 
@@ -53,7 +61,8 @@ test('a peer that is not installed is named as skipped', () => {
 })
 
 test('there is a table for what was measured only', () => {
-  assert.deepEqual(report(RESULTS).match(/^## .*$/gm), ['## Targets', '## get: GET, 244 bytes of JSON'])
+  const measured = { ...RESULTS, soak: null }
+  assert.deepEqual(report(measured).match(/^## .*$/gm), ['## Targets', '## get: GET, 244 bytes of JSON'])
 })
 
 test('an added time has no ratio, since it may be near or below zero', () => {
@@ -119,3 +128,19 @@ test('the columns of a table are aligned', () => {
 function unaligned(results: Results): string {
   return report(results).replace(/ +/g, ' ')
 }
+
+test('a soak has a line for each reading, and its unexpected responses are named', () => {
+  const text = unaligned({ ...RESULTS, soak: { ...RESULTS.soak!, unexpected: 3 } })
+  assert.match(text, /\| requests \| RSS MiB \| live heap MiB \|\n.*\n\| 1000000 \| 90.0 \| 40.0 \|/)
+  assert.match(text, /\| Memory over 5 million .* resident .* \| 1.01× \| ✓ \|/)
+  assert.match(text, /^- soak: 3$/m)
+})
+
+test('a soak that was measured apart takes the place of the other', () => {
+  const readings = [1, 2].map(at => ({ requests: at, memory: at * 100, heap: 1 }))
+  const { date, machine, rounds, seconds } = RESULTS
+  const apart = { date, machine, rounds, seconds, runs: [], soak: { requests: 2, unexpected: 0, readings } }
+  const text = unaligned({ ...RESULTS, apart })
+  assert.match(text, /\| Memory over 5 million .* resident .* ¹ \| at most 1.05× \| 1.00× \| ✓ \|/)
+  assert.match(text, /\| 2 \| 200 \| 1.00 \|/)
+})

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MixName } from '../../../bench/load/mixes.ts'
 import {
+  growth,
   mostUnexpected,
-  quarters,
   type Results,
   type Run,
   ratio,
@@ -56,9 +56,15 @@ test('one round with unexpected responses is enough', () => {
   assert.equal(mostUnexpected(runs, subject('caddy')), null)
 })
 
-test('the quarters of a soak leave out its beginning', () => {
-  assert.deepEqual(quarters([1, 90, 60, 62, 70, 70, 63, 63]), { secondQuarter: 61, lastQuarter: 63 })
-  assert.deepEqual(quarters([1, 2, 3, 4, 5]), { secondQuarter: 2, lastQuarter: 5 })
+test('a soak grows from its second reading, when it is warm, to its last', () => {
+  const readings = [50, 100, 101, 99, 104].map((memory, at) => ({
+    requests: (at + 1) * 1e6,
+    memory,
+    heap: 10 * (at + 1),
+  }))
+  const soak = { requests: 5e6, unexpected: 0, readings }
+  assert.deepEqual([growth(soak, 'memory'), growth(soak, 'heap')], [1.04, 2.5])
+  assert.deepEqual([growth(null, 'memory'), growth({ requests: 2e6 }, 'memory')], [null, null])
 })
 
 test('an upper target is met up to its bound and a lower one from its bound on', () => {
