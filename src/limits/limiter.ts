@@ -45,6 +45,8 @@ export class Limiter {
   readonly #watch: CountersWatch | null
   readonly #metrics: LimitMetrics
   #made: LRUCache<string, KeyCount> | null = null
+  /** What was asked for last and mostly is next: the most recent of all counts, so that no other one takes its room. */
+  #last: { readonly limit: Limit; readonly key: string; readonly count: KeyCount } | null = null
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null
   readonly #patience: number
@@ -118,6 +120,12 @@ export class Limiter {
   }
 
   #countOf(limit: Limit, key: string): KeyCount {
+    if (this.#last?.limit !== limit || this.#last.key !== key)
+      this.#last = { limit, key, count: this.#findCount(limit, key) }
+    return this.#last.count
+  }
+
+  #findCount(limit: Limit, key: string): KeyCount {
     const name = keyName(limit, key)
     const known = this.#counts.get(name)
     // Since a reload the name may belong to another limit.

@@ -282,6 +282,12 @@ export const access: readonly Mutated[] = [
         breaks: 'who is over a limit asks the store again and again',
       },
       {
+        text: 'if (this.#last?.limit !== limit || this.#last.key !== key)',
+        becomes: 'if (this.#last?.key !== key)',
+        breaks: 'a client that is counted by several limits is counted by one',
+        tests: ['limits/limiter', 'limits/limiter-keys', 'edge/meter/meter'],
+      },
+      {
         text: 'if (this.#watch.isOut || this.#asking >= mostAsking)',
         becomes: 'if (this.#watch.isOut)',
         breaks: 'a flood of keys has as many requests wait for the store',
