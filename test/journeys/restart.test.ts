@@ -211,6 +211,7 @@ test('a second gateway without --replace does not start, and only a process that
     const headers = { authorization }
     const response = await fetch(`${first.admin}/handover?replace`, { method: 'POST', headers })
     assert.equal(response.status, 404)
+    assert.equal((await fetch(`${first.admin}/upgrade`, { method: 'POST', headers })).status, 404)
   }
   assert.equal((await fetch(`${first.admin}/readyz`)).status, 200)
 })

@@ -1,4 +1,4 @@
-// Upgrades that come to nothing; test/journeys/upgrade.test.ts has those that succeed.
+// Which upgrades come to nothing, and who is ended then; test/journeys/upgrade.test.ts has those of whole gateways.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -11,14 +11,14 @@ import { Upgrade } from '../../../src/process/gateway/upgrade.ts'
 import { turnsUntil } from '../../help/until.ts'
 
 /** A gateway that is to be replaced by a process which runs this code. */
-function upgradeTo(t: TestContext, code: string) {
+function upgradeTo(t: TestContext, code: string, settled: string | null = null) {
   const did: string[] = []
   const lines: string[] = []
   const started: ChildProcess[] = []
   const { upgrades } = new Metrics('0')
   const upgrade = new Upgrade({
     gateway: {
-      settled: null,
+      settled,
       bequest: { edge: [], admin: null, secret: Buffer.alloc(32) },
       makeWay: () => did.push('made way'),
       goOn: async () => void did.push('went on'),
@@ -69,4 +69,32 @@ test('process 1, with which all others of a container would end, is not replaced
   t.mock.property(process, 'pid', 1)
   assert.match((await upgrade.begin())!, /^process 1 of a container cannot be replaced/)
   assert.deepEqual([started, lines, upgrades.failure.value], [[], ['upgrade refused'], 0])
+})
+
+test('a gateway that starts or stops is not replaced', async t => {
+  const { upgrade, started, lines } = upgradeTo(t, '', 'the gateway is stopping')
+  assert.equal(await upgrade.begin(), 'the gateway is stopping')
+  assert.deepEqual([started, lines], [[], ['upgrade refused']])
+})
+
+test('a new gateway that says why it cannot serve is ended, and that is the reason', async t => {
+  const failing = "process.send({ kind: 'failed', reason: 'no such port' }); setInterval(() => {}, 1e6)"
+  const { upgrade, did, started } = upgradeTo(t, failing)
+  assert.equal(await upgrade.begin(), 'no such port')
+  assert.deepEqual([did, started[0]!.signalCode], [['went on'], 'SIGTERM'])
+})
+
+test('a gateway that stops ends the new one with it, but not one that serves', async t => {
+  const waiting = upgradeTo(t, 'setInterval(() => {}, 1e6)')
+  const outcome = waiting.upgrade.begin()
+  waiting.upgrade.abort()
+  assert.equal(await outcome, 'the new gateway ended with SIGTERM before it was ready')
+  const serving = "process.on('disconnect', () => process.exit(7)); process.send({ kind: 'ready' })"
+  const { upgrade, did, started } = upgradeTo(t, serving)
+  assert.equal(await upgrade.begin(), null)
+  assert.deepEqual(did, ['succeeded', 'made way'])
+  upgrade.abort()
+  const exited = once(started[0]!, 'exit')
+  await upgrade.close()
+  assert.deepEqual(await exited, [7, null])
 })

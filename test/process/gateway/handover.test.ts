@@ -1,0 +1,48 @@
+// The note by which the next gateway proves whose it is; test/journeys/restart.test.ts has the handovers.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { HandoverNote, takeOver } from '../../../src/process/gateway/handover.ts'
+import { quickFolder } from '../../help/quick-folder.ts'
+
+const sidePort = { host: '127.0.0.1', port: 1 }
+const secret = Buffer.alloc(32, 1)
+
+async function leaveNote(t: TestContext) {
+  const folder = quickFolder(t, 'handover')
+  const note = new HandoverNote(folder)
+  await note.leave(sidePort, secret)
+  const path = join(folder, 'side-port-1.handover')
+  return { folder, note, path, proof: JSON.parse(readFileSync(path, 'utf8')).proof as string }
+}
+
+test('a note can be read by its owner alone, and only what it has is proof', async t => {
+  const { note, path, proof } = await leaveNote(t)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.ok(note.proves(`Bearer ${proof}`))
+  const changed = `${proof.startsWith('A') ? 'B' : 'A'}${proof.slice(1)}`
+  for (const shown of [null, '', 'Bearer ', proof, `Bearer ${changed}`, `Bearer ${proof}A`])
+    assert.ok(!note.proves(shown), String(shown))
+})
+
+test('a gateway removes its own note, and not that of the one that replaced it', async t => {
+  const { folder, note } = await leaveNote(t)
+  assert.ok(!(await note.isReplaced()))
+  const next = new HandoverNote(folder)
+  await next.leave(sidePort, secret)
+  assert.ok(await note.isReplaced())
+  await note.remove()
+  assert.deepEqual(readdirSync(folder), ['side-port-1.handover'])
+  await next.remove()
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('without a note that is whole nobody is asked', async t => {
+  const { folder, path } = await leaveNote(t)
+  for (const text of ['', '{', 'null', '{"proof":"x","secret":"x"}']) {
+    writeFileSync(path, text)
+    assert.equal(await takeOver(sidePort, true, folder), null)
+  }
+})
