@@ -31,7 +31,7 @@ test('systemd understands every line, and the program starts by it', t => {
   const file = join(folder, 'gatehouse.service')
   const here = unit
     .replaceAll('/opt/gatehouse/node_modules/.bin/node', process.execPath)
-    .replaceAll('/opt/gatehouse/src/main.ts', main)
+    .replaceAll('/opt/gatehouse/dist/main.js', main)
   writeFileSync(file, here)
   const sockets = join(folder, 'gatehouse.socket')
   cpSync(join(root, 'deploy/systemd/gatehouse.socket'), sockets)

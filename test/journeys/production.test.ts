@@ -14,7 +14,7 @@ import { startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
 
 const run = promisify(execFile)
-const [secrets, certificates, redis, yaml, start, asks] = blocksOf(
+const [build, secrets, certificates, redis, yaml, start, asks] = blocksOf(
   section(readPage('docs/production.md'), 'One machine'),
 )
 
@@ -29,6 +29,8 @@ test('docs/production.md works as written: two workers, TLS and Redis on one mac
       .replaceAll('6379', `${redisPort}`)
   const sh = (text: string) => run('sh', ['-ec', here(text)], { cwd: folder })
 
+  // Done by `npm test` before the tests.
+  assert.equal(build!.text, 'npm ci\nnpm run build\n')
   await sh(secrets!.text)
   assert.equal(statSync(join(folder, 'secrets.key')).mode & 0o777, 0o600)
   await sh(certificates!.text)
@@ -42,7 +44,9 @@ test('docs/production.md works as written: two workers, TLS and Redis on one mac
 
   const [check, starts] = start!.text.trim().split('\n')
   await sh(check!)
-  const [, name, file, args] = /^(\w+)=(\S+) npm start -- (.*)$/.exec(starts!)!
+  const [, name, file, args] = /^(\w+)=(\S+) node_modules\/\.bin\/node dist\/main\.js start (.*)$/.exec(
+    starts!,
+  )!
   const env = { ...process.env, GATEHOUSE_DATA: join(folder, 'data'), [name!]: file }
   const gateway = await spawnGateway(t, [main, 'start', ...args!.split(' ')], { cwd: folder, env })
   const listening = (await gateway.logged('ready')).edge as readonly { port: number }[]
