@@ -368,15 +368,16 @@ test('origins learn of the certificate by fields that no client can send, in any
     assert.ok([null, `:${above}:`].includes(sent()[1]!))
   }
   const keyOfMiddle = authorityKeyIn(raw)?.toString('hex')
+  // OpenSSL passes by one that has expired, and Node does not.
   const impostor = new Authority('Clients').issue([], {
-    subject: '/CN=Middle',
+    ...{ subject: '/CN=Middle', days: -1 },
     extensions: [
       'basicConstraints=critical,CA:true',
       `subjectKeyIdentifier=${keyOfMiddle}`,
       'authorityKeyIdentifier=none',
     ],
   })
-  await ask(shown(bob, impostor.certificate, middle.certificate))
+  assert.equal((await ask(shown(bob, impostor.certificate, middle.certificate))).status, 200)
   assert.ok([null, `:${above}:`].includes(sent()[1]!))
 })
 
