@@ -317,7 +317,7 @@ test('a certificate that expires while its connection is open is refused from th
 })
 
 test('origins learn of the certificate by fields that no client can send, in any zone', async t => {
-  const { ask, askPlainly, origin, reload } = await start(t, { trustedProxies: ['127.0.0.1'] })
+  const { edge, ask, askPlainly, origin, reload } = await start(t, { trustedProxies: ['127.0.0.1'] })
   const names = ['Client-Cert', 'Client-Cert-Chain', 'svc-client-subject', 'svc-client-fingerprint']
   const spellings = names.flatMap(name => [
     name,
@@ -343,6 +343,23 @@ test('origins learn of the certificate by fields that no client can send, in any
     await ask({ servername: host }, to(host, ...forged))
     assert.deepEqual(sent(), none)
   }
+  // Over HTTP/2 and with an upgrade, too.
+  const multiplexed = await connectHttp2(t, `https://127.0.0.1:${edge.plane.securePort}`, {
+    ...{ ca: servers.certificate, servername: 'site.test', checkServerIdentity: () => undefined },
+    ...byBob,
+  })
+  const lowerCase = spellings.map(name => [name.toLowerCase(), 'forged'])
+  for (const more of [{}, { 'content-type': 'application/grpc', te: 'trailers' }]) {
+    await askHttp2(multiplexed, { ...Object.fromEntries(lowerCase), ':authority': 'site.test', ...more })
+    assert.deepEqual(sent(), [null, null, 'CN=bob', fingerprint])
+  }
+  const upgrade = [
+    'Connection: Upgrade, svc-client-subject',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+  ]
+  await ask(byBob, to('site.test', ...forged, ...upgrade, `Sec-WebSocket-Key: ${'A'.repeat(22)}==`))
+  assert.deepEqual(sent(), [null, null, 'CN=bob', fingerprint])
   // A certificate that nobody asked for is none.
   await ask({ servername: 'open.test', ...shown(alice) })
   assert.deepEqual(sent(), none)
