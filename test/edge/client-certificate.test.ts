@@ -1,11 +1,13 @@
 // Certificates of clients: which of them a zone accepts, by whatever way a request reaches it, and what its origins learn.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as openHttp2 } from 'node:http2'
 import { test, type TestContext } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
 import { authorityKeyIn } from '../../src/certificates/acme/certificate-id.ts'
 import type { AccessRule } from '../../src/config/access-config.ts'
 import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
@@ -26,6 +28,8 @@ import { ask as askHttp2, connectHttp2 } from '../help/http2-client.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { chunks, connectTo, type Message, Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
+
+const run = promisify(execFile)
 
 const servers = new Authority('Servers')
 const hosts = ['site.test', 'soft.test', 'open.test', 'next.test']
@@ -353,6 +357,14 @@ test('origins learn of the certificate by fields that no client can send, in any
     await askHttp2(multiplexed, { ...Object.fromEntries(lowerCase), ':authority': 'site.test', ...more })
     assert.deepEqual(sent(), [null, null, 'CN=bob', fingerprint])
   }
+  const request = multiplexed.request(
+    { ':method': 'POST', ':path': '/', ':authority': 'site.test' },
+    { waitForTrailers: true },
+  )
+  request.on('wantTrailers', () => request.sendTrailers(Object.fromEntries(lowerCase)))
+  request.end('x')
+  await once(request.resume(), 'end')
+  assert.deepEqual([sent()[2], origin.requests.at(-1)!.trailers], ['CN=bob', []])
   const upgrade = [
     'Connection: Upgrade, svc-client-subject',
     'Upgrade: websocket',
@@ -430,6 +442,23 @@ test('rules can ask for the certificate, and for nothing that a client claims of
   assert.equal(codeOf(await ask({ ...shown(alice), maxVersion: 'TLSv1.2' })), 1050)
   assert.equal((await ask(shown(stranger))).text, 'wrong one')
   assert.equal(codeOf(await ask()), 1017)
+  // It was checked for the zone that has the address, and counts in no other.
+  assert.equal((await ask({ servername: '', ...shown(alice) })).status, 200)
+  assert.equal(codeOf(await ask({ servername: '', ...shown(alice) }, to('open.test'))), 1050)
+})
+
+test('only zones that want certificates ask for them', async t => {
+  const { edge } = await start(t)
+  const asks = async (servername: string) => {
+    const to = ['-connect', `127.0.0.1:${edge.plane.securePort}`, '-servername', servername]
+    const asking = run(process.env.OPENSSL ?? 'openssl', ['s_client', ...to, '-msg'])
+    asking.child.stdin!.end('Q\n')
+    return /<<< .*CertificateRequest/.test((await asking).stdout)
+  }
+  assert.deepEqual(
+    [await asks('site.test'), await asks('soft.test'), await asks('open.test')],
+    [true, true, false],
+  )
 })
 
 test('the access log has the TLS of a connection, and the fingerprint of what its client showed', async t => {

@@ -9,6 +9,7 @@ import { credentials } from './credentials.ts'
 import { dashboard } from './dashboard.ts'
 import { edge } from './edge.ts'
 import { forward } from './forward.ts'
+import { frontDoor } from './front-door.ts'
 import { http1 } from './http1.ts'
 import { http2Clients } from './http2-clients.ts'
 import { http2Origin } from './http2-origin.ts'
@@ -32,6 +33,7 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...dashboard,
   ...edge,
   ...forward,
+  ...frontDoor,
   ...http1,
   ...http2Clients,
   ...http2Origin,
