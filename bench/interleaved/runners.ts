@@ -7,7 +7,7 @@ import type { Running } from '../load/launch.ts'
 import { unexpectedAnswers } from '../load/measure.ts'
 import { CONNECTIONS, MIXES, type Mix, type MixName } from '../load/mixes.ts'
 import { launchPeer, type Peer } from '../load/peers.ts'
-import { exactCpuTime } from '../load/proc.ts'
+import { exactCpuTimeOfAll } from '../load/proc.ts'
 import { type EventStream, openStreams } from '../load/streams.ts'
 import type { Runner } from './blocks.ts'
 import { type PausableLoad, pausedH2load, pausedHandshakes, pausedWrk } from './paused-load.ts'
@@ -53,7 +53,7 @@ export async function runnerOf(
   connections: number,
 ): Promise<Runner> {
   const load = await loadOf(process, mix, call, connections)
-  const cpu = () => exactCpuTime(process.pid)
+  const cpu = () => exactCpuTimeOfAll(process.root)
   load.resume()
   const end = performance.now() + longestWarmUp
   for (const cold = cpu(); cpu() < cold + warmUpCpu && performance.now() < end; ) await wait(warmUpStep)

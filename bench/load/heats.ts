@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { type MixName, MIXES, NATIVE, NATIVE_IN_REDIS, OAUTH, PASSING } from './mixes.ts'
 import type { Subject } from './results.ts'
-import { TARGETS } from './targets.ts'
+import { targetsFor } from './targets.ts'
 
 /** A peer under a mix. */
 export type Contestant = Pick<Subject, 'peer' | 'mix'>
@@ -14,9 +14,6 @@ export interface Heat {
 
 const own = (mix: MixName): Contestant => ({ peer: 'gatehouse', mix })
 const all = (mix: MixName): Contestant[] => MIXES[mix].peers.map(peer => ({ peer, mix }))
-
-/** Processors that one and two workers, their clients and their origin need. */
-const processorsForWorkers = 5
 
 /** Every heat, in the order of the reports. */
 export const HEATS: readonly Heat[] = [
@@ -39,7 +36,7 @@ export const HEATS: readonly Heat[] = [
   },
   alone('ttft'),
   alone('client'),
-  ...(availableParallelism() >= processorsForWorkers ? [alone('workers')] : []),
+  alone('workers'),
 ]
 
 /** Returns the share of a heat of the time that is left for it and for those that follow. */
@@ -52,7 +49,9 @@ export function shareOf({ contestants }: Heat, following: readonly Heat[]): numb
 export function pairsOf({ contestants }: Heat): [subject: Subject, base: Subject][] {
   const isThere = (subject: Subject) =>
     contestants.some(({ peer, mix }) => peer === subject.peer && mix === subject.mix)
-  return TARGETS.flatMap(({ compared }) => (compared?.every(isThere) ? [[compared[0], compared[1]]] : []))
+  return targetsFor(availableParallelism()).flatMap(({ compared }) =>
+    compared?.every(isThere) ? [[compared[0], compared[1]]] : [],
+  )
 }
 
 function alone(mix: MixName): Heat {

@@ -25,6 +25,8 @@ export interface Command {
 export interface Running {
   /** The process that serves: the worker where a master only watches over it. */
   readonly pid: number
+  /** The one that was started; its children are the others. */
+  readonly root: number
   readonly port: number
   /** Milliseconds from the spawn to the first answer. */
   readonly startup: number
@@ -63,7 +65,8 @@ export async function launch(name: string, port: number, command: Command): Prom
   const startup = performance.now() - began
   const pid = childrenOf(child.pid!)[0] ?? child.pid!
   const { metrics = null } = command
-  return { pid, port, startup, metrics, printed: () => beginning(log), stop: () => stop(child, command) }
+  const printed = () => beginning(log)
+  return { pid, root: child.pid!, port, startup, metrics, printed, stop: () => stop(child, command) }
 }
 
 /** Runs a command to its end and returns its standard output; throws when it fails. */

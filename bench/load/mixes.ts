@@ -110,7 +110,7 @@ export const MIXES = {
     ...LOAD,
     title: 'GET, with one and with two workers',
     peers: [ONE_WORKER, TWO_WORKERS] as readonly string[],
-    note: 'Only on machines with five processors or more: two for the workers, and the others for what they stand between.',
+    note: 'The CPU is that of all processes. On machines with fewer than five processors, two for the workers and three for what they stand between, the rates say nothing of each other.',
   },
   tls: { ...LOAD, title: 'GET over TLS', peers: TLS_PEERS, isTls: true },
   h2: { ...LOAD, title: 'GET over HTTP/2 and TLS', peers: TLS_PEERS, isTls: true, http2Streams: 1 },

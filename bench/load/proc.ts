@@ -15,6 +15,11 @@ export function exactCpuTime(pid: number): number {
   return readdirSync(folder).reduce((sum, thread) => sum + threadTime(`${folder}/${thread}/schedstat`), 0)
 }
 
+/** Returns that of a process and of those that it has started, as long as they live. */
+export function exactCpuTimeOfAll(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, id) => sum + exactCpuTime(id), 0)
+}
+
 function threadTime(path: string): number {
   try {
     return parseRunTime(readFileSync(path, 'latin1'))

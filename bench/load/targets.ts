@@ -33,6 +33,8 @@ export interface Target {
   readonly unit: '×' | ' ms' | ''
   /** The two that are compared, where it is a ratio of what ran side by side. */
   readonly compared?: readonly [subject: Subject, base: Subject]
+  /** Processors that a machine must have, where its count matters. */
+  readonly processors?: number
   /** Returns what was measured, or null where the run did not cover it. */
   measured(results: Results): Estimate | null
 }
@@ -74,10 +76,20 @@ export const TARGETS: readonly Target[] = [
   faster('http-proxy-3', 2.4),
   faster('@fastify/http-proxy', 2),
   faster('caddy', 2),
-  atLeast('Two workers: requests a second against one', 1.9, {
-    subject: { peer: TWO_WORKERS, mix: 'workers', metric: 'rate' },
-    base: { peer: ONE_WORKER, mix: 'workers', metric: 'rate' },
-  }),
+  // Two for the workers, and three for their clients and their origin.
+  withProcessors(
+    5,
+    atLeast('Two workers: requests a second against one', 1.9, {
+      subject: workers(TWO_WORKERS, 'rate'),
+      base: workers(ONE_WORKER, 'rate'),
+    }),
+  ),
+  atMost(
+    'Two workers: CPU per request against one',
+    1.05,
+    workers(TWO_WORKERS, 'cost'),
+    workers(ONE_WORKER, 'cost'),
+  ),
   atMost(
     'Origin down, 64 waiting: CPU per error document against a proxied GET',
     1.5,
@@ -177,6 +189,11 @@ export const TARGETS: readonly Target[] = [
   refused('a rate limit in Redis', REFUSING.limitInRedis),
 ]
 
+/** Returns the targets that mean something on a machine with so many processors. */
+export function targetsFor(count: number): readonly Target[] {
+  return TARGETS.filter(({ processors = 1 }) => processors <= count)
+}
+
 /** Says how a target came out; a value without an interval is taken as it is. */
 export function outcomeOf({ bound, sense, measured }: Target, results: Results): Outcome {
   const found = measured(results)
@@ -247,6 +264,20 @@ function nginx(mix: MixName): Subject {
 
 function own(mix: MixName, metric: Metric): Subject {
   return { peer: 'gatehouse', mix, metric }
+}
+
+/** Has a target measured only where a machine has so many processors. */
+function withProcessors(processors: number, target: Target): Target {
+  const isEnough = ({ machine }: Results) => Number.parseInt(machine.processor, 10) >= processors
+  return {
+    ...target,
+    processors,
+    measured: results => (isEnough(results) ? target.measured(results) : null),
+  }
+}
+
+function workers(peer: string, metric: Metric): Subject {
+  return { peer, mix: 'workers', metric }
 }
 
 function native(mix: MixName, metric: Metric): Subject {

@@ -76,9 +76,13 @@ export async function profile(
         Object.assign(memory.get(name)!, { [when]: residentMemory(process.pid) })
     }
     const times = await timeChats(runners, origin, length)
+    console.error('profile: chats are timed')
     const rates = await measureRates(runners, length, remember)
+    console.error('profile: rates are measured')
     const firsts = await timeFirstTokens(runners, chosen, origin, length)
+    console.error('profile: first tokens are timed')
     const good = await holdStreams(runners, chosen, origin, length, remember)
+    console.error('profile: streams were held')
     const gateways = runners.map(({ name }) => ({
       ...{ peer: name, added: tailOf(times, name), rates: rates.of(name), memory: memory.get(name)! },
       firstToken: firsts.has(name) ? tailOf(firsts, name) : null,

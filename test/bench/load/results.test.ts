@@ -11,7 +11,7 @@ import {
   typical,
 } from '../../../bench/load/results.ts'
 import { type Heat, HEATS, pairsOf } from '../../../bench/load/heats.ts'
-import { outcomeOf, type Target, TARGETS } from '../../../bench/load/targets.ts'
+import { outcomeOf, type Target, TARGETS, targetsFor } from '../../../bench/load/targets.ts'
 
 test('the typical value is the median over the rounds', () => {
   const runs = [run('nginx', 1, { cost: 10 }), run('nginx', 2, { cost: 50 }), run('nginx', 3, { cost: 11 })]
@@ -148,12 +148,26 @@ test('a target is met or missed by a whole interval, and undecided where the bou
 })
 
 test('everything that a target compares runs in one heat', () => {
-  const twins = TARGETS.filter(({ compared, name }) => compared && !name.startsWith('Two workers'))
+  const twins = targetsFor(2).filter(({ compared }) => compared)
   for (const { compared, name } of twins) {
     const [subject, base] = compared!
     const isIn = (heat: Heat) => pairsOf(heat).some(([a, b]) => a === subject && b === base)
     assert.ok(HEATS.some(isIn), name)
   }
+})
+
+test('the rates of workers are compared where each has a processor of its own', () => {
+  const runs = [
+    run('gatehouse 1 worker', 1, { mix: 'workers', rate: 10 }),
+    run('gatehouse 2 workers', 1, { mix: 'workers', rate: 19 }),
+  ]
+  const target = TARGETS.find(({ name }) => name.startsWith('Two workers: requests'))!
+  const on = (processor: string) => {
+    const given = results(runs)
+    return outcomeOf(target, { ...given, machine: { ...given.machine, processor } })
+  }
+  assert.deepEqual([on('2 × Quick'), on('8 × Quick')], ['not measured', 'met'])
+  assert.deepEqual([targetsFor(4).includes(target), targetsFor(5).includes(target)], [false, true])
 })
 
 test('a single stream that is cut or stalls misses its target', () => {
