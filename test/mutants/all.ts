@@ -21,6 +21,7 @@ import { people } from './people.ts'
 import { process } from './process.ts'
 import { store } from './store.ts'
 import { telemetry } from './telemetry.ts'
+import { upgrades } from './upgrades.ts'
 import { type Mutation, mutationsOf } from './mutation.ts'
 
 export const allMutations: readonly Mutation[] = mutationsOf([
@@ -45,4 +46,5 @@ export const allMutations: readonly Mutation[] = mutationsOf([
   ...process,
   ...store,
   ...telemetry,
+  ...upgrades,
 ])

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { HandoverNote, takeOver } from '../../../src/process/gateway/handover.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
+import { startSite } from '../../help/site.ts'
 
-const sidePort = { host: '127.0.0.1', port: 1 }
 const secret = Buffer.alloc(32, 1)
 
-async function leaveNote(t: TestContext) {
+async function leaveNote(t: TestContext, port = 1) {
   const folder = quickFolder(t, 'handover')
   const note = new HandoverNote(folder)
-  await note.leave(sidePort, secret)
-  const path = join(folder, 'side-port-1.handover')
+  await note.leave({ host: '127.0.0.1', port }, secret)
+  const path = join(folder, `side-port-${port}.handover`)
   return { folder, note, path, proof: JSON.parse(readFileSync(path, 'utf8')).proof as string }
 }
 
@@ -31,7 +31,7 @@ test('a gateway removes its own note, and not that of the one that replaced it',
   const { folder, note } = await leaveNote(t)
   assert.ok(!(await note.isReplaced()))
   const next = new HandoverNote(folder)
-  await next.leave(sidePort, secret)
+  await next.leave({ host: '127.0.0.1', port: 1 }, secret)
   assert.ok(await note.isReplaced())
   await note.remove()
   assert.deepEqual(readdirSync(folder), ['side-port-1.handover'])
@@ -40,9 +40,20 @@ test('a gateway removes its own note, and not that of the one that replaced it',
 })
 
 test('without a note that is whole nobody is asked', async t => {
-  const { folder, path } = await leaveNote(t)
-  for (const text of ['', '{', 'null', '{"proof":"x","secret":"x"}']) {
+  const asked: string[] = []
+  const url = await startSite(t, ({ url }, response) => {
+    asked.push(url!)
+    response.end()
+  })
+  const port = Number(new URL(url).port)
+  const { folder, path } = await leaveNote(t, port)
+  const note = JSON.parse(readFileSync(path, 'utf8'))
+  assert.notEqual(await takeOver({ port }, true, folder), null)
+  assert.deepEqual(asked.splice(0), ['/handover?replace'])
+  const cut = Object.keys(note).map(name => JSON.stringify({ ...note, [name]: undefined }))
+  for (const text of ['', '{', 'null', ...cut]) {
     writeFileSync(path, text)
-    assert.equal(await takeOver(sidePort, true, folder), null)
+    assert.equal(await takeOver({ port }, true, folder), null)
   }
+  assert.deepEqual(asked, [])
 })
