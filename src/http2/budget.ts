@@ -10,10 +10,10 @@ export class Budgets {
   readonly resets: Budget
   readonly controlFrames: Budget
 
-  /** Begins full, at monotonic ms `now`. */
-  constructor(now: number) {
-    this.resets = new Budget(resets.most, resets.perSecond, now)
-    this.controlFrames = new Budget(controlFrames.most, controlFrames.perSecond, now)
+  /** Begins full, at monotonic ms `now`, with so many times as much as a connection has. */
+  constructor(now: number, times = 1) {
+    this.resets = new Budget(times * resets.most, times * resets.perSecond, now)
+    this.controlFrames = new Budget(times * controlFrames.most, times * controlFrames.perSecond, now)
   }
 }
 
@@ -23,6 +23,8 @@ export class Budget {
   readonly #perMs: number
   #left: number
   #filledAt: number
+  /** Of what is spent, how much was taken note of. */
+  #noted = 0
 
   /** Begins full, at monotonic ms `now`. */
   constructor(most: number, perSecond: number, now: number) {
@@ -40,10 +42,15 @@ export class Budget {
     return true
   }
 
-  /** Returns how much of it is spent. */
-  spent(now: number): number {
+  /** Returns how much more is spent than was taken note of before, and takes note of it; 0 where it is less than `least`. */
+  note(least: number, now: number): number {
     this.#refill(now)
-    return this.#most - this.#left
+    const spent = this.#most - this.#left
+    this.#noted = Math.min(this.#noted, spent)
+    const more = spent - this.#noted
+    if (more < least) return 0
+    this.#noted = spent
+    return more
   }
 
   /** Takes so much; false, and nothing is left, where there is less. */

@@ -635,12 +635,16 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#announce()
   }
 
-  /** Ends the session of a client that has left at monotonic ms `now`: the requests whose responses it did not await count as reset. */
+  /** Has a client that leaves at monotonic ms `now` pay for the requests whose responses it does not await, as if it had reset them. */
   leave(now: number): void {
     this.#now = now
     for (const { lingersUntil } of this.#streams.values())
       if (lingersUntil === 0 && !this.#spendReset()) return
-    this.close()
+  }
+
+  /** Ends the session of a client that has met a limit over several connections. */
+  exhaust(fault: SessionFault): void {
+    this.#fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
   }
 
   /** Ends the session where the connection is gone: all streams are aborted. */

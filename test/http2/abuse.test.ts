@@ -110,8 +110,7 @@ test('a client that leaves has reset what it did not wait for', () => {
   flood(peer, i => [headers(id(i))], 120)
   peer.session.leave(0)
   assert.equal(peer.fault, null)
-  assert.equal(peer.requests.filter(({ aborted }) => aborted === 'session').length, 90)
-  assert.equal(peer.session.budgets.resets.spent(0), 90)
+  assert.equal(peer.session.budgets.resets.note(1, 0), 90)
 })
 
 test('nor does it get away with more than the limit by leaving', () => {
@@ -129,7 +128,16 @@ test('a body that nobody wants any more costs nothing to leave', () => {
   peer.send(headers(1, post, endHeaders))
   peer.frames()
   peer.session.leave(0)
-  assert.equal(peer.session.budgets.resets.spent(0), 0)
+  assert.equal(peer.session.budgets.resets.note(1, 0), 0)
+})
+
+test('a client that has met a limit over several connections is told so', () => {
+  const peer = Peer.greeted()
+  peer.send(headers(1))
+  peer.session.exhaust('resets')
+  assert.equal(peer.fault, 'resets')
+  assert.equal(codeOf(peer.frames(), 0), errorCode.enhanceYourCalm)
+  assert.equal(peer.requests[0]!.aborted, 'session')
 })
 
 // ── frames that carry nothing ──

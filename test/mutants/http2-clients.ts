@@ -41,8 +41,8 @@ export const http2Clients: readonly Mutated[] = [
         breaks: 'a client that connects again and again can have any number of requests reset',
       },
       {
-        text: 'if (reset < trifle.resets && frames < trifle.controlFrames) return null',
-        becomes: '',
+        text: 'resets: 8, controlFrames: 80',
+        becomes: 'resets: 0, controlFrames: 0',
         breaks: 'pages that are closed while they load add up to an offence',
         tests: ['edge/client/http2-spending', 'wire/http2-leaving'],
       },
@@ -58,14 +58,20 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['wire/http2-leaving'],
     changes: [
       {
-        text: 'if (this.#hasFailed || snapshot.trusted.has(this.peer)) return',
-        becomes: 'if (this.#hasFailed) return',
+        text: 'fault !== null && !snapshot.trusted.has(this.peer)',
+        becomes: 'fault !== null',
         breaks: 'clients behind a trusted hop pay for each other',
       },
       {
-        text: 'if (isBroken) this.session.leave(this.#plane.coarseNow)',
+        text: 'if (isBroken) this.#leave()',
         becomes: '',
         breaks: 'a client that resets its connections leaves any number of requests behind',
+      },
+      {
+        text: 'this.#settleUp()\n    if (this.#hasFailed)',
+        becomes: 'if (this.#hasFailed)',
+        breaks: 'a hundred connections at a time can do a hundred times as much as one',
+        tests: ['wire/http2-penalties'],
       },
     ],
   },

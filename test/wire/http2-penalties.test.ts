@@ -11,7 +11,7 @@ import { Authority } from '../help/certificates.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
-import { frame, get, headers, ping, preface, rstStream, settings } from '../help/http2.ts'
+import { frame, framesOf, get, headers, ping, preface, rstStream, settings } from '../help/http2.ts'
 import { many } from '../help/http2-origin.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { proxyHeader } from '../help/proxy-header.ts'
@@ -60,6 +60,18 @@ function refused(t: TestContext, port: number, localAddress: string): Promise<vo
   t.after(() => socket.destroy())
   return new Promise(resolve => {
     socket.on('error', () => {}).on('close', () => resolve())
+  })
+}
+
+/** Waits for so many acknowledgements of PING. */
+function pongs(socket: Socket, count: number): Promise<void> {
+  let got: Buffer = Buffer.alloc(0)
+  return new Promise(resolve => {
+    socket.on('data', (bytes: Buffer) => {
+      got = Buffer.concat([got, bytes])
+      if (got.length < count * ping.length) return
+      if (framesOf(got).filter(({ type }) => type === frameType.ping).length === count) resolve()
+    })
   })
 }
 
@@ -126,6 +138,26 @@ test('a client that attacks again and again is held before its handshake, and th
   assert.equal(tlsHandshakes.full.value + tlsHandshakes.resumed.value, 12)
   assert.equal(http2Failures.control_frames.value, 11)
   assert.equal(refusedConnections.penalty.value, 3)
+})
+
+test('connections that an address has at one time spend together no more than four times what one may', async t => {
+  const { edge } = await start(t, { h2c: true })
+  const { control_frames: faults } = edge.metrics.http2Failures
+  const sockets = Array.from({ length: 5 }, () => join(t, edge, '127.0.0.2'))
+  const polite = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const ends: Promise<unknown>[] = []
+  for (const [i, socket] of sockets.entries()) {
+    assert.equal(faults.value, 0)
+    ends.push(new Promise(resolve => socket.resume().on('close', resolve)))
+    const acknowledged = i === 4 ? ends[4]! : pongs(socket, 1_900)
+    socket.write(Buffer.concat([greeting, many(1_900, ping)]))
+    await acknowledged
+  }
+  assert.equal(faults.value, 1)
+  assert.equal((await ask(polite)).status, 200)
+  sockets[0]!.write(many(81, ping))
+  await ends[0]
+  assert.equal(faults.value, 2)
 })
 
 test('behind its penalty a client is served at once', async t => {

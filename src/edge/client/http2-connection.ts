@@ -7,7 +7,6 @@ import { reset } from '../../base/reset.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
-import type { Budgets } from '../../http2/budget.ts'
 import { errorCode } from '../../http2/frames.ts'
 import { ServerSession } from '../../http2/server-session.ts'
 import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../http2/session-user.ts'
@@ -88,7 +87,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
     this.#on('end', () => {
-      this.session.leave(plane.coarseNow)
+      this.#leave()
       this.#cut()
     })
     ignoreErrors(socket)
@@ -267,8 +266,17 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   failed(fault: SessionFault, detail: string): void {
+    const { metrics, snapshot, coarseNow } = this.#plane
+    metrics.http2Failures[fault].inc()
     this.#hasFailed = true
-    this.#offend(fault, this.session.budgets, detail)
+    // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
+    const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
+    if (!snapshot.trusted.has(this.peer))
+      this.#offenders.add(this.peer, this.session.budgets, coarseNow, penalty)
+    this.#plane.log.debug(
+      { client: this.peer, fault, detail },
+      'HTTP/2 connection closed: the client broke its rules',
+    )
     this.outputReady()
   }
 
@@ -286,6 +294,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#fed = []
       for (const { exchange } of fed) if (exchange !== null) this.#flushBody(exchange)
     }
+    this.#settleUp()
     if (this.#hasFailed) return void this.#socket.pause()
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
@@ -407,31 +416,21 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   /** `isBroken` says that the client has reset the connection, or has vanished. */
   #onClose(isBroken: boolean): void {
     this.#closed(this)
-    if (isBroken) this.session.leave(this.#plane.coarseNow)
+    if (isBroken) this.#leave()
     this.#abandonAll()
-    this.#settleUp()
     forget(this.#socket)
   }
 
-  /** Charges the client with what this connection has spent, which the next one could spend again. */
-  #settleUp(): void {
-    const { coarseNow, snapshot } = this.#plane
-    if (this.#hasFailed || snapshot.trusted.has(this.peer)) return
-    const overspent = this.#offenders.charge(this.peer, this.session.budgets, coarseNow)
-    if (overspent !== null) this.#offend(overspent.fault, overspent.budgets, 'too much over many connections')
+  #leave(): void {
+    this.session.leave(this.#plane.coarseNow)
+    this.#settleUp()
   }
 
-  /** Counts a fault of the client, whose next connections go on with these budgets. */
-  #offend(fault: SessionFault, budgets: Budgets, detail: string): void {
-    const { metrics, snapshot, coarseNow } = this.#plane
-    metrics.http2Failures[fault].inc()
-    // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
-    const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
-    if (!snapshot.trusted.has(this.peer)) this.#offenders.add(this.peer, budgets, coarseNow, penalty)
-    this.#plane.log.debug(
-      { client: this.peer, fault, detail },
-      'HTTP/2 connection closed: the client broke its rules',
-    )
+  /** Charges the client with what this connection has spent, which others could spend as well. */
+  #settleUp(): void {
+    const { coarseNow, snapshot } = this.#plane
+    const fault = this.#offenders.spending.charge(this.peer, this.session.budgets, coarseNow)
+    if (fault !== null && !snapshot.trusted.has(this.peer)) this.session.exhaust(fault)
   }
 
   #crashed(bug: unknown): void {

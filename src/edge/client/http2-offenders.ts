@@ -3,7 +3,7 @@
 
 import { clientKey } from '../../base/address/client-key.ts'
 import { Budget, type Budgets } from '../../http2/budget.ts'
-import { type Overspent, Spending } from './http2-spending.ts'
+import { Spending } from './http2-spending.ts'
 
 /** Ms for which a client is remembered once its last connection has offended and its penalty is over, and how many are. */
 const kept = 60_000
@@ -26,18 +26,13 @@ interface Offence {
 export class Offenders {
   /** The one that was added last stands last. */
   readonly #byAddress = new Map<string, Offence>()
-  readonly #spending = new Spending()
+  readonly spending = new Spending()
 
   /** Returns what a client has left at monotonic ms `now`; undefined for one that met no limit lately. */
   budgetsOf(peer: string, now: number): Budgets | undefined {
     if (this.#byAddress.size === 0) return
     const offence = this.#byAddress.get(clientKey(peer))
     return offence !== undefined && now < offence.until ? offence.budgets : undefined
-  }
-
-  /** Charges a client with what a connection has spent of budgets of its own, as it closes at monotonic ms `now`; returns what this exceeds, null for nothing. */
-  charge(peer: string, budgets: Budgets, now: number): Overspent | null {
-    return budgets === this.budgetsOf(peer, now) ? null : this.#spending.charge(peer, budgets, now)
   }
 
   /** Whether nobody has met a limit lately. */

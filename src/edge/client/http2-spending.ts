@@ -1,37 +1,32 @@
-// What the connections of clients over HTTP/2 had spent of their budgets when they closed, by address. A client that connects again and again, and stays below each limit of one
-// connection, meets it all the same.
+// What the connections of clients over HTTP/2 spend of their budgets, by address: whoever has many of them, at once or one after the other, and stays below each limit of one, meets
+// that of the address.
 
 import { clientKey } from '../../base/address/client-key.ts'
 import { Budgets } from '../../http2/budget.ts'
 
 /** How many clients are remembered. */
 const most = 4_096
+/** What an address may spend, as a multiple of what a connection may: many people may share it. */
+const timesThatOfOne = 4
 /** What each connection may have spent for nothing: whoever closes a page that is loading leaves some requests behind. */
 const trifle = { resets: 8, controlFrames: 80 }
-
-/** A budget that is exceeded, by the fault of a connection that exceeds it, and what is left of both. */
-export interface Overspent {
-  readonly fault: 'resets' | 'control_frames'
-  readonly budgets: Budgets
-}
 
 export class Spending {
   /** The one that was charged last stands last. */
   readonly #byAddress = new Map<string, Budgets>()
 
-  /** Charges a client with what a connection has spent that closes at monotonic ms `now`; null where the client has as much. */
-  charge(peer: string, { resets, controlFrames }: Budgets, now: number): Overspent | null {
-    const reset = resets.spent(now)
-    const frames = controlFrames.spent(now)
-    if (reset < trifle.resets && frames < trifle.controlFrames) return null
+  /** Charges a client at monotonic ms `now` with what a connection has spent since it was charged before; names the budget of the address that this exceeds, null for none. */
+  charge(peer: string, { resets, controlFrames }: Budgets, now: number): 'resets' | 'control_frames' | null {
+    const reset = resets.note(trifle.resets, now)
+    const frames = controlFrames.note(trifle.controlFrames, now)
+    if (reset === 0 && frames === 0) return null
     const budgets = this.#budgetsOf(clientKey(peer), now)
-    if (!budgets.resets.charge(reset, now)) return { fault: 'resets', budgets }
-    if (!budgets.controlFrames.charge(frames, now)) return { fault: 'control_frames', budgets }
-    return null
+    if (!budgets.resets.charge(reset, now)) return 'resets'
+    return budgets.controlFrames.charge(frames, now) ? null : 'control_frames'
   }
 
   #budgetsOf(key: string, now: number): Budgets {
-    const budgets = this.#byAddress.get(key) ?? new Budgets(now)
+    const budgets = this.#byAddress.get(key) ?? new Budgets(now, timesThatOfOne)
     this.#byAddress.delete(key)
     this.#byAddress.set(key, budgets)
     if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)

@@ -105,15 +105,3 @@ test('an offence without a penalty leaves the one of before as it is', () => {
   offenders.add('192.0.2.8', new Budgets(0), 0, 0)
   for (let i = 0; i < 20; i++) assert.equal(offenders.refuses('192.0.2.8', 0), false)
 })
-
-test('a connection that goes on with what others have left is not charged for that once more', () => {
-  const offenders = new Offenders()
-  const budgets = new Budgets(0)
-  for (let i = 0; i < 150; i++) budgets.resets.spend(0)
-  assert.equal(offenders.charge('192.0.2.7', budgets, 0), null)
-  offenders.add('192.0.2.7', budgets, 0, 1_000)
-  assert.equal(offenders.charge('192.0.2.7', budgets, 0), null)
-  const another = new Budgets(0)
-  for (let i = 0; i < 51; i++) another.resets.spend(0)
-  assert.equal(offenders.charge('192.0.2.7', another, 0)?.fault, 'resets')
-})
