@@ -1,5 +1,5 @@
-// One client that attacks as fast as it can over HTTP/2, and connects again whenever it is cut off; or, to compare with, a flood of
-// ordinary requests. A process that is told by a message what to do, and by the next one to stop.
+// Attacks over HTTP/2 as fast as it can, by one connection, one after the other, or a hundred at a time; or, to compare with, floods with
+// ordinary requests. A process that is told by a message what to do, says that it has begun, and is told by the next one to stop.
 import { connect, type Socket } from 'node:net'
 import { flag, frameType, setting } from '../../../src/http2/frames.ts'
 import {
@@ -22,14 +22,19 @@ const { endHeaders, endStream } = flag
 const streams = Array.from({ length: 2_000 }, (_, i) => 2 * i + 1)
 const many = (bytes: Buffer) => Buffer.concat(Array<Buffer>(4_000).fill(bytes))
 
-/** What is sent on a new connection, and then again and again. */
+/** What is sent on a new connection, and then again and again; or how the connection goes on. */
+type Attack = readonly [first: Buffer, again: Buffer | 'wait' | 'leave']
+
 export const attacks = {
-  'rapid reset': [Buffer.concat(streams.flatMap(id => [headers(id), rstStream(id)])), null],
+  'rapid reset': [Buffer.concat(streams.flatMap(id => [headers(id), rstStream(id)])), 'wait'],
   'resets that we are made to send': [
     Buffer.concat(streams.flatMap(id => [headers(id), windowUpdate(id, 0)])),
-    null,
+    'wait',
   ],
-  'malformed heads': [Buffer.concat(streams.map(id => headers(id, [...get, ['connection', 'close']]))), null],
+  'malformed heads': [
+    Buffer.concat(streams.map(id => headers(id, [...get, ['connection', 'close']]))),
+    'wait',
+  ],
   'CONTINUATION without end': [headers(1, get, endStream), many(frame(frameType.continuation, 0, 1))],
   SETTINGS: [settings(), many(settings([setting.initialWindowSize, 1], [setting.initialWindowSize, 65_535]))],
   PING: [ping, many(ping)],
@@ -59,8 +64,9 @@ export const attacks = {
           ),
         ),
     ]),
-    null,
+    'wait',
   ],
+  'requests that are left behind': [Buffer.concat(streams.slice(0, 128).map(id => headers(id))), 'leave'],
   'windows that stay closed': [
     Buffer.concat([
       settings([setting.initialWindowSize, 0]),
@@ -68,12 +74,22 @@ export const attacks = {
     ]),
     windowUpdate(1, 1),
   ],
-  garbage: [Buffer.alloc(65_536, 'x'), null],
-} as const satisfies Record<string, readonly [Buffer, Buffer | null]>
+  garbage: [Buffer.alloc(65_536, 'x'), 'wait'],
+} as const satisfies Record<string, Attack>
 
-/** How an attacker goes about it. */
+/** One connection; one after the other; a hundred at a time, each of which is followed by another one. */
+export const shapes = ['once', 'again', 'hundred'] as const
+export type Shape = (typeof shapes)[number]
+
+/** How an attacker goes about it; clients attack from an address of loopback. */
 export type Orders =
-  | { readonly kind: 'client'; readonly port: number; readonly name: AttackName }
+  | {
+      readonly kind: 'client'
+      readonly port: number
+      readonly name: AttackName
+      readonly shape: Shape
+      readonly from: string
+    }
   | { readonly kind: 'origin'; readonly port: number; readonly host: string }
   /** So many connections a second with so many bytes of ordinary requests each. */
   | { readonly kind: 'plain'; readonly port: number; readonly rate: number; readonly bytes: number }
@@ -89,7 +105,7 @@ let isOver = false
 const open = new Set<Socket>()
 
 process.once('message', (orders: Orders) => {
-  if (orders.kind === 'client') attackAsClient(orders.port, attacks[orders.name])
+  if (orders.kind === 'client') attackAsClients(orders)
   else if (orders.kind === 'plain') askPlainly(orders.port, orders.rate, orders.bytes)
   else provoke(orders.port, orders.host)
   process.once('message', () => {
@@ -98,17 +114,25 @@ process.once('message', (orders: Orders) => {
     for (const socket of open) count(socket)
     process.send!(counts)
   })
+  process.send!('begun')
 })
 
-function attackAsClient(port: number, attack: readonly [Buffer, Buffer | null]): void {
-  const [first, again] = attack
+function attackAsClients({ port, name, shape, from }: Orders & { readonly kind: 'client' }): void {
+  const [first, again] = attacks[name]
   const begin = Buffer.concat([preface, settings(), first])
-  const socket = connectTo(port, () => attackAsClient(port, attack))
-  const send = () => {
-    if (!isOver && socket.writable && socket.write(again!)) setImmediate(send)
+  const attack = () => {
+    const socket = connectTo(port, shape === 'once' ? () => {} : attack, from)
+    if (again === 'leave') return void socket.end(begin)
+    socket.write(begin)
+    if (again !== 'wait') repeat(socket, again)
   }
-  socket.write(begin)
-  if (again === null) return
+  for (let left = shape === 'hundred' ? 100 : 1; left > 0; left--) attack()
+}
+
+function repeat(socket: Socket, bytes: Buffer): void {
+  const send = () => {
+    if (!isOver && socket.writable && socket.write(bytes)) setImmediate(send)
+  }
   socket.on('drain', send)
   setImmediate(send)
 }
@@ -130,8 +154,8 @@ function provoke(port: number, host: string): void {
   socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
 }
 
-function connectTo(port: number, closed: () => void): Socket {
-  const socket = connect(port, '127.0.0.1')
+function connectTo(port: number, closed: () => void, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   counts.connections++
   open.add(socket)
   return socket

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** Requests a second. */
-const rate = 400
+export const rate = 400
 /** An address of its own, as attackers and others mostly have. */
 const localAddress = '127.0.0.2'
 
