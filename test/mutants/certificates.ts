@@ -73,6 +73,11 @@ export const certificates: readonly Mutated[] = [
         becomes: 'throw failure',
         breaks: 'an order that meets a bug is repeated without a pause',
       },
+      {
+        text: 'if (this.#isInterrupted(failure) || isOfStore(failure)) throw failure',
+        becomes: 'if (!(failure instanceof AcmeProblem)) throw failure',
+        breaks: 'a certificate counts as failing since nobody could tell when it is to be renewed',
+      },
     ],
   },
   {

@@ -159,13 +159,12 @@ export class CertificateOrders {
       else await this.#ask(lease, authority)
       await this.#accounts.note(config, () => ({ restUntil: null, failures: 0 }))
     } catch (failure) {
-      // This gateway stops, or another configuration counts.
-      if (this.#end.signal.aborted || (failure as Error).name === 'AbortError') return lease.release()
+      if (this.#isInterrupted(failure)) return lease.release()
       if (failure instanceof UnreadableKey) {
         log.error({ host: record.id }, failure.message)
         return this.#refuse(lease, failure.message, null)
       }
-      if (failure instanceof StoreUnreachable || failure instanceof LeaseLost) throw failure
+      if (isOfStore(failure)) throw failure
       if (!(failure instanceof AcmeProblem)) {
         log.error({ err: failure, host: record.id }, 'certificate order failed: internal error')
         // Repeated as rarely as any other failure.
@@ -205,13 +204,20 @@ export class CertificateOrders {
       const wanted = afterInfo(renewal!, info, clock.now(), random)
       await lease.release({ renewal: bounded(wanted, new Certificate(issued!.chain), issued!.issuedAt) })
     } catch (failure) {
-      if (!(failure instanceof AcmeProblem) || this.#end.signal.aborted) throw failure
-      log.info(
-        { host: id, reason: messageOf(failure) },
-        'renewal window unknown: the authority did not say it',
-      )
+      if (this.#isInterrupted(failure) || isOfStore(failure)) throw failure
+      if (failure instanceof AcmeProblem)
+        log.info(
+          { host: id, reason: messageOf(failure) },
+          'renewal window unknown: the authority did not say it',
+        )
+      else log.error({ err: failure, host: id }, 'asking for a renewal window failed: internal error')
       await lease.release({ renewal: afterSilence(renewal!, clock.now(), random) })
     }
+  }
+
+  /** Whether this gateway stops, or another configuration counts. */
+  #isInterrupted(failure: unknown): boolean {
+    return this.#end.signal.aborted || (failure as Error).name === 'AbortError'
   }
 
   /** Has every process respond to the challenge in the store. */
@@ -284,6 +290,11 @@ function newRecord(host: string, now: number): HostCertificate {
     lease: null,
     ...noFailure,
   }
+}
+
+/** Whether a record could not be written, now or any more. */
+function isOfStore(failure: unknown): boolean {
+  return failure instanceof StoreUnreachable || failure instanceof LeaseLost
 }
 
 /** Returns what an authority says, fit for logs and pages. */
