@@ -21,13 +21,14 @@ const pairs: readonly (readonly [label: string, subject: Subject, base: Subject]
   ['1 MiB down', cost('gatehouse', 'download'), cost('nginx', 'download')],
   ['GET over TLS', cost('gatehouse', 'tls'), cost('nginx', 'tls')],
   ['GET over HTTP/2', cost('gatehouse', 'h2'), cost('nginx', 'h2')],
+  ['GET, 100 streams at once', cost('gatehouse', 'streams'), cost('nginx', 'streams')],
   ['chat, proxied', cost('gatehouse', 'chat'), cost('nginx', 'chat')],
   ['chat, without token and log', cost(OPEN, 'chat'), cost('nginx', 'chat')],
   ['chat, with token and log', cost(NATIVE, 'chat'), cost('nginx', 'chat')],
   ['streamed token', cost(NATIVE, 'ttft'), cost('nginx', 'ttft')],
 ]
 
-const [width, rowHeight, top, bottom] = [720, 26, 44, 34]
+const [width, rowHeight, top, bottom] = [720, 26, 52, 34]
 const [left, right] = [210, 60]
 const barHeight = 12
 const fewestSteps = 2
