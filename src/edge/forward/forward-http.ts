@@ -280,7 +280,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   /** For the spans of the request, where it has any. */
   #noteFailed(phase: Phase, failure: Failure): void {
     const { trace, origin, plane } = this.#x
-    trace?.recording?.failed(origin!.config.url, plane.clock.monotonic(), originFailure(phase, failure))
+    trace?.recording?.failed(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
   }
 
   /** The same for a response that the client does not get. */

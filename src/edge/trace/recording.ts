@@ -1,13 +1,15 @@
 // What is noted of a sampled request while it is served, for its spans.
 
 import { randomHex } from '../../base/random-hex.ts'
+import type { OriginConfig } from '../../config/config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
+
+type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>
 
 /** An attempt at an origin, which is a span of its own. */
 export interface AttemptNote {
   readonly spanId: string
-  /** The URL of the origin. */
-  readonly origin: string
+  readonly origin: AttemptedOrigin
   /** Monotonic ms; `end` is 0 while it goes on. */
   readonly start: number
   end: number
@@ -25,7 +27,7 @@ export class Recording {
   readonly attempts: AttemptNote[] = []
 
   /** Takes note of an attempt that begins at `now`, and returns its span. */
-  begin(origin: string, now: number): string {
+  begin(origin: AttemptedOrigin, now: number): string {
     this.#end(now)
     const spanId = randomHex(16)
     this.attempts.push({ spanId, origin, start: now, end: 0, status: 0, error: null })
@@ -33,7 +35,7 @@ export class Recording {
   }
 
   /** Takes note of an attempt that failed, perhaps before anything was sent. */
-  failed(origin: string, now: number, error: ErrorName): void {
+  failed(origin: AttemptedOrigin, now: number, error: ErrorName): void {
     const last = this.attempts.at(-1)
     if (last === undefined || last.end !== 0) this.begin(origin, last?.end ?? (this.admittedAt || now))
     this.attempts.at(-1)!.error = error

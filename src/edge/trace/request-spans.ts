@@ -106,7 +106,7 @@ interface AttemptParts extends Times {
 function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: AttemptParts): Span {
   const { attempt, i, now, wall, ofCall } = parts
   const isLast = i === attempts.length - 1
-  const { hostname, port, protocol } = new URL(attempt.origin)
+  const { url, host, port } = attempt.origin
   const status = attempt.status || (isLast && x.answeredAt !== 0 && attempt.error === null ? x.status : 0)
   const refusal = isLast && attempt.status === 0 && !x.isPreview ? x.refusal : null
   const error = attempt.error ?? refusal?.error ?? null
@@ -128,9 +128,9 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
         'http.request.method': method,
         'http.request.resend_count': i || null,
         'http.response.status_code': status || null,
-        'url.full': `${attempt.origin}${pathOf(x.ai === null ? x.outgoing.target : x.ai.path)}`,
-        'server.address': hostname.replace(/^\[|\]$/g, ''),
-        'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+        'url.full': `${url}${pathOf(x.ai === null ? x.outgoing.target : x.ai.path)}`,
+        'server.address': host,
+        'server.port': port,
         'error.type':
           error === null ? (status >= 400 ? String(status) : null) : String(errorRows[error].code),
       }),
@@ -210,5 +210,10 @@ function inTrace({ traceId, flags, state }: Trace): Pick<Span, 'traceId' | 'flag
 }
 
 function given(values: Readonly<Record<string, AttributeValue | null>>): Attributes {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Attributes
+  const kept: Record<string, AttributeValue> = {}
+  for (const name in values) {
+    const value = values[name]
+    if (value != null) kept[name] = value
+  }
+  return kept
 }

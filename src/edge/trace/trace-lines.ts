@@ -35,7 +35,7 @@ function sampledLines(
   { traceId, spanId, flags, state, recording }: Trace,
 ): string {
   // Origins are children of the attempt, where that is a span.
-  const parentId = recording === null ? spanId : recording.begin(origin!.config.url, plane.clock.monotonic())
+  const parentId = recording === null ? spanId : recording.begin(origin!.config, plane.clock.monotonic())
   return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine(state)}`
 }
 
