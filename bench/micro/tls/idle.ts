@@ -1,8 +1,9 @@
-// Measures the memory of idle TLS connections: node bench/micro/tls/idle.ts. COUNT says how many there are; each has made one request. The limit of open files must
-// allow twice as many.
+// Measures the memory of idle connections: node bench/micro/tls/idle.ts. COUNT says how many there are; each has made one request. PLAIN=1 has them without TLS, and
+// WARM=100000 has so many requests come before. The limit of open files must allow twice as many.
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { connect, createSecureContext, type TLSSocket } from 'node:tls'
+import { connect as connectPlainly, type Socket } from 'node:net'
+import { connect, createSecureContext } from 'node:tls'
 import { freePort } from '../../../test/help/free-port.ts'
 import { ROOT } from '../../load/installed.ts'
 import { emptyFolder, keep, launch } from '../../load/launch.ts'
@@ -10,6 +11,9 @@ import { residentMemory } from '../../load/proc.ts'
 import { identityFiles } from '../../load/tls.ts'
 
 const count = Number(process.env.COUNT ?? 10_000)
+const isPlain = process.env.PLAIN === '1'
+const warmUp = Number(process.env.WARM ?? 0)
+const first = 500
 /** Clients that connect at once. */
 const atOnce = 50
 
@@ -21,30 +25,35 @@ const server = await launch('gatehouse', port, {
   env: { GATEHOUSE_DATA: emptyFolder() },
 })
 const secureContext = createSecureContext({})
-const open: TLSSocket[] = []
+const open: Socket[] = []
 // What the first connections make once is no part of those that follow.
-await connectAll(500)
+await connectAll(first)
+await Promise.all(open.map(askAgain))
 const before = residentMemory(server.pid)
 await connectAll(count)
 const after = residentMemory(server.pid)
-const each = ((after - before) * 1024) / (count - 500)
+const each = ((after - before) * 1024) / (count - first)
 console.log(
-  `${open.length} idle connections: ${before.toFixed(0)} MiB with 500, ${after.toFixed(0)} MiB with all`,
+  `${open.length} idle connections: ${before.toFixed(0)} MiB with ${first}, ${after.toFixed(0)} MiB with all`,
 )
-console.log(`${each.toFixed(1)} KiB each`)
+console.log(`${each.toFixed(1)} KiB each, ${((each * count) / 1024).toFixed(1)} MiB for ${count}`)
 await server.stop()
 process.exit()
 
 async function config(): Promise<string> {
-  const { certificate, key } = identityFiles()
   return `workers: 0
-listen: [{ address: '127.0.0.1:${port}', tls: true }]
+listen: [{ address: '127.0.0.1:${port}', tls: ${!isPlain} }]
+${isPlain ? '' : certificates()}
 admin: 127.0.0.1:${await freePort()}
 log: { access: false }
 client: { connections: ${count + 1_000}, connections_per_address: off, keep_alive: 1h }
-tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }] }
 zones: [{ hosts: ['127.0.0.1'], routes: [] }]
 `
+}
+
+function certificates(): string {
+  const { certificate, key } = identityFiles()
+  return `tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }] }`
 }
 
 /** Opens connections until there are so many. */
@@ -56,16 +65,21 @@ async function connectAll(total: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, connectOn))
 }
 
-async function visit(): Promise<TLSSocket> {
-  const socket = connect({
-    host: '127.0.0.1',
-    port,
-    secureContext,
-    servername: '',
-    rejectUnauthorized: false,
-  })
-  await once(socket, 'secureConnect')
+async function visit(): Promise<Socket> {
+  const socket = isPlain
+    ? connectPlainly(port, '127.0.0.1')
+    : connect({ host: '127.0.0.1', port, secureContext, servername: '', rejectUnauthorized: false })
+  await once(socket, isPlain ? 'connect' : 'secureConnect')
+  await ask(socket)
+  return socket
+}
+
+async function ask(socket: Socket): Promise<void> {
   socket.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
   await once(socket, 'data')
-  return socket
+}
+
+/** Sends the part of the requests before that is for one connection. */
+async function askAgain(socket: Socket): Promise<void> {
+  for (let left = Math.ceil(warmUp / first); left > 0; left--) await ask(socket)
 }
