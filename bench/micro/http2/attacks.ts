@@ -1,5 +1,6 @@
-// What attacks by clients over HTTP/2 cost others, beside nginx: node bench/micro/http2/attacks.ts, with ROUNDS and ONLY (parts of names). Each attack comes by one connection, by one
-// after the other, and by a hundred at a time, each time from an address that was never seen before.
+// What attacks by clients over HTTP/2 cost others, beside nginx: node bench/micro/http2/attacks.ts, with ROUNDS, ONLY (parts of names) and SHAPE. Each attack comes by one connection
+// (once), by one after the other (again), and by a hundred at a time (hundred), each time from an address that was never seen before.
+
 import type { ChildProcess } from 'node:child_process'
 import { median, percentile } from '../../load/statistics.ts'
 import {
@@ -19,6 +20,7 @@ import { rate } from './victim.ts'
 
 /** Seconds of one measurement: what is held back of a hundred connections is released after five. */
 const seconds = { once: 2, again: 4, hundred: 7 } as const satisfies Record<Shape, number>
+const wanted = shapes.filter(shape => (process.env.SHAPE ?? shape) === shape)
 /** Seconds in which an attack begins, when nothing is known of the attacker. */
 const beginning = 0.3
 
@@ -60,7 +62,7 @@ await run(async origin => {
   console.log('times of others in ms: the median, and the p99 of all and of what follows the first 0.3 s')
   line(['', '', 'alone p50', 'p99', 'attacked p50', 'p99', 'ratio', 'later p99', 'ratio', 'conn/s'])
   for (const name of namesOf(attacks))
-    for (const shape of shapes.filter(shape => process.env.SHAPE === undefined || process.env.SHAPE === shape)) await compare(contestants, victim, name, shape)
+    for (const shape of wanted) await compare(contestants, victim, name, shape)
   await stop()
 })
 
