@@ -1,5 +1,6 @@
 // What trials of attacks over HTTP/2 have in common. Gateway and nginx have core 0 to themselves; core 1 has whoever asks, at the usual priority, and the attacker at the lowest,
 // so that the times are those of the server. Attackers come without TLS, which would keep them busier than us.
+
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

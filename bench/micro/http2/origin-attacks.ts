@@ -1,5 +1,6 @@
 // What attacks by origins over HTTP/2 cost others: node bench/micro/http2/origin-attacks.ts, with ROUNDS and ONLY (parts of names). Each attack is compared with none, and with as
 // many connections and bytes of ordinary requests of HTTP/1.1.
+
 import { once } from 'node:events'
 import { originAttacks } from '../../../test/help/http2-origin-attacks.ts'
 import { median, percentile } from '../../load/statistics.ts'
