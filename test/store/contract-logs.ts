@@ -345,6 +345,20 @@ export function logsContract(name: string, place: Place): void {
     assert.deepEqual(await marks(), await marks())
   })
 
+  test(`${name}: a window has another mark when an entry takes the place of one that was removed`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const born = Date.UTC(2026, 0, 2)
+    const home = [kept.account, kept.id] as const
+    const mark = async () => (await logs.marks(...home, { since: born, width: 60_000, count: 1 }))[0]!.mark
+    const entries = logEntries(kept, 4, i => ({ createdAt: born + i }))
+    const [first, second, , last] = entries
+    await append([first!, second!, last!])
+    const before = await mark()
+    await logs.remove(...home, logQuery({ filters: [{ field: 'id', operator: 'eq', values: [second!.id] }] }))
+    await append([entries[2]!])
+    assert.notEqual(await mark(), before)
+  })
+
   test(`${name}: a sum is there under the mark that it was kept with, and goes with its entries`, async t => {
     const { store, logs, kept, append } = await start(place, t)
     const home = [kept.account, kept.id] as const

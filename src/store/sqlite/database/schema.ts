@@ -6,7 +6,7 @@ export const applicationId = 0x47415445
 /*
  * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold those that came later. Bodies stand last, so that lists
  * never read them. Entries that had to make room are hidden first, and go with their segment. Its row in log_spans says how many it shows and how many it holds, the
- * first and the last time of those it shows, and the time of each, NaN for one that is hidden; NULL where none is. Its indexes answer which segments there are, with
+ * first and the last time of those it shows, and the time of each, NaN for one that is hidden; NULL where none is. Its revision is drawn at random with each write. Its indexes answer which segments there are, with
  * none of their pages. A book has the counts of a gateway, and log_sums what was worked out of its entries of a time. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
  *
  * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
@@ -320,6 +320,7 @@ export const migrations: readonly string[] = [
     DELETE FROM oauth_grant_counts WHERE client = old.record ->> 'client' AND count = 0;
   END;
   `,
+  'ALTER TABLE log_spans ADD COLUMN revision INTEGER NOT NULL DEFAULT 0',
 ]
 
 /*

@@ -11,9 +11,11 @@ export interface Segment {
   readonly latest: number
 }
 
-/** A segment with how many entries it holds, hidden ones included: any change of it changes one of these. */
+/** A segment with how many entries it holds, hidden ones included. */
 export interface Span extends Segment {
   readonly held: number
+  /** Another one after each change, which may leave all the rest as it was: one entry goes, and another comes. */
+  readonly revision: number
 }
 
 /** An end of the entries of a gateway, by time. */
@@ -48,7 +50,7 @@ export class LogSpans {
     this.#list = db.prepare(`${segments} AND segment > ? ORDER BY segment LIMIT ?`)
     const inTime = `${ofGateway} AND segment > ? AND latest >= ? AND earliest < ? ORDER BY segment LIMIT ?`
     this.#within = db.prepare(`SELECT segment AS key, count, earliest, latest ${inTime}`)
-    this.#spans = db.prepare(`SELECT segment AS key, count, held, earliest, latest ${inTime}`)
+    this.#spans = db.prepare(`SELECT segment AS key, count, held, earliest, latest, revision ${inTime}`)
     this.#lastBefore = db.prepare(`${segments} AND segment < ? ORDER BY segment DESC LIMIT 1`)
     this.#inTime = {
       first: db.prepare(`SELECT segment AS key, earliest AS edge ${ofGateway} ORDER BY earliest`),
@@ -63,8 +65,8 @@ export class LogSpans {
     this.#sums = db.prepare('SELECT count, held FROM log_spans WHERE segment = ?')
     this.#book = db.prepare('SELECT count, held FROM log_books WHERE gateway = ?')
     this.#write = db.command(
-      `INSERT OR REPLACE INTO log_spans (segment, gateway, count, held, earliest, latest, times)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO log_spans (segment, gateway, count, held, earliest, latest, times, revision)
+       VALUES (?, ?, ?, ?, ?, ?, ?, random() >> 11)`,
     )
     this.#remove = db.command('DELETE FROM log_spans WHERE segment = ?')
     this.#writeBook = db.command(

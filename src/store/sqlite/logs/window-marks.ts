@@ -13,7 +13,7 @@ export class WindowMarks {
   readonly #one: Int32Array
   readonly #other: Int32Array
   readonly #most: Float64Array
-  readonly #numbers = new Float64Array(5)
+  readonly #numbers = new Float64Array(6)
   readonly #words = new Int32Array(this.#numbers.buffer)
 
   constructor(windows: LogWindows) {
@@ -24,12 +24,12 @@ export class WindowMarks {
   }
 
   /** Adds a segment; they come in the same order each time. */
-  add({ key, count, held, earliest, latest }: Span): void {
+  add({ key, revision, count, held, earliest, latest }: Span): void {
     const { since, width, count: windows } = this.#windows
     const first = Math.max(0, Math.floor((earliest - since) / width))
     const last = Math.min(windows - 1, Math.floor((latest - since) / width))
     if (first > last) return
-    this.#numbers.set([key, count, held, earliest, latest])
+    this.#numbers.set([key, revision, count, held, earliest, latest])
     let [one, other] = [0x811c9dc5 | 0, 0]
     for (const word of this.#words) {
       one = Math.imul(one ^ word, fnvPrime)
