@@ -91,10 +91,14 @@ test('guesses are throttled, in the same words for who is there and who is not',
       assert.equal((await page.submit(paths.signIn, { email: who, password: 'a wrong one' })).status, 403)
     const refused = await page.submit(paths.signIn, { email: who, password })
     assert.ok(Number(refused.headers.get('retry-after')) > 500)
-    throttled.push(plain(refused).replaceAll(who, 'EMAIL'))
+    throttled.push(
+      plain(refused)
+        .replaceAll(who, 'EMAIL')
+        .replace(/\d+ minutes/, 'N minutes'),
+    )
   }
   assert.equal(throttled[0], throttled[1])
-  assert.match(throttled[0]!, /^429 .*Too many attempts\. Try again in \d+ minutes\./s)
+  assert.match(throttled[0]!, /^429 .*Too many attempts\. Try again in N minutes\./s)
 })
 
 test('a second step asks for a code, and a recovery code does as well', async t => {
