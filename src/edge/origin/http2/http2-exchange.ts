@@ -142,6 +142,7 @@ export class Http2Exchange implements Leased, StreamUser {
     this.#guarded(user => user.originDrained())
   }
 
+  /** Fails for what the origin did to its stream. Where that came in one read with the head of a response, the client has none of it yet, and gets the error record in its place. */
   failed(way: StreamFault): void {
     if (way === 'refused') this.#connection.refused()
     this.fail(this.lease.phase, fault(faults[way]))
