@@ -1,5 +1,5 @@
-// Lets long work go on in short steps. All of it together does one step in a turn of the event loop, and none while a short exchange is under way, so that requests
-// wait for one step at most, however much there is to do.
+// Lets long work go on in short steps. In a turn of the event loop, everybody has one step at most and all together little more than one long one, and none
+// while a short exchange is under way, so that requests wait for little more than a step, however much there is to do.
 
 import { shortExchanges } from './short-exchanges.ts'
 
@@ -8,11 +8,18 @@ const waiting: (() => void)[] = []
 /** Ms that a step may take until others get their turn, once what is under way in it is done. */
 const longestStep = 0.25
 
+/** Ms into a turn after which no other step begins in it: short ones share a turn, since one has its price. */
+const latestBegin = 0.1
+
 /** Ms for which a step waits at most: where exchanges never end, long work gets its part of the time all the same. */
 const longestWait = 5
 
-/** When the latest step began. */
+/** Whether a turn with steps is to come or under way. */
+let isGoing = false
+/** When the first step of the latest turn began. */
 let begun = 0
+/** How many of those who wait may still have a step in this turn: who comes during it waits for the next. */
+let admissible = 0
 /** Since when a step is due; 0 for none. */
 let due = 0
 let timer: NodeJS.Timeout | undefined
@@ -20,7 +27,10 @@ let timer: NodeJS.Timeout | undefined
 /** Resolves when it is the turn of the caller, after those who asked before and after what else waits for this process. */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
-    if (waiting.push(resolve) === 1) setImmediate(admitOne)
+    waiting.push(resolve)
+    if (isGoing) return
+    isGoing = true
+    setImmediate(beginTurn)
   })
 }
 
@@ -29,20 +39,36 @@ export async function pause(): Promise<void> {
   if (performance.now() - begun >= longestStep) await nextTurn()
 }
 
-function admitOne(): void {
+function beginTurn(): void {
   const now = performance.now()
   if (due === 0) due = now
   const wait = shortExchanges.wait(now)
   if (now - due < longestWait) {
     // What came meanwhile is read first.
-    if (shortExchanges.haveMoved()) return void setImmediate(admitOne)
+    if (shortExchanges.haveMoved()) return void setImmediate(beginTurn)
     if (wait > 0) return leave(wait)
   }
   due = 0
   begun = now
-  const resolve = waiting.shift()
-  if (waiting.length > 0) setImmediate(admitOne)
-  resolve?.()
+  admissible = waiting.length
+  admitOne()
+}
+
+function admitOne(): void {
+  waiting.shift()!()
+  admissible--
+  // Ticks come after the microtasks, and so after the whole step.
+  queueMicrotask(nextTickAfterStep)
+}
+
+function nextTickAfterStep(): void {
+  process.nextTick(afterStep)
+}
+
+function afterStep(): void {
+  if (admissible > 0 && performance.now() - begun < latestBegin) return admitOne()
+  isGoing = waiting.length > 0
+  if (isGoing) setImmediate(beginTurn)
 }
 
 /** Looks again after so many ms, or as soon as nothing has the right of way any more. */
@@ -54,5 +80,5 @@ function leave(ms: number): void {
 function resume(): void {
   shortExchanges.free = null
   clearTimeout(timer)
-  setImmediate(admitOne)
+  setImmediate(beginTurn)
 }

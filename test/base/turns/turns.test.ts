@@ -10,23 +10,54 @@ function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test('all long work together does one step in a turn, in the order in which it was asked for', async () => {
-  const done: string[] = []
-  const long = async (name: string) => {
+/** Has three callers do three steps of so many ms each; returns who did them, and how many the longest turn had. */
+async function stepsOf(ms: number): Promise<{ order: string; most: number }> {
+  let order = ''
+  const steps = async (name: string) => {
     for (let step = 0; step < 3; step++) {
       await nextTurn()
-      done.push(name)
+      work(ms)
+      order += name
     }
   }
   const beat = setInterval(() => {})
-  const both = Promise.all([long('a'), long('b')])
-  for (let seen = 0; seen < 6; seen = done.length) {
+  const all = Promise.all([steps('a'), steps('b'), steps('c')])
+  let most = 0
+  for (let seen = 0; seen < 9; seen = order.length) {
     await new Promise(setImmediate)
-    assert.ok(done.length <= seen + 1, `${done.length - seen} steps in a turn`)
+    most = Math.max(most, order.length - seen)
   }
-  await both
+  await all
   clearInterval(beat)
-  assert.equal(done.join(''), 'ababab')
+  return { order, most }
+}
+
+test('a turn has one long step, and they come in the order in which they were asked for', async () => {
+  assert.deepEqual(await stepsOf(0.2), { order: 'abcabcabc', most: 1 })
+})
+
+test('short steps share a turn, and everybody has one of them', async () => {
+  // Now and then the system gives this process no time between two of them.
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const { order, most } = await stepsOf(0)
+    assert.equal(order, 'abcabcabc')
+    assert.ok(most <= 3, `${most} steps in a turn`)
+    if (most === 3) return
+  }
+  assert.fail('never did three callers share a turn')
+})
+
+test('what follows from a step at once is done before the next one begins', async () => {
+  const done: string[] = []
+  const step = async (name: string) => {
+    await nextTurn()
+    for (let part = 0; part < 3; part++) {
+      done.push(name)
+      await null
+    }
+  }
+  await Promise.all([step('a'), step('b')])
+  assert.equal(done.join(''), 'aaabbb')
 })
 
 test('work goes on in its turn until that has lasted long enough', async () => {
