@@ -218,8 +218,8 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/lifetime'],
     changes: [
       {
-        text: 'if (this.#isWaiting && this.isOpen) this.deadline',
-        becomes: 'this.deadline',
+        text: 'this.#next = -1\n    this.deadline = Number.POSITIVE_INFINITY',
+        becomes: 'this.deadline = Number.POSITIVE_INFINITY',
         breaks: 'a request is cut off since the one before it was read late',
       },
       {
@@ -315,7 +315,7 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/slow-readers'],
       },
       {
-        text: 'if (now >= this.#lifetime.deadline) this.#expire()',
+        text: 'if (this.#lifetime.isOver(now)) this.#expire()',
         becomes: '',
         breaks: 'a client that never ends its head keeps its connection',
         tests: ['wire/timeouts', 'wire/guards'],

@@ -181,7 +181,7 @@ export class ClientConnection implements Client, ByteSink {
       const upstream = this.exchange?.upstream
       if (upstream && now >= upstream.deadline) upstream.expire()
       this.#refuseSlowBody(now)
-      if (now >= this.#lifetime.deadline) this.#expire()
+      if (this.#lifetime.isOver(now)) this.#expire()
       if (this.exchange !== null) this.#halfClosed?.feel()
       this.#cutOffSlowReader(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()

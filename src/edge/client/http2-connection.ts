@@ -108,7 +108,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       if (client.exchange !== null) this.#sweepStream(client, client.exchange, now)
     try {
       if (now - this.#lookedAt >= lookEvery) this.#look(now)
-      if (now >= this.#lifetime.deadline) this.#expire(now)
+      if (this.#lifetime.isOver(now)) this.#expire(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()
       this.#settle()
     } catch (bug) {

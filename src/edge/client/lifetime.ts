@@ -18,8 +18,8 @@ export class Lifetime {
   readonly #plane: Plane
   /** Ms that a client may take for what is written and not yet sent. */
   #patience = linger
-  /** Whether no request is being served. */
-  #isWaiting = true
+  /** Ms that it has for its next request once it has all of the last response; -1 where these count already. */
+  #next = -1
 
   constructor(socket: Socket, plane: Plane) {
     this.#socket = socket
@@ -27,19 +27,25 @@ export class Lifetime {
     this.deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
   }
 
+  /** Whether the time of the client is over by monotonic ms `now`. */
+  isOver(now: number): boolean {
+    if (this.#next !== -1 && this.#socket.writableLength === 0) this.#wait(now, this.#next)
+    return now >= this.deadline
+  }
+
   /** Counts the time for a head from now on, since the first of it has come. */
   headBegun(): void {
+    this.#next = -1
     this.deadline = this.#plane.coarseNow + this.#plane.snapshot.client.headerTimeout
   }
 
   /** Leaves deadlines to the exchange that has begun. */
   exchangeBegun(): void {
-    this.#isWaiting = false
+    this.#next = -1
     this.deadline = Number.POSITIVE_INFINITY
   }
 
   exchangeEnded(x: Exchange): void {
-    this.#isWaiting = true
     this.#patience = patienceFor(x)
   }
 
@@ -48,28 +54,31 @@ export class Lifetime {
     const { coarseNow, isDraining, snapshot } = this.#plane
     const { keepAlive } = snapshot.client
     const ms = isDraining ? Math.min(lastRequest, keepAlive) : keepAlive
-    if (this.#socket.writableLength === 0) {
-      this.deadline = coarseNow + ms
-      return
-    }
+    if (this.#socket.writableLength === 0) return this.#wait(coarseNow, ms)
+    // Over TLS a write is never complete at once, and to be told of it would cost another one for each response.
     this.deadline = coarseNow + this.#patience
-    this.#socket.write('', () => {
-      if (this.#isWaiting && this.isOpen) this.deadline = this.#plane.coarseNow + ms
-    })
+    this.#next = ms
   }
 
   /** Leaves an idle client, in a drain, the time for a request that is on its way. */
   awaitLastRequest(): void {
+    this.#next = -1
     this.deadline = Math.min(this.deadline, this.#plane.coarseNow + lastRequest)
   }
 
   /** Sends what is written and a FIN; then leaves the client some time to read it before the connection goes. */
   close(): void {
     this.isOpen = false
+    this.#next = -1
     this.deadline = this.#plane.coarseNow + this.#patience
     this.#socket.end(() => {
       this.deadline = this.#plane.coarseNow + linger
     })
+  }
+
+  #wait(now: number, ms: number): void {
+    this.#next = -1
+    this.deadline = now + ms
   }
 }
 
