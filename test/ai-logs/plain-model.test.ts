@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { plainModel } from '../../src/ai-logs/plain-model.ts'
+import { anyCharacter } from '../help/any-text.ts'
 
 const near = 1024
 
@@ -55,7 +56,7 @@ test('any text is read as a search reads it', () => {
   const text = fc.oneof(
     fc.array(piece).map(pieces => pieces.join('')),
     fc.array(piece).map(pieces => `{"model":"gpt"${pieces.join('')}`),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   fc.assert(
     fc.property(text, text => {

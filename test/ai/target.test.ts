@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseAiTarget } from '../../src/ai/target.ts'
+import { anyCharacter } from '../help/any-text.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
 const rest = `/client/v4/accounts/${account}/ai`
@@ -151,7 +152,9 @@ describe('parseAiTarget', () => {
   })
 
   test('reads any text without throwing', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), text => void parseAiTarget(text)))
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), text => void parseAiTarget(`${rest}/run/${text}`)))
+    fc.assert(fc.property(fc.string({ unit: anyCharacter }), text => void parseAiTarget(text)))
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter }), text => void parseAiTarget(`${rest}/run/${text}`)),
+    )
   })
 })

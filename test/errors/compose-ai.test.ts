@@ -7,6 +7,7 @@ import { type AiCaller, composeEventForAi, composeForAi, composeShared } from '.
 import { type Occasion, problem } from '../../src/errors/problem.ts'
 import { type Facts, type Fault, type Refusal, refuse } from '../../src/errors/refusal.ts'
 import { linesOf } from '../../src/errors/response-head.ts'
+import { anyCharacter } from '../help/any-text.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
@@ -213,7 +214,7 @@ test('every fault is reported in order, with the member that it is about', () =>
 })
 
 test('no fault, whatever it quotes, breaks out of its place', () => {
-  const text = fc.string({ unit: 'binary' })
+  const text = fc.string({ unit: anyCharacter })
   const anyFault = fc.record({ code: fc.nat(99_999), message: text, pointer: fc.option(text) })
   fc.assert(
     fc.property(fc.array(anyFault, { minLength: 1 }), fc.constantFrom(...callers), (faults, caller) => {
@@ -232,7 +233,7 @@ test('no fault, whatever it quotes, breaks out of its place', () => {
 
 test('no host that a client sends breaks out of its place', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), zone => {
+    fc.property(fc.string({ unit: anyCharacter }), zone => {
       const occasion = occasionOf({ zone, accept: json })
       const { body } = composeForAi(refuse('origin_down'), occasion, options, rest)
       assert.match(body, /^[\x20-\x7e]+$/)

@@ -7,6 +7,7 @@ import {
   type Facts,
   type RequestFacts,
 } from '../../src/expression/expression.ts'
+import { anyCharacter } from '../help/any-text.ts'
 import { compiled, facts, refused } from '../base/expressions.ts'
 
 describe('conditions', () => {
@@ -182,7 +183,7 @@ describe('fuzz', () => {
     ],
   )
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.array(words, { maxLength: 40 }).map(all => all.join('')),
   )
 

@@ -71,13 +71,21 @@ test('nothing is left for later', () => {
   none(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
 })
 
-test('no test asks again and again without an end: test/help/until.ts does so with one', () => {
-  const polling = /while \(.*\) await (new Promise\(.*(setImmediate|setTimeout)|(sleep|wait|turn)\()/
-  const tests = globSync('test/**/*.ts', { cwd: root }).filter(path => !path.endsWith('help/until.ts'))
+/** Asserts that no file of test matches, but those so named. */
+function noTest(pattern: RegExp, except: string): void {
+  const tests = globSync('test/**/*.ts', { cwd: root }).filter(path => !path.endsWith(except))
   assert.deepEqual(
-    tests.filter(path => polling.test(readFileSync(join(root, path), 'utf8'))),
+    tests.filter(path => pattern.test(readFileSync(join(root, path), 'utf8'))),
     [],
   )
+}
+
+test('no test asks again and again without an end: test/help/until.ts does so with one', () => {
+  noTest(/while \(.*\) await (new Promise\(.*(setImmediate|setTimeout)|(sleep|wait|turn)\()/, 'help/until.ts')
+})
+
+test('no test has fast-check list all characters: test/help/any-text.ts makes them without', () => {
+  noTest(/\bunit: 'binary'|\bfc\.web(Fragments|Path|QueryParameters|Segment|Url)\(/, 'help/any-text.ts')
 })
 
 test('node:http is imported for its types alone: otherwise Node loads undici with it', () => {

@@ -2,6 +2,7 @@ import { equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { hostName } from '../../src/http1/host.ts'
+import { anyCharacter } from '../help/any-text.ts'
 
 const label63 = 'a'.repeat(63)
 
@@ -112,7 +113,7 @@ function anyValue(): fc.Arbitrary<string> {
     fc.domain(),
     fc.ipV4(),
     fc.ipV6().map(address => `[${address}]`),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
 }
 

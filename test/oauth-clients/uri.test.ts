@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { isOfDevice, originFault, pageUriFault, redirectUriFault } from '../../src/oauth-clients/uri.ts'
+import { anyCharacter, anyUrl } from '../help/any-text.ts'
 
 const asSecret = (uri: string) => redirectUriFault(uri, 'client_secret_basic')
 const asNone = (uri: string) => redirectUriFault(uri, 'none')
@@ -308,9 +309,9 @@ describe('whatever the text', () => {
         fc.string(),
       )
       .map(([start, path, query]) => `${start}/${path}?${query}`),
-    fc.webUrl({ withQueryParameters: true }),
+    anyUrl,
     fc.webAuthority({ withPort: true }).map(authority => `https://${authority}`),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   const method = fc.constantFrom('client_secret_basic', 'client_secret_post', 'none')
   const many = { numRuns: 3000 }

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { reset } from '../../src/base/reset.ts'
+import { anyCharacter } from '../help/any-text.ts'
 import { until } from '../help/until.ts'
 import { tokensOf, visit } from './app.ts'
 import { callback, startSite } from './site.ts'
@@ -85,8 +86,8 @@ const markup = fc.constantFrom(
 
 const hostile = fc.oneof(
   markup,
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.tuple(fc.string({ unit: 'binary', maxLength: 10 }), markup).map(parts => parts.join('')),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
+  fc.tuple(fc.string({ unit: anyCharacter, maxLength: 10 }), markup).map(parts => parts.join('')),
   fc.constantFrom(
     '',
     '\0',

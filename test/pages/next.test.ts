@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { safeNext } from '../../src/pages/next.ts'
+import { anyCharacter, anyUrl } from '../help/any-text.ts'
 
 test('a path of ours is where to go on', () => {
   for (const path of ['/', '/account', '/oauth2/consent/abc?x=1&y=%2F', '/invitation?token=a_-#top'])
@@ -54,8 +55,8 @@ test('whatever is asked for, a browser stays on this origin', () => {
     'é',
   )
   const text = fc.oneof(
-    fc.webUrl(),
-    fc.string({ unit: 'binary' }),
+    anyUrl,
+    fc.string({ unit: anyCharacter }),
     fc.array(piece).map(pieces => pieces.join('')),
     fc.array(piece).map(pieces => `/${pieces.join('')}`),
   )

@@ -7,6 +7,7 @@ import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import type { Token } from '../../src/store/records.ts'
 import { mintToken, taggerOf } from '../../src/tokens/token.ts'
 import { Shown, TokenVerifier } from '../../src/tokens/verify.ts'
+import { anyCharacter } from '../help/any-text.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from './steered-store.ts'
 import { tokenWith } from './token-with.ts'
@@ -206,7 +207,7 @@ test('a bug of the store is not taken for an absence', async () => {
 test('whatever is sent from wherever, the verdict is a fault', async () => {
   const { verifier } = setUp()
   await fc.assert(
-    fc.asyncProperty(fc.option(fc.string({ unit: 'binary' })), fc.string(), async (value, address) => {
+    fc.asyncProperty(fc.option(fc.string({ unit: anyCharacter })), fc.string(), async (value, address) => {
       assert.equal(await verifier.verify(value, address, 'ai'), value === null ? 'missing' : 'malformed')
     }),
   )

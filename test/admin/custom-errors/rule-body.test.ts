@@ -6,6 +6,7 @@ import { Field } from '../../../src/admin/request/field.ts'
 import { errorContentTypes } from '../../../src/config/custom-errors-config.ts'
 import { compileErrorRule } from '../../../src/errors/custom/error-rule.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 
 const good = { expression: 'true', content: 'x', content_type: 'text/plain' }
 
@@ -86,7 +87,7 @@ test('countries and networks need a database', () => {
 test('any body is refused, or is a rule that compiles', () => {
   const text = fc.oneof(
     fc.constantFrom('true', 'request.path', ...errorContentTypes),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   const value = fc.oneof(text, fc.integer({ min: 300, max: 1100 }), fc.jsonValue())
   const bodies = fc.record(

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { oauthScopes } from '../../../src/permissions/scopes.ts'
 import type { OAuthClient } from '../../../src/store/oauth-client.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
@@ -71,7 +72,7 @@ const page = fc.oneof({ weight: 5, arbitrary: uri }, fc.constant(null))
 
 /** What may stand in each member: right, nearly right and wrong. */
 const members: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  client_name: fc.oneof(fc.constantFrom(...names), fc.string({ unit: 'binary', maxLength: 110 })),
+  client_name: fc.oneof(fc.constantFrom(...names), fc.string({ unit: anyCharacter, maxLength: 110 })),
   grant_types: listOf(
     fc.constantFrom('authorization_code', 'refresh_token', 'implicit', 'client_credentials'),
   ),

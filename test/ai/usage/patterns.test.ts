@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Tokens, usageName, usageAt } from '../../../src/ai/usage/member.ts'
 import { UsagePatterns } from '../../../src/ai/usage/patterns.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 
 const near = 1024
 
@@ -88,7 +89,7 @@ const piece = fc.oneof(
     '\\',
     ' ',
   ),
-  fc.string({ unit: 'binary', maxLength: 3 }),
+  fc.string({ unit: anyCharacter, maxLength: 3 }),
 )
 /** Something that is put in the place of some characters, somewhere from the end on. */
 const change = fc.record({ from: fc.nat(400), length: fc.nat(3), piece })

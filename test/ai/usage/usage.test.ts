@@ -2,6 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { usageOf } from '../../../src/ai/usage/usage.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 import { cpuTime } from '../../help/stall.ts'
 
 const sizes = { head: 64 * 1024, tail: 8 * 1024 }
@@ -240,7 +241,7 @@ test('any text is read without throwing', () => {
     ' ',
   )
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.array(piece).map(pieces => pieces.join('')),
     fc.json(),
   )

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { parseSecretKey } from '../../../src/config/settings/secret-key.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i * 5))
 
@@ -51,7 +52,7 @@ describe('a key', () => {
 
   test('is found in no text of any characters that is not one', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), text => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 100 }), text => {
         const bytes = parseSecretKey(text)
         if (bytes !== null) assert.ok(bytes.length >= 32 && /^[\w+/-]+={0,2}$/.test(text))
       }),

@@ -12,6 +12,7 @@ import { PathRule } from '../../../src/edge/rewrite/path.ts'
 import { crossingLines } from '../../../src/http1/fields.ts'
 import { endOfHead } from '../../../src/http1/head.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 
 const limits = { url: 16_384, headerSection: 131_072, headers: 256 }
 
@@ -31,7 +32,7 @@ function parse(text: string): RequestHead | string {
 }
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: fc.constantFrom('\r', '\n', '\0', ' ', ':', 'a', '/', '.', '%2e', '?', '#', '\xe9') }),
   fc.string({ unit: fc.constantFrom('/', '..', '.', '%2E', 'cdn-cgi', 'cdn%2dcgi', '?', ';', 'a') }),
 )

@@ -7,6 +7,7 @@ import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomContent } from '../../../src/errors/custom/custom-content.ts'
 import { type Facts, refuse } from '../../../src/errors/refusal.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 import { factsFor } from '../../help/custom-errors.ts'
 
 const names = Object.keys(errorRows) as ErrorName[]
@@ -47,7 +48,7 @@ test('a status of its own changes the status line alone', () => {
 
 test('the length is told in bytes, for any content of any type', () => {
   const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('::CLIENT_IP::', '::RAY_ID::', '::GEO::', '::SVC_ERROR_500S_BOX::', 'é', '🙇', '\udc00'),
   )
   fc.assert(

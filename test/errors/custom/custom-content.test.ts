@@ -6,6 +6,7 @@ import { type ErrorContentType, errorContentTypes } from '../../../src/config/cu
 import { type ContentKind, CustomContent } from '../../../src/errors/custom/custom-content.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 import { factsFor } from '../../help/custom-errors.ts'
 
 const occasion = { ray: '8f3c1e0a9b7d2c46', zone: 'site.test', accept: null, time: 1_790_000_000_000 }
@@ -70,7 +71,7 @@ test('the type has a charset where it needs one', () => {
 
 test('any content comes out as its own bytes, each token by its value', () => {
   const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('::CLIENT_IP::', '::RAY_ID::', '::GEO::', ':', '::', 'RAY_ID', '\ud800'),
   )
   fc.assert(
@@ -86,7 +87,7 @@ test('any content comes out as its own bytes, each token by its value', () => {
 })
 
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom(
     '"',
     '\\',

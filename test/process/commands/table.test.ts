@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { visible } from '../../../src/base/text/visible.ts'
 import fc from 'fast-check'
 import { columns, json } from '../../../src/process/commands/table.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 
 test('columns are aligned, and no line ends in spaces', () => {
   const rows = [
@@ -28,7 +29,7 @@ test('terminal control characters are shown as escape sequences', () => {
 test('JSON says what the value says, and steers nothing', () => {
   const steering = /(?![\n\u200c\u200d])[\p{C}\u2028\u2029]/u
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom('\u009b2J', '\u202e', '\u007f', '\n', '\u{e0001}', '\ufeff'),
   )
   fc.assert(

@@ -4,12 +4,13 @@ import fc from 'fast-check'
 import { entriesOf, idsOf, joined, summarySlices, timesOf } from '../../../src/store/log-batch/batch.ts'
 import { batchOf, bodiesOf, LogBatchWriter, partOf } from '../../../src/store/log-batch/writer.ts'
 import type { LogEntry } from '../../../src/store/records.ts'
+import { anyCharacter } from '../../help/any-text.ts'
 import { gateway, logEntries, logEntry } from '../contract-specimens.ts'
 
 const owner = gateway({ account: 'a' })
 const read = (batch: Parameters<typeof entriesOf>[0]) => entriesOf(batch, 'a', 'default')
 
-const text = fc.string({ unit: 'binary' })
+const text = fc.string({ unit: anyCharacter })
 const base64 = fc.uint8Array().map(bytes => Buffer.from(bytes).toString('base64'))
 const payload = fc.option(
   fc.oneof(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Address, locationOf, parseAddress } from '../../../../src/store/redis/server/address.ts'
+import { anyCharacter } from '../../../help/any-text.ts'
 
 const plain: Address = {
   kind: 'server',
@@ -90,7 +91,7 @@ for (const [url, sentence] of refused) {
 }
 
 test('any text is read or refused, and what was read is located without its credentials', () => {
-  const part = fc.string({ unit: 'binary', maxLength: 12 })
+  const part = fc.string({ unit: anyCharacter, maxLength: 12 })
   const scheme = fc.constantFrom('redis://', 'rediss://', 'redis+sentinel://', 'redis+cluster://', '')
   const rest = fc.oneof(
     part,
