@@ -3,25 +3,18 @@
 
 import { frameLimit, FrameReader, type FrameTaker, uint31 } from '../frame-reader.ts'
 import { FrameWriter } from '../frame-writer.ts'
-import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames.ts'
+import { errorCode, flag, frameType, setting } from '../frames.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
-import { firstWindow, largestWindow, PeerSettings } from '../peer-settings.ts'
+import { largestWindow, PeerSettings } from '../peer-settings.ts'
 import { nobody, TrailerFields } from '../trailer-fields.ts'
+import { Inflow } from './inflow.ts'
+import { Liveness } from './liveness.ts'
 import { Outflow } from './outflow.ts'
 import type { RequestFields } from './request-fields.ts'
 import { ResponseFields } from './response-fields.ts'
+import { codeOf, faultOfSettings, type SessionFault } from './session-fault.ts'
 import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
-
-/** Why a connection cannot go on: for what its origin sent, or did not send. */
-export type SessionFault =
-  | 'protocol'
-  | 'compression'
-  | 'flow_control'
-  | 'frame_size'
-  | 'head_too_large'
-  | 'flood'
-  | 'silence'
 
 /** Who keeps the session. */
 interface SessionKeeper {
@@ -37,11 +30,6 @@ interface SessionKeeper {
 const largestHead = 64 * 1024
 /** What bounds its block: up to there it is read for the compression's sake, and costs its stream alone. */
 const blockLimits = { bytes: 4 * largestHead, frames: 32 }
-/** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
-const connectionWindow = 16 * 1024 * 1024
-/** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
-const widestWindow = 1024 * 1024
-const mostGrowth = 8 * 1024 * 1024
 /** Frames that say nothing of a response, as many as an origin may send at once, and in a second. */
 const mostIdleFrames = 1_000
 const idleFramesPerSecond = 100
@@ -54,12 +42,6 @@ const workOfTurn = 1_024
 const workOfBlock = 16
 /** Bytes from which a frame for a stream that is over is not such a one: their number is bounded by its window. */
 const leastStray = 256
-/** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
-const patience = 10_000
-/** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. Also how long the response to it may take before the origin counts as dead. */
-const leastDoubt = 1_000
-/** Ms for which an origin that owes responses may say nothing before further requests are worth the question. */
-const longestSilence = 5_000
 /** Streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its streams for that. */
 const mostCancelled = 100
 /** What we assume until the origin says what it takes. */
@@ -73,16 +55,13 @@ export class ClientSession implements FrameTaker {
   readonly #output = new FrameWriter()
   readonly #streams = new Map<number, ClientStream>()
   readonly #outflow = new Outflow(this.#output, () => (this.#idleFrames += idleFramesPerFrame))
-  readonly #touched: ClientStream[] = []
+  readonly #inflow = new Inflow(this.#output, () => this.#wantFlush())
+  readonly #liveness: Liveness
   /** Most streams that we want. */
   readonly #mostStreams: number
   readonly #peer = new PeerSettings(0)
   #nextId = 1
-  #received = 0
-  #growth = 0
   #cancelled = 0
-  /** Bytes that may still come for streams that were cancelled. */
-  #strays = 0
   #idleFrames = mostIdleFrames
   /** What this turn may still read, and what is left for the next one. */
   #work = workOfTurn
@@ -98,12 +77,6 @@ export class ClientSession implements FrameTaker {
   /** The header block that is being read. */
   readonly #block = new HeaderBlock()
   #hasSettings = false
-  #settingsBy: number
-  #pingBy = Number.POSITIVE_INFINITY
-  #heardAt: number
-  /** Since when there has been a stream, in monotonic ms. */
-  #busySince: number
-  #now: number
   #isLeaving = false
   #isClosed = false
   #isFlushing = false
@@ -112,14 +85,13 @@ export class ClientSession implements FrameTaker {
   constructor(keeper: SessionKeeper, mostStreams: number, now: number) {
     this.#keeper = keeper
     this.#mostStreams = mostStreams
-    this.#now = this.#heardAt = this.#busySince = now
-    this.#settingsBy = now + patience
+    this.#liveness = new Liveness(now)
     this.#output.preface()
     this.#output.settings([
       [setting.enablePush, 0],
       [setting.maxHeaderListSize, largestHead],
     ])
-    this.#output.windowUpdate(0, connectionWindow - firstWindow)
+    this.#inflow.open()
   }
 
   /** Counts the streams that are open. */
@@ -129,7 +101,7 @@ export class ClientSession implements FrameTaker {
 
   /** How many streams may be opened now. */
   get room(): number {
-    if (this.#isLeaving || this.#isClosed || this.#pingBy !== Number.POSITIVE_INFINITY) return 0
+    if (this.#isLeaving || this.#isClosed || this.#liveness.isAsked) return 0
     const granted = this.#hasSettings ? this.#peer.maxConcurrentStreams : firstStreams
     return Math.max(0, Math.min(this.#mostStreams, granted) - this.#streams.size)
   }
@@ -141,17 +113,17 @@ export class ClientSession implements FrameTaker {
 
   /** Whether the origin owes responses and has said nothing for so long that it may be gone. */
   get isSilent(): boolean {
-    return this.#streams.size > 0 && this.#now - Math.max(this.#heardAt, this.#busySince) >= longestSilence
+    return this.#streams.size > 0 && this.#liveness.isSilent
   }
 
   /** Whether the origin was asked for a sign of life, and it is still early to expect none. */
   get isQuestioned(): boolean {
-    return this.#pingBy !== Number.POSITIVE_INFINITY && this.#now - this.#pingBy < leastDoubt - patience
+    return this.#liveness.isQuestioned
   }
 
   /** Whether that is so no longer. */
   get isGivenUp(): boolean {
-    return this.#pingBy !== Number.POSITIVE_INFINITY && !this.isQuestioned
+    return this.#liveness.isAsked && !this.isQuestioned
   }
 
   /** Whether so many streams were cancelled that the origin may soon take them for an attack. */
@@ -172,7 +144,7 @@ export class ClientSession implements FrameTaker {
     this.#nextId += 2
     this.#idleFrames += idleFramesPerFrame
     if (this.#nextId > lastStream) this.#isLeaving = true
-    if (this.#streams.size === 0) this.#busySince = this.#now
+    if (this.#streams.size === 0) this.#liveness.owes()
     this.#streams.set(stream.id, stream)
     stream.hasSentAll = isWhole
     this.#output.request(stream.id, fields, isWhole)
@@ -202,9 +174,7 @@ export class ClientSession implements FrameTaker {
   resume(stream: ClientStream): void {
     if (!stream.isPaused) return
     stream.isPaused = false
-    while (stream.held.length > 0 && !stream.isPaused && !stream.isOver)
-      this.#deliver(stream, stream.held.shift()!)
-    this.#flushTouched()
+    this.#inflow.release(stream)
     if (stream.heldEnd !== null && !stream.isPaused && !stream.isOver)
       this.#ended(stream, stream.heldEnd.trailers)
   }
@@ -219,10 +189,8 @@ export class ClientSession implements FrameTaker {
   }
 
   /** Asks the origin for a sign of life where nothing came since monotonic ms `since`, by default for as long as it may say nothing; until it comes, no stream is opened. */
-  doubt(since = this.#now - longestSilence): void {
-    if (this.#heardAt > since || this.#now - since < leastDoubt) return
-    if (this.#pingBy !== Number.POSITIVE_INFINITY || this.#isClosed) return
-    this.#pingBy = this.#now + patience
+  doubt(since?: number): void {
+    if (this.#isClosed || !this.#liveness.doubt(since)) return
     this.#output.ping()
     this.#wantFlush()
     this.#keeper.changed()
@@ -262,16 +230,15 @@ export class ClientSession implements FrameTaker {
 
   /** Takes note of the time, in monotonic ms. */
   tick(now: number): void {
-    const passed = now - this.#now
-    this.#now = now
+    const passed = this.#liveness.tick(now)
     this.#work = workOfTurn
     this.#idleFrames = Math.min(mostIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
-    if (now >= this.#settingsBy || now >= this.#pingBy) this.#break('silence')
+    if (this.#liveness.isDead) this.#break('silence')
   }
 
   /** Takes bytes as they come; false where it is not done with them, and gets no more until `readOn` in another turn says that it is. */
   receive(bytes: Buffer): boolean {
-    this.#heardAt = this.#now
+    this.#liveness.heard()
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes])
     return this.#read()
   }
@@ -289,7 +256,7 @@ export class ClientSession implements FrameTaker {
     while (at < bytes.length && at !== -1 && !this.#isClosed && this.#work-- > 0)
       at = this.#reader.next(bytes, at)
     if (at !== -1 && at < bytes.length && !this.#isClosed) this.#unread = bytes.subarray(at)
-    this.#flushTouched()
+    this.#inflow.flush()
     return this.#unread === null
   }
 
@@ -312,7 +279,7 @@ export class ClientSession implements FrameTaker {
     if (this.#isClosed || stream === null) return
     const to = Math.min(end, at + this.#dataLeft)
     this.#dataLeft -= to - at
-    if (to > at) this.#take(stream, bytes.subarray(at, to))
+    if (to > at) this.#inflow.take(stream, bytes.subarray(at, to))
     if (isLast && this.#endsStream && !stream.isOver) this.#end(stream, null)
   }
 
@@ -373,37 +340,18 @@ export class ClientSession implements FrameTaker {
     else if (stream !== null) {
       this.#dataStream = this.#allowed(stream, length)
       // Padding is given back though nobody reads it: a body of padding alone would stop at its window.
-      if (!stream.isOver && !this.#endsStream) this.#giveBack(stream, this.#padding + 1)
+      if (!stream.isOver && !this.#endsStream) this.#inflow.giveBack(stream, this.#padding + 1)
     }
     return at + 1
-  }
-
-  /** Lets the origin send so many bytes more on a stream. */
-  #open(stream: ClientStream, bytes: number): void {
-    stream.receiveWindow += bytes
-    this.#output.windowUpdate(stream.id, bytes)
-    this.#wantFlush()
   }
 
   /** Takes the bytes of a DATA frame from the windows; the stream, null for one that is over, false where there was no window for it. */
   #takeWindow(id: number, length: number): ClientStream | null | false {
     const stream = this.#streamOf(id)
     if (stream === false) return false
-    this.#received += length
-    if (this.#received >= connectionWindow >> 1) {
-      this.#output.windowUpdate(0, this.#received)
-      this.#received = 0
-      this.#wantFlush()
-    }
-    if (stream === null) {
-      this.#strays -= length
-      if (this.#strays < 0) return this.#fail('flow_control')
-      if (length < leastStray) this.#idleFrame()
-      return this.#isClosed ? false : null
-    }
-    stream.receiveWindow -= length
-    if (stream.receiveWindow < 0) return this.#fail('flow_control')
-    return stream
+    if (!this.#inflow.spend(stream, length)) return this.#fail('flow_control')
+    if (stream === null && length < leastStray) this.#idleFrame()
+    return this.#isClosed ? false : stream
   }
 
   /** Returns the stream where its response may have so many bytes more; else fails it. */
@@ -418,42 +366,6 @@ export class ClientSession implements FrameTaker {
     stream.remaining -= length
     const isWrong = stream.remaining < 0 || (isEnd && stream.remaining > 0)
     return isWrong ? this.#spoil(stream, 'bad_framing') : stream
-  }
-
-  #take(stream: ClientStream, bytes: Buffer): void {
-    if (stream.isPaused || stream.held.length > 0) stream.hold(bytes)
-    else this.#deliver(stream, bytes)
-  }
-
-  #deliver(stream: ClientStream, bytes: Buffer): void {
-    if (!stream.isTouched) {
-      stream.isTouched = true
-      this.#touched.push(stream)
-    }
-    stream.user.data(bytes)
-    if (!stream.isOver) this.#giveBack(stream, bytes.length)
-  }
-
-  /** Lets the origin send more of a response, the more the longer its reader has kept up. */
-  #giveBack(stream: ClientStream, bytes: number): void {
-    stream.consumed += bytes
-    if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
-    let more = stream.consumed
-    const growth = Math.min(stream.fullWindow, widestWindow - stream.fullWindow)
-    if (!stream.isPaused && growth > 0 && this.#growth + growth <= mostGrowth) {
-      this.#growth += growth
-      stream.fullWindow += growth
-      more += growth
-    }
-    stream.consumed = 0
-    this.#open(stream, more)
-  }
-
-  #flushTouched(): void {
-    for (const stream of this.#touched.splice(0)) {
-      stream.isTouched = false
-      if (!stream.isOver) stream.user.flush()
-    }
   }
 
   #end(stream: ClientStream, trailers: string[] | null): void {
@@ -531,7 +443,7 @@ export class ClientSession implements FrameTaker {
     const lacks = isEnd && stream.remaining > 0
     if (lacks || (head.status === 204 && head.contentLength > 0))
       return void this.#spoil(stream, 'bad_framing')
-    this.#touch(stream)
+    this.#inflow.touch(stream)
     // Where no more comes, that is known: a client of HTTP/1.1 would wait for the end of its connection.
     if (isEnd && stream.mayHaveBody) head.contentLength = 0
     stream.user.head(head, stream.mayHaveBody)
@@ -545,12 +457,6 @@ export class ClientSession implements FrameTaker {
     if (size > largestHead) return void this.#spoil(stream, 'head_too_large')
     if (fields.isMalformed || !isEnd || stream.remaining > 0) return void this.#spoil(stream, 'bad_framing')
     this.#end(stream, fields.fields)
-  }
-
-  #touch(stream: ClientStream): void {
-    if (stream.isTouched) return
-    stream.isTouched = true
-    this.#touched.push(stream)
   }
 
   // ── what the origin says of streams and of the connection ──
@@ -575,7 +481,7 @@ export class ClientSession implements FrameTaker {
     if (this.#id !== 0) return this.#break('protocol')
     if ((this.#flags & flag.ack) !== 0) {
       if (to > from) return this.#break('frame_size')
-      this.#settingsBy = Number.POSITIVE_INFINITY
+      this.#liveness.settingsAcknowledged()
       return this.#idleFrame()
     }
     if ((to - from) % 6 !== 0) return this.#break('frame_size')
@@ -610,9 +516,7 @@ export class ClientSession implements FrameTaker {
       this.#output.pingAck(bytes, from)
       return this.#wantFlush()
     }
-    if (this.#pingBy === Number.POSITIVE_INFINITY) return
-    this.#pingBy = Number.POSITIVE_INFINITY
-    this.#keeper.changed()
+    if (this.#liveness.answered()) this.#keeper.changed()
   }
 
   #goAway(bytes: Buffer, from: number, to: number): void {
@@ -672,7 +576,7 @@ export class ClientSession implements FrameTaker {
   }
 
   #over(stream: ClientStream, fault: StreamFault): void {
-    this.#strays += Math.max(0, stream.receiveWindow)
+    this.#inflow.expectStrays(stream)
     this.#drop(stream, null)
     stream.isOver = true
     stream.user.failed(fault)
@@ -682,10 +586,9 @@ export class ClientSession implements FrameTaker {
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#streams.delete(stream.id)) return
     this.#outflow.stop(stream)
-    this.#growth -= stream.fullWindow - firstWindow
-    stream.held.length = 0
+    this.#inflow.stop(stream)
     if (code === null) return
-    if (stream.heldEnd === null) this.#strays += Math.max(0, stream.receiveWindow)
+    if (stream.heldEnd === null) this.#inflow.expectStrays(stream)
     this.#output.rstStream(stream.id, code)
     this.#wantFlush()
   }
@@ -714,16 +617,4 @@ export class ClientSession implements FrameTaker {
     this.#isFlushing = true
     this.#keeper.mayFlush()
   }
-}
-
-const faultOfSettings = { too_many: 'flood', window: 'flow_control', value: 'protocol' } as const
-
-const codeOf: Readonly<Record<SessionFault, ErrorCode>> = {
-  protocol: errorCode.protocol,
-  compression: errorCode.compression,
-  flow_control: errorCode.flowControl,
-  frame_size: errorCode.frameSize,
-  head_too_large: errorCode.enhanceYourCalm,
-  flood: errorCode.enhanceYourCalm,
-  silence: errorCode.settingsTimeout,
 }

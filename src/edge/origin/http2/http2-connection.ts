@@ -10,7 +10,8 @@ import {
   fault,
   type OriginFault,
 } from '../../../errors/origin-failure.ts'
-import { ClientSession, type SessionFault } from '../../../http2/client/session.ts'
+import { ClientSession } from '../../../http2/client/session.ts'
+import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import { guarded } from '../../guarded.ts'
 import type { Dial } from '../dial.ts'
 import type { Lease } from '../lease.ts'
