@@ -185,6 +185,11 @@ export const process: readonly Mutated[] = [
         becomes: '',
         breaks: 'two reloads run at once',
       },
+      {
+        text: "if (target !== 'none' || rest.length === 0) found.push(at)",
+        becomes: 'if (rest.length === 0) found.push(at)',
+        breaks: 'a link that turns on the way to a certificate goes unnoticed',
+      },
     ],
   },
   {

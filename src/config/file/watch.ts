@@ -1,7 +1,7 @@
 // Triggers a reload of the configuration: when its files change, or on demand.
 
-import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
-import { dirname } from 'node:path'
+import { type FSWatcher, readlinkSync, statSync, watch } from 'node:fs'
+import { isAbsolute, join, resolve, sep } from 'node:path'
 
 export interface WatchOptions {
   /** How long, in ms, files must be unchanged before a reload. */
@@ -20,7 +20,7 @@ export function watchConfig(
 }
 
 /**
- * Watches the directories of the files: editors replace a file with a new one, and Kubernetes switches a symbolic link in the middle of the path.
+ * Watches the directories of the files, and of symbolic links on the way: editors replace a file with a new one, and Kubernetes switches a link in the middle of the path.
  * Other events in a directory are ignored, since the files themselves are compared.
  */
 export class ConfigWatch {
@@ -54,9 +54,8 @@ export class ConfigWatch {
   /** Watches these files from now on, since a reload may have found others. */
   follow(files: readonly string[]): void {
     if (this.#isClosed) return
-    this.#stop()
     this.#seen = new Map(files.map(file => [file, this.#seen.get(file) ?? fingerprint(file)]))
-    for (const directory of new Set(files.flatMap(directories))) this.#watch(directory)
+    this.#watchAll()
     this.#compare()
   }
 
@@ -66,9 +65,14 @@ export class ConfigWatch {
     this.#stop()
   }
 
+  #watchAll(): void {
+    this.#stop()
+    for (const directory of new Set([...this.#seen.keys()].flatMap(directories))) this.#watch(directory)
+  }
+
   #watch(directory: string): void {
     try {
-      const watcher = watch(directory, { persistent: false }, () => this.#compare())
+      const watcher = watch(directory, { persistent: false }, () => this.#noticed())
       this.#watchers.push(watcher.on('error', this.#failed))
     } catch (error) {
       this.#failed(error as Error)
@@ -78,6 +82,12 @@ export class ConfigWatch {
   #stop(): void {
     for (const watcher of this.#watchers) watcher.close()
     this.#watchers = []
+  }
+
+  #noticed(): void {
+    // A directory comes before the file in it.
+    if (this.#seen.values().some(isError)) this.#watchAll()
+    this.#compare()
   }
 
   #compare(): void {
@@ -98,12 +108,35 @@ export class ConfigWatch {
   }
 }
 
-/** Returns the directory that contains the name of a file, and the one that contains the file after following all symbolic links. */
+/** Returns the directories whose entries decide what a path leads to: that of the file, those of symbolic links on the way, and the last that is there where one is missing. */
 function directories(file: string): readonly string[] {
+  const found: string[] = []
+  const rest = resolve(file).split(sep)
+  let at: string = sep
+  for (let links = 0; rest.length > 0 && links <= mostLinks; ) {
+    const name = rest.shift()!
+    const target = targetOf(join(at, name))
+    if (target !== 'none' || rest.length === 0) found.push(at)
+    if (target === 'missing') break
+    if (target === 'none') at = join(at, name)
+    else {
+      links++
+      rest.unshift(...target.path.split(sep))
+      if (isAbsolute(target.path)) at = sep
+    }
+  }
+  return found
+}
+
+/** As many as Linux follows. */
+const mostLinks = 40
+
+/** Reads where a symbolic link leads; `none` for what is no link. */
+function targetOf(path: string): { readonly path: string } | 'none' | 'missing' {
   try {
-    return [dirname(file), dirname(realpathSync(file))]
-  } catch {
-    return [dirname(file)]
+    return { path: readlinkSync(path) }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EINVAL' ? 'none' : 'missing'
   }
 }
 
@@ -114,4 +147,9 @@ function fingerprint(file: string): string {
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code)
   }
+}
+
+/** Whether a fingerprint is that of a file that cannot be found. */
+function isError(print: string): boolean {
+  return !print.includes(',')
 }
