@@ -1,7 +1,7 @@
 // Triggers a reload of the configuration: when its files change, or on demand.
 
 import { type FSWatcher, readlinkSync, statSync, watch } from 'node:fs'
-import { isAbsolute, join, resolve, sep } from 'node:path'
+import { isAbsolute, join, sep } from 'node:path'
 
 export interface WatchOptions {
   /** How long, in ms, files must be unchanged before a reload. */
@@ -111,8 +111,8 @@ export class ConfigWatch {
 /** Returns the directories whose entries decide what a path leads to: that of the file, those of symbolic links on the way, and the last that is there where one is missing. */
 function directories(file: string): readonly string[] {
   const found: string[] = []
-  const rest = resolve(file).split(sep)
-  let at: string = sep
+  const rest = file.split(sep)
+  let at = isAbsolute(file) ? sep : process.cwd()
   for (let links = 0; rest.length > 0 && links <= mostLinks; ) {
     const name = rest.shift()!
     const target = targetOf(join(at, name))
