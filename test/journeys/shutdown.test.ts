@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { main, provokable, type RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
+import { beHeld } from '../help/held.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
@@ -67,6 +68,16 @@ for (const workers of [0, 2]) {
       gateway.lines.some(({ msg, status }) => msg === 'request' && status === 200),
       'the log was flushed',
     )
+  })
+
+  test(`connections that are held are reset, and nobody waits for them (workers: ${Math.min(workers, 1)})`, async t => {
+    const listen = 'listen: [{address: 127.0.0.1:0, h2c: true}]'
+    const more = `workers: ${Math.min(workers, 1)}\n${listen}\nadmin: 127.0.0.1:0`
+    const gateway = await startGateway(t, siteConfig('http://127.0.0.1:1', more))
+    const { ends } = await beHeld(t, gateway.edge, gateway.admin, 3)
+    gateway.signal('SIGTERM')
+    assert.deepEqual(await ends, ['ECONNRESET', 'ECONNRESET', 'ECONNRESET'])
+    assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   })
 
   test(`what still runs after the grace is cut, exit 0 all the same (workers: ${workers})`, async t => {

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
+import { beHeld, heldAt } from '../help/held.ts'
 import { main, writeConfig } from '../help/gateway.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { readMetrics } from '../help/prometheus.ts'
@@ -154,6 +155,18 @@ test('the old workers finish what they have, and have those clients connect agai
   assert.equal(String((await streamed).body), 'in time')
   assert.equal(await gateway.exited, 0)
 })
+
+for (const workers of [0, 1])
+  test(`connections that are held are reset by an upgrade, and nobody waits for them (workers: ${workers})`, async t => {
+    const { gateway, edge, admin } = await start(t, workers)
+    const { ends } = await beHeld(t, edge, admin, 3)
+    process.kill(gateway.pid, 'SIGUSR2')
+    await gateway.log.nth('upgraded: the new gateway serves')
+    assert.deepEqual(await ends, ['ECONNRESET', 'ECONNRESET', 'ECONNRESET'])
+    assert.equal(await gateway.exited, 0)
+    assert.equal(await heldAt(admin), 0)
+    assert.equal(await (await fetch(edge)).text(), 'hello')
+  })
 
 test('where the new code throws, the gateway that runs goes on and says why', async t => {
   const folder = dirname(writeConfig(t, 'zones: []'))
