@@ -3,9 +3,9 @@
 import { constants, hash } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { type ClientCertificates, cipherSuites, type TlsConfig, type TlsIdentity } from '../config/config.ts'
-import { Certificate } from '../tls/certificate.ts'
 import { fipsCiphers, fipsGroups, fipsSignatures, hasFipsProvider } from '../tls/fips.ts'
 import { sessionLifetime, TicketKeys, type TicketKeySet } from '../tls/ticket-keys.ts'
+import { byNames, forHost } from './by-name.ts'
 import { contextAsking, trustOf } from './client-trust.ts'
 
 /**
@@ -57,7 +57,11 @@ export class Certificates {
       new Map(
         [...byNames(of)].map(([name, identities]) => [
           name,
-          this.#contextOf([...identities.values()], minVersion, before),
+          this.#contextOf(
+            [...identities.values()].map(({ identity }) => identity),
+            minVersion,
+            before,
+          ),
         ]),
       )
     this.#byName = contextsOf(certificates)
@@ -78,11 +82,7 @@ export class Certificates {
 
   #named(serverName: string | null): SecureContext | null {
     if (serverName === null) return this.#first
-    const exact = this.#byName.get(serverName)
-    if (exact !== undefined) return exact
-    const dot = serverName.indexOf('.')
-    const wild = dot > 0 ? this.#byName.get(`*${serverName.slice(dot)}`) : undefined
-    return wild ?? this.#automatic.get(serverName) ?? null
+    return forHost(this.#byName, serverName) ?? this.#automatic.get(serverName) ?? null
   }
 
   /** Has sessions sealed and opened with these keys from now on. */
@@ -123,20 +123,6 @@ export class Certificates {
     this.#contexts.set(digest, context)
     return context
   }
-}
-
-/** Sorts by name and, for each, by the type of the key; the first of several counts. */
-function byNames(identities: readonly TlsIdentity[]): ReadonlyMap<string, ReadonlyMap<string, TlsIdentity>> {
-  const found = new Map<string, Map<string, TlsIdentity>>()
-  for (const identity of identities) {
-    const { names, keyType } = new Certificate(identity.certificate)
-    for (const name of names) {
-      const ofName = found.get(name) ?? new Map<string, TlsIdentity>()
-      if (!ofName.has(keyType)) ofName.set(keyType, identity)
-      found.set(name, ofName)
-    }
-  }
-  return found
 }
 
 function make(options: SecureContextOptions): SecureContext {

@@ -1,18 +1,19 @@
 // Which certificate each host has, and where it is from.
 
 import type { TlsConfig } from '../config/config.ts'
-import { Certificate } from '../tls/certificate.ts'
-import { type CertificateState, certificateStates, type Standing } from './acme/standing.ts'
+import type { Certificate } from '../tls/certificate.ts'
+import { certificateStates, type Standing } from './acme/standing.ts'
+import { byNames, type Candidate, forHost } from './by-name.ts'
 
-/** Those of automatic ones, and of a file `valid` or `expired`; `missing` also for hosts that nothing is good for. */
-export const holdingStates = [...certificateStates, 'expired'] as const
+/** Those of automatic ones, and of a file `valid`, `expired` or `not_yet_valid`; `missing` also for hosts that nothing is good for. */
+export const holdingStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
 
 export interface Holding {
   readonly host: string
   /** Null where no certificate is good for the host, and none is got. */
   readonly source: 'file' | 'acme' | null
-  readonly state: CertificateState | 'expired'
-  /** Of several in files, the one that ends first; null where there is none. */
+  readonly state: (typeof holdingStates)[number]
+  /** Of an ECDSA and an RSA one in files, the one that ends first; null where there is none. */
   readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
   /** Ms since the epoch, as all times here; null where there is none. */
   readonly notAfter: number | null
@@ -30,15 +31,13 @@ export function holdingsOf(
   standings: readonly Standing[],
   now: number,
 ): readonly Holding[] {
-  const files = certificates
-    .map(({ certificate }) => new Certificate(certificate))
-    .sort((a, b) => a.notAfter - b.notAfter)
+  const files = byNames(certificates)
   const byHost = new Map(standings.map(standing => [standing.host, standing]))
   return hosts.map(host => {
-    const file = files.find(one => one.covers(host))
+    const shown = forHost(files, host)
     const standing = byHost.get(host)
-    return file !== undefined
-      ? ofFile(host, file, now)
+    return shown !== undefined
+      ? ofFiles(host, [...shown.values()], now)
       : standing === undefined
         ? { ...none, host }
         : ofAcme(standing, now)
@@ -56,9 +55,14 @@ const none: Omit<Holding, 'host'> = {
   lastError: null,
 }
 
-function ofFile(host: string, certificate: Certificate, now: number): Holding {
+/** Of certificates that clients get by the algorithm that they know, what one of them lacks first is what somebody will notice. */
+function ofFiles(host: string, shown: readonly Candidate[], now: number): Holding {
+  const certificates = shown.map(({ certificate }) => certificate)
+  const first = certificates.reduce((one, other) => (other.notAfter < one.notAfter ? other : one))
+  const early = certificates.find(({ notBefore }) => notBefore > now)
+  const certificate = first.notAfter <= now ? first : (early ?? first)
   const { notAfter } = certificate
-  const state = notAfter <= now ? 'expired' : 'valid'
+  const state = notAfter <= now ? 'expired' : early === undefined ? 'valid' : 'not_yet_valid'
   return { ...none, host, source: 'file', state, certificate, notAfter }
 }
 

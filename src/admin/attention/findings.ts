@@ -110,6 +110,9 @@ async function* inCertificates({ certificates, now }: Scene): AsyncGenerator<Fin
       } else if (left <= 0) {
         const message = `The certificate for ${host} has expired${why}`
         yield { kind: 'certificate_expiring', severity: 'critical', message, resource }
+      } else if (state === 'not_yet_valid') {
+        const message = `The certificate for ${host} is not valid yet, and clients refuse it.`
+        yield { kind: 'certificate_failing', severity: 'critical', message, resource }
       } else if (isFailing) {
         const message = `The certificate for ${host} expires in ${span(left)}, and its renewal fails${why}`
         yield { kind: 'certificate_failing', severity: 'warning', message, resource }

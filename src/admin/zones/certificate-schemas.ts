@@ -10,7 +10,7 @@ export const certificate = open({
     orNull(oneOf(['file', 'acme'])),
   ),
   status: about(
-    '`due`: to be renewed; `ordering`: an order is under way; `missing`: there is none yet; `failing`: the last order failed, and the certificate before is kept while it lasts; `unreadable`: its key is sealed with an unknown key.',
+    '`due`: to be renewed; `ordering`: an order is under way; `missing`: there is none yet; `failing`: the last order failed, and the certificate before is kept while it lasts; `unreadable`: its key is sealed with an unknown key; `not_yet_valid`: clients refuse it until its time comes.',
     oneOf(holdingStates),
   ),
   subject: about('As RFC 4514 writes it, such as `CN=shop.example`; null where there is none.', orNull(text)),

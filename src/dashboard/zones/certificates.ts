@@ -40,6 +40,7 @@ const kinds = {
   failing: 'bad',
   unreadable: 'bad',
   expired: 'bad',
+  not_yet_valid: 'bad',
 } as const
 
 const sources = { file: 'from a file', acme: 'automatic' } as const
@@ -63,7 +64,7 @@ const columns = [
 ]
 
 function statePart({ status, last_error: error, consecutive_failures: failures }: Holding): Html {
-  return html`<div class="long">${badge(status, kinds[status])}${
+  return html`<div class="long">${badge(status.replaceAll('_', ' '), kinds[status])}${
     error !== null &&
     html`<p>${told(error.message)}</p><p class="hint">${time(error.at)}${failures > 1 && `, ${failures} times in a row`}</p>`
   }</div>`

@@ -224,6 +224,10 @@ test('certificates whose renewal fails, or that end, need attention; those that 
   assert.deepEqual(await found({ ...fine, source: 'file', notAfter: now + 9.5 * day }), [
     'warning certificate_expiring: The certificate for a.main.test expires in 9 days.',
   ])
+  const early = { ...fine, source: 'file', state: 'not_yet_valid', notAfter: now + 20 * day } as const
+  assert.deepEqual(await found(early), [
+    'critical certificate_failing: The certificate for a.main.test is not valid yet, and clients refuse it.',
+  ])
   assert.deepEqual(await found({ ...failing, notAfter: now + 9.5 * day }), [
     'warning certificate_failing: The certificate for a.main.test expires in 9 days, and its renewal fails: unauthorized: no such page',
   ])
