@@ -30,7 +30,11 @@ rmSync(to, { recursive: true, force: true })
 const { metafile } = await build({
   absWorkingDir: root,
   // All in one folder, so that what is found beside a file of the sources is found beside each of these.
-  entryPoints: { main: 'src/main.ts', 'edge-worker': 'src/process/workers/edge-worker.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    'edge-worker': 'src/process/workers/edge-worker.ts',
+    'thread-program': 'src/store/sqlite/logs/thread-program.ts',
+  },
   outdir: to,
   bundle: true,
   splitting: true,

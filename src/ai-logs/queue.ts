@@ -27,7 +27,7 @@ interface Encoded extends Waiting {
   readonly observation: Observation
 }
 
-const usualBounds: Bounds = { mostEntries: 10_000, mostBytes: 64 * 1024 * 1024 }
+const usualBounds: Bounds = { mostEntries: 50_000, mostBytes: 64 * 1024 * 1024 }
 /** The bounds of calls whose response still has to be decoded. */
 const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
 /** What a call weighs besides its bodies, approximately. */

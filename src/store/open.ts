@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly ca?: string | null
   /** The user and password for Sentinels that require one. */
   readonly sentinel?: { readonly username: string | null; readonly password: string | null }
+  /** Whether log entries are appended to SQLite by a thread, as is right for processes that must not wait for the disk. */
+  readonly hasLogThread?: boolean
   /** Whether a missing or empty file is refused instead of created. */
   readonly mustExist?: boolean
 }
@@ -28,13 +30,20 @@ const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//
  */
 export async function openStore(
   url: string,
-  { commandTimeout, clock = systemClock, metrics, mustExist = false, ...dialling }: StoreOptions,
+  {
+    commandTimeout,
+    clock = systemClock,
+    metrics,
+    hasLogThread,
+    mustExist = false,
+    ...dialling
+  }: StoreOptions,
 ): Promise<Store> {
   if (url.startsWith('sqlite:')) {
     const path = sqlitePath(url.slice('sqlite:'.length))
     if (mustExist) expectContent(path)
     const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
-    return SqliteStore.open(path, { commandTimeout, clock, metrics })
+    return SqliteStore.open(path, { commandTimeout, clock, metrics, hasLogThread })
   }
   if (redisUrl.test(url)) {
     const { RedisStore } = await import('./redis/redis-store.ts')

@@ -100,6 +100,7 @@ export class Services implements AiServices {
     const store = await openStore(storeLocation(config), {
       commandTimeout,
       metrics: options.metrics.store,
+      hasLogThread: true,
       ...storeDialling(config),
     })
     const services = new Services(store, config, options)

@@ -19,6 +19,7 @@ import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
 import { Database } from './database/database.ts'
 import { SqliteGateways } from './gateways.ts'
+import { LogThread } from './logs/log-thread.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
@@ -34,6 +35,8 @@ import { SqliteTokens } from './tokens.ts'
 interface Files {
   readonly records: Database
   readonly logs: Database
+  /** What appends log entries in the place of that connection, if anything does. */
+  readonly logThread?: LogThread | null
   readonly credentials: Database
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
@@ -44,6 +47,8 @@ interface SqliteOptions {
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
   readonly metrics?: StoreMetrics | undefined
+  /** Whether log entries are appended by a thread; not in memory. */
+  readonly hasLogThread?: boolean | undefined
 }
 
 // Ms. Another process may be bringing the file to the newest schema.
@@ -96,12 +101,12 @@ export class SqliteStore implements Store {
 
   /** Joins what was opened. */
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, credentials, counters, tallies } = files
+    const { records, logs, logThread, credentials, counters, tallies } = files
     this.location = location
     this.counters = counters
     this.tallies = tallies
     this.#files = files
-    this.logs = new SqliteLogs(logs)
+    this.logs = new SqliteLogs(logs, logThread ?? null)
     const [changes, ofCredentials] = [
       new SqliteChanges(records, clock),
       new SqliteChanges(credentials, clock),
@@ -208,8 +213,9 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, credentials, counters, tallies } = this.#files
+    const { records, logs, logThread, credentials, counters, tallies } = this.#files
     this.changes.close()
+    await logThread?.close()
     for (const file of [tallies, counters, credentials, logs, records]) file.close()
   }
 }
@@ -233,7 +239,7 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
 
 async function openFile(
   file: string,
-  { commandTimeout, clock = systemClock, metrics = new StoreMetrics() }: SqliteOptions,
+  { commandTimeout, clock = systemClock, metrics = new StoreMetrics(), hasLogThread = false }: SqliteOptions,
 ): Promise<SqliteStore> {
   const patience = commandTimeout
   const writePatience = writePatienceFor(commandTimeout)
@@ -246,7 +252,11 @@ async function openFile(
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
   const tallies = await SqliteTallies.open(`${file}-counts`, commandTimeout, clock)
-  const files = { records, logs, credentials, counters, tallies }
+  const report = (failure: Error | null) => logs.note(failure)
+  const logThread = hasLogThread
+    ? new LogThread({ path: file, patience, writePatience, metrics, report })
+    : null
+  const files = { records, logs, logThread, credentials, counters, tallies }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
   void store.logs.sweep()
   return store

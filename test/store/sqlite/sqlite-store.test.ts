@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test'
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { storeContract } from '../contract.ts'
+import { logsContract } from '../contract-logs.ts'
 import { temporaryFile } from './temporary-file.ts'
 
 storeContract('sqlite', t => {
@@ -9,8 +10,18 @@ storeContract('sqlite', t => {
   return clock => opened(t, file, clock)
 })
 
-async function opened(t: TestContext, file: string, clock: Clock = systemClock): Promise<SqliteStore> {
-  const store = await SqliteStore.open(file, { commandTimeout: 2000, clock })
+logsContract('sqlite with a log thread', t => {
+  const file = temporaryFile(t)
+  return clock => opened(t, file, clock, true)
+})
+
+async function opened(
+  t: TestContext,
+  file: string,
+  clock: Clock = systemClock,
+  hasLogThread = false,
+): Promise<SqliteStore> {
+  const store = await SqliteStore.open(file, { commandTimeout: 2000, clock, hasLogThread })
   t.after(() => store.close())
   return store
 }

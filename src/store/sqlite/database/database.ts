@@ -49,8 +49,8 @@ export class Database {
   #isUnreadable = false
   #size: Statement | null = null
 
-  /** Opens a file, or makes an empty one; rejects with what SQLite says. */
-  static async open(path: string, options: DatabaseOptions): Promise<Database> {
+  /** Opens a file, or makes an empty one unless its URL says `mode=rw`; rejects with what SQLite says. */
+  static async open(path: string | URL, options: DatabaseOptions): Promise<Database> {
     const { synchronous } = options
     const db = new Database(path, options)
     // Only macOS knows fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
@@ -69,7 +69,7 @@ export class Database {
   }
 
   private constructor(
-    path: string,
+    path: string | URL,
     { patience, writePatience = patience, metrics = new StoreMetrics() }: DatabaseOptions,
   ) {
     // Without a timeout: SQLite would hold the event loop while it waits for a lock.
@@ -80,7 +80,7 @@ export class Database {
       transactions: this.#transactions,
       patience: writePatience,
       metrics,
-      report: failure => (failure === null ? this.#comeBack() : this.#goAway(failure)),
+      report: failure => this.note(failure),
       isUnreachable: () => this.isUnreachable,
     })
   }
@@ -144,6 +144,12 @@ export class Database {
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
     return this.#writes.push(work)
+  }
+
+  /** Takes what a write has met, here or on another connection to the file: a failure for want of it, or null for none. */
+  note(failure: unknown): void {
+    if (failure === null) this.#comeBack()
+    else this.#goAway(failure)
   }
 
   /** Runs what was asked before, as far as that can be done at once. */

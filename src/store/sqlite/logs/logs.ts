@@ -1,9 +1,8 @@
 // Log entries by gateway, on a connection of their own that does not wait for the disk.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { entriesOf, idsOf, type LogBatch, summarySlices, timesOf } from '../../log-batch/batch.ts'
+import { entriesOf, idsOf, type LogBatch, summarySlices } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
-import { fittest } from '../../log-limit.ts'
 import type { LogEntry, LogSummary } from '../../records.ts'
 import {
   type Listing,
@@ -20,34 +19,37 @@ import {
 } from '../../store.ts'
 import type { Database } from '../database/database.ts'
 import { nextTurn, pause } from '../../../base/turns/turns.ts'
+import { LogAppender } from './appender.ts'
 import { KeptSums } from './kept-sums.ts'
 import { scan, walkInTime } from './scan.ts'
 import { LogSegments } from './segments.ts'
 import type { Segment } from './shown-times.ts'
 import { WindowMarks } from './window-marks.ts'
 
-/** Entries that are hidden without a pause for the rest of the process, and segments that are listed so. */
-const slice = 2000
+/** Segments that are listed without a pause for the rest of the process. */
 const listSlice = 500
 /** Segments that are removed without a pause, and sums. */
 const sweepSlice = 8
 const sumSlice = 50
 
+type Appender = Pick<Logs, 'append'>
+
 export class SqliteLogs implements Logs {
   readonly #db: Database
+  readonly #appender: Appender
   readonly #segments: LogSegments
   readonly #sums: KeptSums
 
-  constructor(db: Database) {
+  /** Reads and removes by a connection, and appends by the same one unless there is an appender. */
+  constructor(db: Database, appender: Appender | null = null) {
     this.#db = db
     this.#segments = new LogSegments(db)
+    this.#appender = appender ?? new LogAppender(db, this.#segments)
     this.#sums = new KeptSums(db)
   }
 
-  async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    const { key, kept, excess } = await this.#db.write(() => this.#append(account, gateway, batch, limit))
-    for (let left = excess; left > 0; ) left = await this.#db.write(() => this.#makeRoom(key, limit))
-    return kept
+  append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
+    return this.#appender.append(account, gateway, batch, limit)
   }
 
   async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -242,48 +244,6 @@ export class SqliteLogs implements Logs {
     while ((await this.#db.write(() => this.#sums.removeSome(key, sumSlice))) === sumSlice);
   }
 
-  #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
-    const key = this.#segments.gatewayKey(account, gateway)
-    if (key === null) return { key: 0, kept: 0, excess: 0 }
-    const wanted = fittestOf(batch, limit)
-    const fresh = batch.isRepeated ? this.#unknownOf(key, wanted) : wanted
-    const known = wanted.count - fresh.count
-    const fitting = this.#fitting(key, fresh, limit)
-    if (fitting.count === 0) return { key, kept: known, excess: this.#makeRoom(key, limit) }
-    const segment = this.#segments.append(key, fitting)
-    const before = this.#segments.countIn(segment)
-    const excess = this.#makeRoom(key, limit, true)
-    const isWhole = this.#segments.countIn(segment) === before
-    const kept = isWhole ? fitting.count : this.#segments.countShown(segment, new Set(idsOf(fitting.ids)))
-    return { key, kept: known + kept, excess }
-  }
-
-  #unknownOf(key: number, batch: LogBatch): LogBatch {
-    const known = this.#segments.idsAround(key, batch)
-    return partOf(batch, id => !known.has(id))
-  }
-
-  /** Returns what may find room, by the times of the entries that are kept. */
-  #fitting(key: number, batch: LogBatch, { most, strategy }: LogLimit): LogBatch {
-    const count = this.#segments.count(key)
-    const deletes = strategy === 'DELETE_OLDEST'
-    if (most === 0 || (!deletes && count > most)) return partOf(batch, () => false)
-    if (count < most) return batch
-    const edge = this.#segments.edge(key, deletes ? 'first' : 'last')!
-    if (deletes ? batch.earliest >= edge : batch.latest <= edge) return batch
-    const times = timesOf(batch)
-    return partOf(batch, (_, place) => (deletes ? times[place]! >= edge : times[place]! <= edge))
-  }
-
-  /** Hides what is beyond the limit, where a gateway stops at it only what others were added for; gives how many entries are still too many. */
-  #makeRoom(key: number, { most, strategy }: LogLimit, hasAdded = false): number {
-    const deletes = strategy === 'DELETE_OLDEST'
-    const excess = this.#segments.count(key) - most
-    if (excess <= 0 || !(deletes || hasAdded)) return 0
-    this.#segments.hide(key, Math.min(excess, slice), deletes ? 'first' : 'last')
-    return Math.max(0, excess - slice)
-  }
-
   /** Removes what a segment shows of these entries; gives how many there were. */
   #removeFrom(key: number, segment: number, ids: ReadonlySet<string>): number {
     const names = this.#segments.summaries(segment)?.batch.ids
@@ -340,17 +300,4 @@ function endOf(segment: number, id: string): string {
 function readEnd(text: string): End {
   const [segment = '', id = ''] = text.split(' ')
   return { segment: Number(segment) || 0, id }
-}
-
-function fittestOf(batch: LogBatch, limit: LogLimit): LogBatch {
-  if (batch.count <= limit.most) return batch
-  const times = timesOf(batch)
-  const names = idsOf(batch.ids)
-  const chosen = new Set(
-    fittest(
-      names.map((id, place) => ({ id, createdAt: times[place]! })),
-      limit,
-    ).map(({ id }) => id),
-  )
-  return partOf(batch, id => chosen.has(id))
 }
