@@ -18,6 +18,8 @@ const usage = `node bench/compare.ts REF [--mix get] [options]: a commit, or the
   --bound N       the ratio of CPU that must be decided (1)
   --blocks N      blocks after which to give up, of two slices each; it looks after ${looks.join(', ')} (80)
   --slice N       milliseconds of a slice (100)
+  --launches N    how often both are started, in turns; with more than 1, each launch has ${looks[0]} blocks and
+                  is one value of the interval, which then holds for other starts too (1)
   --json          prints JSON in place of the table`
 
 const options = {
@@ -25,19 +27,25 @@ const options = {
   bound: { type: 'string', default: '1' },
   blocks: { type: 'string', default: '80' },
   slice: { type: 'string', default: '100' },
+  launches: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options })
 const [ref] = positionals
 const names = values.mix === 'all' ? Object.keys(scenarios) : values.mix.split(',')
-const [bound, maximumBlocks, slice] = [values.bound, values.blocks, values.slice].map(Number) as [
-  number,
-  number,
-  number,
-]
-const isGood = bound > 0 && Number.isInteger(maximumBlocks) && maximumBlocks >= looks[0]! && slice >= 20
-if (ref === undefined || !names.every(isScenarioName) || !isGood) {
+const [bound, maximumBlocks, slice, launches] = [
+  values.bound,
+  values.blocks,
+  values.slice,
+  values.launches,
+].map(Number) as [number, number, number, number]
+const isCount = (value: number, least: number) => Number.isInteger(value) && value >= least
+const isGood = bound > 0 && isCount(maximumBlocks, looks[0]!) && slice >= 20 && isCount(launches, 1)
+if (values.help) {
+  console.log(usage)
+} else if (ref === undefined || !names.every(isScenarioName) || !isGood) {
   console.error(usage)
   process.exitCode = 2
 } else {
@@ -51,8 +59,8 @@ async function compareAll(names: readonly ScenarioName[], base: { name: string; 
   const origin = await launchOrigin()
   const compared: Compared[] = []
   for (const scenario of names) {
-    const length = { slice, maximumBlocks }
-    compared.push(await compareStates(scenario, base, bound, origin.port, length))
+    const extent = { slice, maximumBlocks, launches }
+    compared.push(await compareStates(scenario, base, bound, origin.port, extent))
   }
   await origin.stop()
   return compared

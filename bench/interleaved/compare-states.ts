@@ -1,19 +1,20 @@
 // Measures two states of the project beside each other in one scenario.
 import { ROOT } from '../load/installed.ts'
-import { MIXES } from '../load/mixes.ts'
+import { MIXES, type MixName } from '../load/mixes.ts'
+import type { Peer } from '../load/peers.ts'
 import { residentMemory } from '../load/proc.ts'
 import { median } from '../load/statistics.ts'
-import { withAllocations } from './allocations.ts'
+import { type MeteredPeer, withAllocations } from './allocations.ts'
 import type { Block } from './blocks.ts'
 import { type Counts, count } from './counts.ts'
-import { type Answer, answer, type RunLength, runBlocks } from './run-blocks.ts'
+import { type Answer, answer, type Blocks, type RunLength, runBlocks } from './run-blocks.ts'
 import { type Started, startRunner } from './runners.ts'
 import { type ScenarioName, scenarios } from './scenarios.ts'
 
 /** What one of the two took. */
 export interface State {
   readonly name: string
-  /** Medians over the blocks. */
+  /** Medians over the blocks, or over those of the launches. */
   readonly typical: Block
   readonly counts: Counts
   /** Resident MiB at the end. */
@@ -24,6 +25,8 @@ export interface State {
 export interface Compared {
   readonly scenario: ScenarioName
   readonly unit: string
+  /** What the intervals are over. */
+  readonly over: 'blocks' | 'launches'
   readonly here: State
   readonly base: State
   /** Here against the base. */
@@ -33,34 +36,74 @@ export interface Compared {
 
 const workingTree = 'working tree'
 
+/** How often the two are started, and how long they run each time. */
+export interface Extent extends RunLength {
+  /** With more than one, each has the blocks of the first look and is one value of the intervals: two starts of one program differ, however many blocks they have. */
+  readonly launches: number
+}
+
 /** Measures until it is decided whether the working tree spends more or less than so many times what the base does. */
 export async function compareStates(
   scenario: ScenarioName,
   base: { readonly name: string; readonly root: string },
   bound: number,
   origin: number,
-  length: RunLength,
+  { launches, ...length }: Extent,
 ): Promise<Compared> {
   const { mix, peer } = scenarios[scenario]
   const peers = [peer(workingTree, ROOT), peer(base.name, base.root)].map(withAllocations)
-  const runners: Started[] = []
-  for (const peer of peers) runners.push(await startRunner(peer, mix, origin))
   const question = { name: workingTree, base: base.name, metric: 'cost', bound } as const
-  const blocks = await runBlocks(runners, [question], length, blocks => {
+  const over = launches === 1 ? 'blocks' : 'launches'
+  const onLook = (blocks: Blocks) => {
     const { ratio, low, high } = answer(question, blocks)
     const text = [ratio, low, high].map(value => value.toFixed(3)).join(' ')
-    console.error(`${scenario}: ratio of CPU, and its interval, after ${blocks.length} blocks: ${text}`)
-  })
-  const states: State[] = []
-  for (const [at, runner] of runners.entries()) {
-    const of = (metric: keyof Block) => median(blocks.map(block => block.get(runner.name)![metric]))
-    const counts = await count(runner, peers[at]!)
-    const memory = residentMemory(runner.process.pid)
-    const typical = { cost: of('cost'), rate: of('rate') }
-    states.push({ name: runner.name, typical, counts, memory, unexpected: await runner.stop() })
+    console.error(`${scenario}: ratio of CPU, and its interval, after ${blocks.length} ${over}: ${text}`)
   }
-  const [here, there] = states as [State, State]
+  const typical: ReadonlyMap<string, Block>[] = []
+  for (let launch = 1; launch < launches; launch++) {
+    const order = launch % 2 === 0 ? peers : peers.toReversed()
+    const runners = await startAll(order, mix, origin)
+    typical.push(typicalOf(await runBlocks(runners, [], length)))
+    for (const runner of runners) await runner.stop()
+    if (launch > 1) onLook(typical)
+  }
+  const runners = await startAll(peers, mix, origin)
+  const last = await (launches === 1
+    ? runBlocks(runners, [question], length, onLook)
+    : runBlocks(runners, [], length))
+  const blocks = launches === 1 ? last : [...typical, typicalOf(last)]
+  const [here, there] = await stopAll(runners, peers, typicalOf(blocks))
   const rate = { ...question, metric: 'rate', bound: 1 } as const
   const answers = { cost: answer(question, blocks), rate: answer(rate, blocks) }
-  return { scenario, unit: MIXES[mix].unit, here, base: there, ...answers }
+  return { scenario, unit: MIXES[mix].unit, over, here: here!, base: there!, ...answers }
+}
+
+async function startAll(peers: readonly Peer[], mix: MixName, origin: number): Promise<readonly Started[]> {
+  const runners: Started[] = []
+  for (const peer of peers) runners.push(await startRunner(peer, mix, origin))
+  return runners
+}
+
+/** Returns the medians of each contestant. */
+function typicalOf(blocks: Blocks): ReadonlyMap<string, Block> {
+  const of = (name: string, metric: keyof Block) => median(blocks.map(block => block.get(name)![metric]))
+  return new Map(
+    [...blocks[0]!.keys()].map(name => [name, { cost: of(name, 'cost'), rate: of(name, 'rate') }]),
+  )
+}
+
+/** Counts what each takes, and ends it. */
+async function stopAll(
+  runners: readonly Started[],
+  peers: readonly MeteredPeer[],
+  typical: ReadonlyMap<string, Block>,
+): Promise<readonly State[]> {
+  const states: State[] = []
+  for (const [at, runner] of runners.entries()) {
+    const { name } = runner
+    const counts = await count(runner, peers[at]!)
+    const memory = residentMemory(runner.process.pid)
+    states.push({ name, typical: typical.get(name)!, counts, memory, unexpected: await runner.stop() })
+  }
+  return states
 }

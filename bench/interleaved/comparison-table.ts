@@ -13,7 +13,7 @@ export function comparisonTable(compared: readonly Compared[], bound: number): s
 }
 
 function rowsOf(compared: Compared, bound: number): string[][] {
-  const { scenario, unit, here, base, cost, rate } = compared
+  const { scenario, unit, over, here, base, cost, rate } = compared
   const measured = (what: string, of: (state: State) => number, answer: Answer, said: string) => [
     `${scenario}: ${what}`,
     short(of(here)),
@@ -29,7 +29,7 @@ function rowsOf(compared: Compared, bound: number): string[][] {
   }
   const wrong = counted('unexpected responses', state => state.unexpected)
   return [
-    measured(`CPU µs per ${unit}`, state => state.typical.cost, cost, said(cost, bound)),
+    measured(`CPU µs per ${unit}`, state => state.typical.cost, cost, said(cost, bound, over)),
     measured(`${unit}s/s`, state => state.typical.rate, rate, ''),
     counted(`system calls per ${unit}`, state => state.counts.systemCalls),
     ...namesOf(here, base).map(name => counted(`- ${name}`, state => state.counts.byName[name] ?? 0)),
@@ -49,9 +49,9 @@ function namesOf(...states: readonly State[]): string[] {
 }
 
 /** Says in words what was decided. */
-export function said({ verdict, missing }: Answer, bound: number): string {
+export function said({ verdict, missing }: Answer, bound: number, over: Compared['over'] = 'blocks'): string {
   const to = bound === 1 ? '' : ` than ${bound}×`
   if (verdict === 'below') return `less${to}`
   if (verdict === 'above') return `more${to}`
-  return verdict === 'same' ? 'the same within 1 %' : `undecided, some ${missing} more blocks`
+  return verdict === 'same' ? 'the same within 1 %' : `undecided, some ${missing} more ${over}`
 }
