@@ -14,6 +14,8 @@ import { lineOf, type Mutation, mutated, staleness } from './mutants/mutation.ts
 const LONGEST = 120_000
 /** Ms that one test may take. */
 const LONGEST_TEST = 60_000
+/** KiB of address space that each process of the tests may have: a mutation may allocate without end, and faster than its time is over. */
+const MOST_MEMORY = 4 * 2 ** 20
 /** The percentage of mutations that has to be caught. */
 const GOAL = 95
 
@@ -92,7 +94,8 @@ function describe(mutation: Mutation): string {
 async function runTests(copy: string, names: readonly string[]): Promise<Outcome> {
   const files = names.map(name => `test/${name}.test.ts`)
   const args = ['--test', '--test-concurrency=1', `--test-timeout=${LONGEST_TEST}`, '--test-reporter=tap']
-  const child = spawn(process.execPath, [...args, ...files], {
+  const bounded = `ulimit -v ${MOST_MEMORY}; exec "$0" "$@"`
+  const child = spawn('/bin/sh', ['-c', bounded, process.execPath, ...args, ...files], {
     cwd: copy,
     // What a runner of tests that started this one has set would make it report to that one.
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: join(copy, '.cache') },
