@@ -7,6 +7,7 @@ import { median } from '../load/statistics.ts'
 import { type MeteredPeer, withAllocations } from './allocations.ts'
 import type { Block } from './blocks.ts'
 import { type Counts, count } from './counts.ts'
+import { allLooks, oneLook } from './interval.ts'
 import { type Answer, answer, type Blocks, type RunLength, runBlocks } from './run-blocks.ts'
 import { type Started, startRunner } from './runners.ts'
 import { type ScenarioName, scenarios } from './scenarios.ts'
@@ -54,8 +55,9 @@ export async function compareStates(
   const peers = [peer(workingTree, ROOT), peer(base.name, base.root)].map(withAllocations)
   const question = { name: workingTree, base: base.name, metric: 'cost', bound } as const
   const over = launches === 1 ? 'blocks' : 'launches'
+  const deviations = launches === 1 ? allLooks : oneLook
   const onLook = (blocks: Blocks) => {
-    const { ratio, low, high } = answer(question, blocks)
+    const { ratio, low, high } = answer(question, blocks, deviations)
     const text = [ratio, low, high].map(value => value.toFixed(3)).join(' ')
     console.error(`${scenario}: ratio of CPU, and its interval, after ${blocks.length} ${over}: ${text}`)
   }
@@ -74,7 +76,7 @@ export async function compareStates(
   const blocks = launches === 1 ? last : [...typical, typicalOf(last)]
   const [here, there] = await stopAll(runners, peers, typicalOf(blocks))
   const rate = { ...question, metric: 'rate', bound: 1 } as const
-  const answers = { cost: answer(question, blocks), rate: answer(rate, blocks) }
+  const answers = { cost: answer(question, blocks, deviations), rate: answer(rate, blocks, deviations) }
   return { scenario, unit: MIXES[mix].unit, over, here: here!, base: there!, ...answers }
 }
 

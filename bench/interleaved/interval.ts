@@ -1,6 +1,6 @@
 // The statistics of interleaved measurements: pure functions.
 
-/** A ratio with the interval that holds the true one with 95 % confidence, however many looks it took. */
+/** A ratio with the interval that holds the true one with 95 % confidence. */
 export interface Interval {
   readonly ratio: number
   readonly low: number
@@ -17,16 +17,19 @@ export const looks: readonly number[] = [10, 20, 40, 80, 160]
  * Standard deviations on either side that hold at all five looks together with 95 %, where each look doubles the data
  * (1.96 would do so for one look alone). By simulation; equal steps would take 2.413 (Pocock, Biometrika 64, 1977).
  */
-const deviations = 2.494
+export const allLooks = 2.494
+
+/** Those that hold with 95 % where a run looks once, at its end. */
+export const oneLook = 1.96
 
 /** An interval within this share of its bound is decided, too: nobody needs to know on which side it is. */
 const sameWithin = 0.01
 
 /**
  * Returns the geometric mean of the ratios of blocks and its confidence interval: a t interval on their logarithms, so that
- * a and b can be swapped. Both lists have one positive value a block, of which there must be two or more.
+ * a and b can be swapped. Both lists have one positive value a block, of which there must be two or more. The deviations are those of a normal distribution; without them, it holds for all looks together.
  */
-export function ratioInterval(a: readonly number[], b: readonly number[]): Interval {
+export function ratioInterval(a: readonly number[], b: readonly number[], deviations = allLooks): Interval {
   const logs = a.map((value, at) => Math.log(value / b[at]!))
   const mean = meanOf(logs)
   const half = studentQuantile(deviations, logs.length - 1) * standardError(logs, mean)
@@ -50,7 +53,7 @@ export function blocksMissing(interval: Interval, bound: number, blocks: number)
 
 /**
  * Returns the quantile of Student's t that leaves as much outside as so many standard deviations of a normal
- * distribution do (Fisher and Cornish, Technometrics 2, 1960); good to 1 % from nine degrees of freedom on.
+ * distribution do (Fisher and Cornish, Technometrics 2, 1960); good to 1 % from nine degrees of freedom on, for 1.96 to 3 % from three on.
  */
 export function studentQuantile(z: number, freedom: number): number {
   const n = freedom

@@ -50,10 +50,10 @@ export async function runBlocks(
   return blocks
 }
 
-/** Answers a question from the blocks there are. */
-export function answer({ name, base, metric, bound }: Question, blocks: Blocks): Answer {
+/** Answers a question from the blocks there are; the deviations are those of `ratioInterval`. */
+export function answer({ name, base, metric, bound }: Question, blocks: Blocks, deviations?: number): Answer {
   const of = (contestant: string) => blocks.map(block => block.get(contestant)![metric])
-  const interval = ratioInterval(of(name), of(base))
+  const interval = ratioInterval(of(name), of(base), deviations)
   const found = verdict(interval, bound)
   const missing = found === 'undecided' ? blocksMissing(interval, bound, blocks.length) : 0
   return { ...interval, verdict: found, blocks: blocks.length, missing }
