@@ -1,9 +1,47 @@
-// How V8 counts the memory of this process. Imported first by each entry point that serves traffic.
+// How V8 manages the memory of a process that serves traffic.
 
-import { setFlagsFromString } from 'node:v8'
+import { flushCompileCache } from 'node:module'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-// Bodies are buffers outside of V8's heap. By default V8 responds to every few MiB of them with a full garbage collection, which costs a third
-// of the CPU and ten times the p99 of a large body; counted against the total limit, they are freed with the young generation.
-// Only for the pinned release of Node: the V8 of another may not know the flag.
-const [major] = process.versions.node.split('.')
-if (major === '26') setFlagsFromString('--external-memory-accounted-in-global-limit')
+/** Bytes of the young generation, both halves, from which on it no longer doubles. */
+const enough = 8 * 2 ** 20
+
+/**
+ * Sets how memory is counted and how far the young generation grows, from now on. To be called once the process serves: V8 takes compiled code, that of Node itself
+ * included, only under the flags that it was compiled under, so that all that is loaded later is compiled again.
+ */
+export function tuneHeap(): void {
+  const [major] = process.versions.node.split('.')
+  // Only for the pinned release of Node: the V8 of another may not know the flags.
+  if (major !== '26') return
+  // What is written with the flags set would be of no use to the next start.
+  flushCompileCache()
+  // Bodies are buffers outside of V8's heap. By default V8 responds to every few MiB of them with a full garbage collection, which costs a third
+  // of the CPU and ten times the p99 of a large body; counted against the total limit, they are freed with the young generation.
+  setFlagsFromString('--external-memory-accounted-in-global-limit')
+  if (!isSizedByOperator()) boundYoungGeneration()
+}
+
+/** Whether a size was set on the command line or in NODE_OPTIONS. */
+function isSizedByOperator(): boolean {
+  return /semi[-_]space/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`)
+}
+
+/** Ends the growth of the young generation in time. Thousands of connections that come at once survive in it, and V8 would make it tens of MiB for them, which it hardly ever gives back. */
+function boundYoungGeneration(): void {
+  let isEnough = false
+  const check = () => {
+    if (youngGeneration() >= enough === isEnough) return
+    isEnough = !isEnough
+    // The limit itself is read when a heap is made; the factor by which to grow, each time.
+    setFlagsFromString(`--semi-space-growth-factor=${isEnough ? 1 : 2}`)
+  }
+  check()
+  new PerformanceObserver(check).observe({ type: 'gc' })
+}
+
+/** Returns the bytes that are set aside for new objects. */
+function youngGeneration(): number {
+  return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0
+}

@@ -23,6 +23,7 @@ import { pagesUrl } from './pages-url.ts'
 import { logWarnings, reload } from './reload.ts'
 import { obeySignals } from './signals.ts'
 import { careForStore } from '../store/care.ts'
+import { tuneHeap } from '../heap.ts'
 import { tell } from '../commands/terminal.ts'
 
 /** How long the last lines of the log may take, in ms. */
@@ -118,6 +119,7 @@ async function serve(
     await before?.fail(message)
     return leave(1, destination)
   }
+  tuneHeap()
   await before?.relieve()
   service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
   if (gateway.unready === null) {

@@ -1,6 +1,5 @@
 // One data-plane process: does what its supervisor asks, and outlives it only to finish running requests.
 
-import '../heap.ts'
 import '../threads.ts'
 import type { Server } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
@@ -17,6 +16,7 @@ import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
 import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
 import { usualSupervision } from './supervision.ts'
+import { tuneHeap } from '../heap.ts'
 import { Services } from '../gateway/services.ts'
 import { version } from '../version.ts'
 
@@ -137,6 +137,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   bans.keep(config)
   bans.impose(ask.bans)
   const listeners = await plane.listen(sockets, ask.slot)
+  tuneHeap()
   for (const socket of plane.sockets) if (!sockets.includes(socket)) await tellBound(socket)
   return listeners
 }

@@ -63,7 +63,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     this.slot = slot
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
-    // A folder in that of this process: what was compiled before a flag of V8 was set is of no use after it.
+    // A folder in that of this process: a worker runs other functions of the same files, and only what had run is kept.
     const NODE_COMPILE_CACHE = getCompileCacheDir()
     this.#child = fork(program, {
       serialization: 'advanced',
