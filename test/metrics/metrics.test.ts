@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { allowReasons, refuseReasons } from '../../src/metrics/ai-metrics.ts'
 import { Metrics, remains } from '../../src/metrics/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
@@ -24,6 +25,23 @@ test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets 
   assert.equal(samples.get(`gatehouse_build_info{version="1.2.3",node="${process.versions.node}"}`), 1)
   assert.equal(types.get('gatehouse_origin_phase_duration_seconds'), 'histogram')
   assert.ok(samples.has('process_cpu_seconds_total'))
+})
+
+test('the lag of the event loop is how late it was, without the time between two looks', async () => {
+  const metrics = new Metrics('0')
+  await wait(350)
+  const end = performance.now() + 300
+  while (performance.now() < end);
+  await wait(20)
+  const { samples } = readMetrics(await metrics.expose())
+  const lag = (of: string) => samples.get(`nodejs_eventloop_lag_${of}_seconds`)!
+  assert.ok(lag('min') < 0.09, `${lag('min')}`)
+  assert.ok(lag('max') > 0.15, `${lag('max')}`)
+  const again = readMetrics(await metrics.expose([await metrics.snapshot()])).samples
+  for (const name of ['min', 'max', 'mean', 'p50', 'p99']) {
+    const seconds = again.get(`nodejs_eventloop_lag_${name}_seconds`)!
+    assert.ok(seconds >= 0 && seconds < 60, `${name}: ${seconds}`)
+  }
 })
 
 test('every counter and gauge shows what the edge did to it', async () => {
