@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
+import type { TestEvent } from 'node:test/reporters'
+import dearestFiles from './help/dearest-files.ts'
 import { processGroups, reasonsToBeAlone, writeEntry } from './help/process-groups.ts'
 import { quickFolder } from './help/quick-folder.ts'
 import { root } from './help/source.ts'
@@ -73,9 +76,61 @@ test('traces of the last test, and the end of a process before its time, fail th
   assert.match(namesOf(ended.stdout, 'not ok').join(), /^000-.*-ended\.test\.ts-and-others\.mjs$/)
 })
 
+test('an error fails the test that began what throws it, wherever it comes from', t => {
+  const { status, stdout } = runGroups(t, {
+    late: `
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+const wait = () => new Promise(resolve => setTimeout(resolve, 10_000).unref())
+const late = message => setTimeout(() => { throw new Error(message) })
+test('of a timer', async () => { await null; late('in vain'); await wait() })
+test('passes', async () => {})
+test('of a promise', async () => { await null; void Promise.reject(new Error('in vain')); await wait() })
+test('of a test within', t => t.test('within', async () => { await null; late('in vain'); await wait() }))
+test('of a socket', async t => {
+  const server = createServer(socket => socket.on('data', () => { throw new Error('in vain') })).listen(0)
+  await once(server, 'listening')
+  const client = connect(server.address().port).on('error', () => {})
+  t.after(() => [client.destroy(), server.close()])
+  client.write('x')
+  await wait()
+})
+test('is over', () => { late('too late') })
+test('goes on', () => new Promise(resolve => setTimeout(resolve, 100)))`,
+  })
+  assert.equal(status, 1)
+  const failed = ['of a timer', 'of a promise', 'within', 'of a test within', 'of a socket']
+  assert.deepEqual(namesOf(stdout, 'not ok'), failed)
+  assert.deepEqual(namesOf(stdout, 'ok'), ['passes', 'is over', 'goes on'])
+  assert.match(
+    stdout,
+    /^# Error: Test "is over" at .* generated asynchronous activity after the test ended.*too late/m,
+  )
+})
+
+test('the end names the ten files that took longest, with their seconds, for all tests of each', async () => {
+  const passed = (file: string, ms: number, nesting = 0) =>
+    ({
+      type: 'test:pass',
+      data: { file: join(root, file), nesting, details: { duration_ms: ms } },
+    }) as TestEvent
+  const events = [
+    ...Array.from({ length: 10 }, (_, i) => passed(`test/${i}.test.ts`, i * 1_000)),
+    passed('test/sum.test.ts', 5_060),
+    passed('test/sum.test.ts', 60_000, 1),
+    passed('test/sum.test.ts', 5_000),
+  ]
+  const lines = (await Array.fromAsync(dearestFiles(Readable.from(events)))).join('').trim().split('\n')
+  assert.deepEqual(lines.slice(1, 3), ['   10.1 test/sum.test.ts', '    9.0 test/9.test.ts'])
+  assert.equal(lines.length, 11)
+  assert.equal(lines.at(-1), '    1.0 test/1.test.ts')
+})
+
 function isSociable(file: string): boolean {
   return reasonsToBeAlone(file).length === 0
 }
+
+const lightHooks = new URL('help/light-hooks.ts', import.meta.url).href
 
 /** Runs files of tests, given by name and text, as a group. */
 function runGroups(t: TestContext, texts: Readonly<Record<string, string>>) {
@@ -87,12 +142,13 @@ function runGroups(t: TestContext, texts: Readonly<Record<string, string>>) {
   })
   const entry = writeEntry(folder, files, 0)
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  return spawnSync(process.execPath, ['--test', '--test-reporter=tap', entry], { env, encoding: 'utf8' })
+  const options = [`--import=${lightHooks}`, '--test', '--test-reporter=tap']
+  return spawnSync(process.execPath, [...options, entry], { env, encoding: 'utf8' })
 }
 
 /** Returns the last part of the names of tests that ended so, in order. */
 function namesOf(tap: string, how: 'ok' | 'not ok'): readonly string[] {
-  return [...tap.matchAll(/^(ok|not ok) \d+ - (?:.*\/)?(.*)$/gm)]
+  return [...tap.matchAll(/^ *(ok|not ok) \d+ - (?:.*\/)?(.*)$/gm)]
     .filter(([, outcome]) => outcome === how)
     .map(([, , name]) => name!)
 }

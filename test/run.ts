@@ -8,12 +8,24 @@ import { join } from 'node:path'
 import { processGroups, writeEntry } from './help/process-groups.ts'
 import { root } from './help/source.ts'
 
+const help = (name: string) => new URL(`help/${name}`, import.meta.url).href
+const reporters = ['spec', help('dearest-files.ts')].flatMap(reporter => [
+  `--test-reporter=${reporter}`,
+  '--test-reporter-destination=stdout',
+])
+
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tests-'))
 try {
   const entries = processGroups().map((group, i) =>
     group.length === 1 ? group[0]! : writeEntry(folder, group, i),
   )
-  const options = ['--test', '--test-concurrency=4', '--test-timeout=180000', ...process.argv.slice(2)]
+  const given = process.argv.slice(2)
+  const options = [
+    `--import=${help('light-hooks.ts')}`,
+    ...['--test', '--test-concurrency=4', '--test-timeout=180000', ...given],
+    // Who asks for another reporter gets that alone.
+    ...(given.some(option => option.startsWith('--test-reporter')) ? [] : reporters),
+  ]
   const runner = spawn(process.execPath, [...options, ...entries], { cwd: root, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
   const [code, signal] = await once(runner, 'exit')
