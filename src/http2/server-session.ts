@@ -16,6 +16,7 @@ import { ResponsePace } from './response-pace.ts'
 import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
 import { Stream } from './stream.ts'
 import { nobody, TrailerFields } from './trailer-fields.ts'
+import { TurnWork, workOfRequest, workOfTurn } from './turn-work.ts'
 
 /** What every client begins with (RFC 9113 section 3.4). */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
@@ -36,9 +37,6 @@ const settingsTimeout = 30_000
 const shutdownPause = 1_000
 /** Ms in which a client may send the rest of a body whose response it has, since some take a reset for a failure even then (RFC 9113 section 8.1). */
 const linger = 2_000
-/** Work of a turn, in frames; and what a request counts as. */
-const workOfTurn = 1_024
-const workOfRequest = 64
 /** Bytes of output at which no more is read until it was taken. */
 const mostOutput = 256 * 1024
 
@@ -63,7 +61,7 @@ export class ServerSession<Owner> implements FrameTaker {
   #pending: Buffer | null = null
   #prefaceAt = 0
   #now: number
-  #work = workOfTurn
+  readonly #work: TurnWork
   #isReading = false
   #isOver = false
   #hasSettings = false
@@ -93,12 +91,13 @@ export class ServerSession<Owner> implements FrameTaker {
   /** The header block that is being read. */
   readonly #block = new HeaderBlock()
 
-  /** Begins at monotonic ms `now`, with the budgets that earlier connections of the client have left, where it has met their end. */
+  /** Begins at monotonic ms `now`, with the budgets that earlier connections of the client have left, where it has met their end, and the work that sessions share. */
   constructor(
     user: SessionUser<Owner>,
     settings: SessionSettings,
     now: number,
     budgets: Budgets = new Budgets(now),
+    work: TurnWork = new TurnWork(),
   ) {
     this.#user = user
     this.#mostStreams = settings.maxConcurrentStreams
@@ -107,6 +106,7 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#settingsDeadline = now + settingsTimeout
     this.#headDeadline = now + user.headTimeout
     this.budgets = budgets
+    this.#work = work
     this.#outflow = new Outflow(this.#writer, this)
     this.#writer.settings([
       [setting.maxConcurrentStreams, this.#mostStreams],
@@ -143,14 +143,12 @@ export class ServerSession<Owner> implements FrameTaker {
   /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
   read(bytes: Buffer, now: number): ReadState {
     this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
-    // A socket may be read many times in a turn, which time tells from the next one late but at no cost.
-    if (now > this.#now) this.#work = workOfTurn
     return this.#readNow(now)
   }
 
-  /** Goes on in another turn. */
-  readOn(now: number): ReadState {
-    this.#work = workOfTurn
+  /** Goes on in another turn, with so much work. */
+  readOn(now: number, work = workOfTurn): ReadState {
+    this.#work.left = work
     return this.#readNow(now)
   }
 
@@ -169,11 +167,11 @@ export class ServerSession<Owner> implements FrameTaker {
     if (bytes === null) return 'done'
     let at = this.#readPreface(bytes, 0)
     while (at < bytes.length && !this.#isOver) {
-      if (this.#work <= 0 || this.#writer.length > mostOutput) {
+      if (this.#work.left <= 0 || this.#writer.length > mostOutput) {
         this.#pending = at === 0 ? bytes : bytes.subarray(at)
-        return this.#work <= 0 ? 'more' : 'full'
+        return this.#work.left <= 0 ? 'more' : 'full'
       }
-      this.#work--
+      this.#work.left--
       at = this.#reader.next(bytes, at)
     }
     this.#pending = null
@@ -358,7 +356,7 @@ export class ServerSession<Owner> implements FrameTaker {
     if (id % 2 === 0) return void this.#fail('protocol', errorCode.protocol, 'a stream with an even number')
     if (id <= this.#highest) return this.#headersOfClosed(id, bytes, at, end)
     this.#highest = id
-    this.#work -= workOfRequest
+    this.#work.left -= workOfRequest
     const { limits } = this.#user
     this.#fields.begin(limits)
     const size = this.#decode(bytes, at, end, this.#fields)
@@ -448,7 +446,7 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   #resizeWindows(change: number): boolean {
-    this.#work -= this.#streams.size >> 2
+    this.#work.left -= this.#streams.size >> 2
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
       if (stream.sendWindow > largestWindow)

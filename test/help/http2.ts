@@ -2,11 +2,13 @@
 
 import type { RequestHead } from '../../src/http1/request-head.ts'
 import type { HeadFault } from '../../src/http1/request-line.ts'
+import { Budgets } from '../../src/http2/budget.ts'
 import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../src/http2/hpack/decoder.ts'
 import { ServerSession } from '../../src/http2/server-session.ts'
 import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../src/http2/session-user.ts'
 import type { Stream } from '../../src/http2/stream.ts'
+import { TurnWork } from '../../src/http2/turn-work.ts'
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
@@ -123,8 +125,8 @@ export class Peer implements SessionUser<Request> {
   onBegin: (request: Request) => void = () => {}
   readonly #decoder = new HpackDecoder()
 
-  constructor(maxConcurrentStreams = 128) {
-    this.session = new ServerSession<Request>(this, { maxConcurrentStreams }, 0)
+  constructor(maxConcurrentStreams = 128, work = new TurnWork()) {
+    this.session = new ServerSession<Request>(this, { maxConcurrentStreams }, 0, new Budgets(0), work)
   }
 
   /** Greets and reads what the session begins with. */

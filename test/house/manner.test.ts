@@ -103,7 +103,7 @@ function unguarded(text: string): readonly string[] {
 
 /** What is confined where it is told, or can only set a promise. */
 const confinedElsewhere: Readonly<Record<string, RegExp>> = {
-  'edge/client/http2-connection.ts': /^this\.#(flush|readOn)\)/,
+  'edge/client/http2-connection.ts': /^this\.#flush\)/,
   'edge/origin/http2/http2-connection.ts': /^this\.#readOn\)/,
   'edge/accept/listeners.ts': /^error => this\.#owner\.acceptFailed/,
   'edge/origin/health-check.ts': /^\(\) => \{\s*fail\('GH_RESPONSE_TIMEOUT'\)/,

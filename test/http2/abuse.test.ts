@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
+import { TurnWork } from '../../src/http2/turn-work.ts'
 import {
   block,
   codeOf,
@@ -396,6 +397,19 @@ test('a turn reads a thousand frames, or 16 requests, and goes on in the next', 
   assert.ok(peer.requests.length <= 17)
   for (let turns = 0; peer.session.readOn(0) !== 'done'; turns++) assert.ok(turns < 3)
   assert.equal(peer.requests.length, 61)
+})
+
+test('sessions share the work of a turn', () => {
+  const work = new TurnWork()
+  const [one, other] = [new Peer(100, work), new Peer(100, work)]
+  const requests = Array.from({ length: 40 }, (_, i) => headers(id(i)))
+  const bytes = Buffer.concat([preface, settings(), ...requests])
+  assert.equal(one.session.read(bytes, 0), 'more')
+  assert.equal(other.session.read(bytes, 0), 'more')
+  assert.ok(one.requests.length >= 15 && one.requests.length <= 17)
+  assert.equal(other.requests.length, 0)
+  assert.equal(other.session.readOn(0, 256), 'more')
+  assert.ok(other.requests.length >= 3 && other.requests.length <= 5)
 })
 
 test('a socket that is read many times in a turn gets no more of it', () => {

@@ -76,6 +76,22 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/client/http2-turns.ts',
+    tests: ['edge/client/http2-turns'],
+    changes: [
+      {
+        text: 'left > 0 && this.#waiting.size > 0',
+        becomes: 'this.#waiting.size > 0',
+        breaks: 'whoever sends much over HTTP/2 keeps everybody else waiting until all of it is read',
+      },
+      {
+        text: 'this.work.left = this.#isPlanned ? 0 : workOfTurn',
+        becomes: 'this.work.left = workOfTurn',
+        breaks: 'connections that come later overtake those that wait',
+      },
+    ],
+  },
+  {
     file: 'http2/budget.ts',
     tests: ['edge/client/http2-offenders'],
     changes: [

@@ -9,7 +9,8 @@ import { ignoreErrors } from '../../base/closed.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/config.ts'
-import { Http2Connection } from '../client/http2-connection.ts'
+import { Http2Connection, type Http2Peers } from '../client/http2-connection.ts'
+import { Http2Turns } from '../client/http2-turns.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
 import { guarded } from '../guarded.ts'
@@ -39,6 +40,7 @@ export class Clients {
   readonly #plane: Plane
   readonly #refused: RefusedClients
   readonly #penalties: Penalties
+  readonly #http2: Http2Peers
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
 
@@ -48,6 +50,7 @@ export class Clients {
     this.#share = share
     this.limits = new ConnectionLimits(share)
     this.#penalties = new Penalties(plane, this.limits, this.#refused)
+    this.#http2 = { offenders: this.#penalties.offenders, turns: new Http2Turns() }
     share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
   }
 
@@ -281,7 +284,7 @@ export class Clients {
   #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const closed = (connection: Connection) => this.#closed(connection)
     const connection = isHttp2
-      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#penalties.offenders)
+      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#http2)
       : new ClientConnection(socket, this.#plane, closed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()

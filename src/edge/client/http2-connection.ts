@@ -24,11 +24,18 @@ import { Exchanges } from './exchanges.ts'
 import type { Offenders } from './http2-offenders.ts'
 import { Lifetime } from './lifetime.ts'
 import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
+import type { Http2Turns } from './http2-turns.ts'
 import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
 
 /** Ms between two looks at the pace of streams. */
 const lookEvery = 1_000
+
+/** What all connections over HTTP/2 share. */
+export interface Http2Peers {
+  readonly offenders: Offenders
+  readonly turns: Http2Turns
+}
 
 export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
   readonly peer: string
@@ -60,6 +67,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   /** Whether nothing is read any more, since the client broke its rules. */
   #hasFailed = false
   readonly #offenders: Offenders
+  readonly #turns: Http2Turns
   #lookedAt = 0
 
   /** `closed` hears once that the connection is closed. */
@@ -68,7 +76,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     plane: Plane,
     closed: (connection: Http2Connection) => void,
     { tls, transport, client }: Arrival,
-    offenders: Offenders,
+    { offenders, turns }: Http2Peers,
   ) {
     this.#socket = socket
     this.#transport = transport
@@ -82,8 +90,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#exchanges = new Exchanges(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
     this.#offenders = offenders
+    this.#turns = turns
     const { coarseNow: now, snapshot } = plane
-    this.session = new ServerSession(this, snapshot.http2, now, offenders.budgetsOf(this.peer, now))
+    const budgets = offenders.budgetsOf(this.peer, now)
+    this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
     this.#on('end', () => {
@@ -152,10 +162,19 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     else reset(this.#socket, this.#transport)
   }
 
+  /** Reads on with so much work. */
+  readOn(work: number): void {
+    try {
+      if (this.#lifetime.isOpen) this.#wasRead(this.session.readOn(this.#plane.coarseNow, work))
+    } catch (bug) {
+      this.#crashed(bug)
+    }
+  }
+
   // ── what its streams ask of it ──
 
   concluded(client: StreamClient, x: Exchange): void {
-    this.#clients.delete(client)
+    if (this.#clients.delete(client)) this.#turns.underWay--
     if (this.#clients.size === 0 && this.#lifetime.isOpen) {
       this.#lifetime.exchangeEnded(x)
       this.#lifetime.awaitRequest()
@@ -198,6 +217,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     client.exchange = exchange
     stream.owner = client
     this.#clients.add(client)
+    this.#turns.underWay++
     this.#lifetime.exchangeBegun()
     if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()
     if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
@@ -298,7 +318,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (this.#hasFailed) return void this.#socket.pause()
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
-    if (state === 'more') setImmediate(this.#readOn)
+    if (state === 'more') this.#turns.add(this)
     else this.#isFull = true
   }
 
@@ -309,13 +329,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       answerBug(x, bug)
     }
   }
-
-  readonly #readOn = guarded(
-    () => {
-      if (this.#lifetime.isOpen) this.#wasRead(this.session.readOn(this.#plane.coarseNow))
-    },
-    bug => this.#crashed(bug),
-  )
 
   readonly #flush = guarded(
     () => {
@@ -342,7 +355,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
     if (bytes === null && this.#isFull) {
       this.#isFull = false
-      this.#readOn()
+      this.#turns.add(this)
     }
     this.#settle()
   }
