@@ -10,6 +10,8 @@ import { type FieldSink, type HeaderField, pseudo } from './hpack/decoder.ts'
 /** Bytes of the longest method that is accepted, as over HTTP/1. */
 const longestMethod = 64
 
+const keyName = 'sec-websocket-key'
+
 const ordinary = pseudo.method | pseudo.scheme | pseudo.path
 
 export class RequestFields implements FieldSink {
@@ -20,6 +22,8 @@ export class RequestFields implements FieldSink {
   isMalformed = false
   /** Whether it asks for a tunnel (RFC 8441). */
   isTunnel = false
+  /** Whether it brings the key for it, as HTTP/1 does: its client looks for what the origin makes of that. */
+  hasKey = false
   /** The pseudo fields so far, and whether others have come behind them. */
   #seen = 0
   #isBehind = false
@@ -33,7 +37,7 @@ export class RequestFields implements FieldSink {
   begin(limits: HeadLimits): void {
     this.head = new RequestHead(limits.headers)
     this.fault = null
-    this.isMalformed = this.isTunnel = false
+    this.isMalformed = this.isTunnel = this.hasKey = false
     this.#seen = 0
     this.#isBehind = false
     this.#authority = this.#cookie = null
@@ -140,10 +144,12 @@ export class RequestFields implements FieldSink {
     // What follows is no body: an origin that opens no tunnel would take the next request for one.
     if (head.contentLength !== -1) return 'bad_request'
     head.method = 'GET'
+    // A proxy that has a WebSocket of HTTP/1 on its other side may pass on the key of that.
+    this.hasKey = head.fields.some((name, i) => i % 2 === 0 && name === keyName)
     const isTaken =
       head.field('upgrade', 'websocket', field.upgrade) &&
       head.field('connection', 'upgrade', field.connection) &&
-      head.field('sec-websocket-key', randomBytes(16).toString('base64'), field.other)
+      (this.hasKey || head.field(keyName, randomBytes(16).toString('base64'), field.other))
     return isTaken ? null : (head.fault ?? 'bad_request')
   }
 }

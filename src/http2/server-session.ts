@@ -384,6 +384,7 @@ export class ServerSession<Owner> implements FrameTaker {
     if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
       return this.#streamError(stream, errorCode.protocol, false)
     stream.isTunnel = fields.isTunnel
+    stream.hasKey = fields.hasKey
     // What comes through a tunnel has an end to hand over even where nothing else comes.
     if (stream.isTunnel) stream.isBodyOver = false
     stream.bodyLeft = isWhole ? -1 : head.contentLength

@@ -11,6 +11,8 @@ export class Stream<Owner> {
   isRequestWhole: boolean
   /** Whether the client asked for a tunnel by an extended CONNECT (RFC 8441), whose head is that of a WebSocket handshake over HTTP/1. */
   isTunnel = false
+  /** Whether it brought the key of that handshake itself. */
+  hasKey = false
   /** Whether it has ended, by both sides or by a reset: whatever is done with it then does nothing. */
   isClosed = false
   /** Bytes of the response that wait for the client to allow them, or for the output to be taken. */

@@ -490,6 +490,24 @@ test('a WebSocket opens by an extended CONNECT, and its bytes go both ways until
   await until(() => edge.metrics.webSockets.value === 0)
 })
 
+test('the key of a proxy that has a WebSocket of HTTP/1 on its other side goes to the origin, and its proof back', async t => {
+  const { session, origin } = await startScript(t, async wire => {
+    const request = await wire.request()
+    assert.equal(request.lines.filter(line => /^sec-websocket-key:/i.test(line)).length, 1)
+    await wire.send(switching(request))
+    await wire.ending
+  })
+  await once(session, 'remoteSettings')
+  const key = 'dGhlIHNhbXBsZSBub25jZQ=='
+  const stream = open(session, { ...websocket, 'sec-websocket-key': key }, false)
+  const [headers] = await once(stream, 'response')
+  assert.equal(headers[':status'], 200)
+  assert.equal(headers['sec-websocket-accept'], 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
+  stream.close()
+  await once(stream, 'close')
+  await origin.wires[0]!.ending
+})
+
 test('the end of one half of a WebSocket reaches the other side, however early it comes, and its loss is no end', async t => {
   const { session, origin, edge } = await startScript(t, async wire => {
     const request = await wire.request()

@@ -97,10 +97,11 @@ export class StreamClient implements Client, ResponseSink {
     if (this.#mayUse('append')) this.#session.write(this.stream, Buffer.from(text, 'latin1'))
   }
 
-  /** Opens the tunnel, with 200 in place of 101 and without the key that only HTTP/1 has (RFC 8441 section 5). */
+  /** Opens the tunnel, with 200 in place of 101, and with what became of a key only where the client sent one (RFC 8441 section 5). */
   switched(_: Exchange, { lines }: ResponseTop): void {
-    if (this.#mayUse('switched'))
-      this.#session.respond(this.stream, 200, lines.replace(acceptLine, ''), false)
+    if (!this.#mayUse('switched')) return
+    const wanted = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
+    this.#session.respond(this.stream, 200, wanted, false)
   }
 
   write(bytes: Buffer): boolean {
