@@ -8,6 +8,7 @@ export class RecentMisses {
   readonly #keys: (string | undefined)[]
   readonly #until: Float64Array
   readonly #mask: number
+  #isEmpty = true
 
   /** `places` is a power of two. */
   constructor(places: number) {
@@ -27,10 +28,14 @@ export class RecentMisses {
     const place = placeOf(key) & this.#mask
     this.#keys[place] = key
     this.#until[place] = until
+    this.#isEmpty = false
   }
 
+  /** Forgets all, which each change of the store asks for. */
   clear(): void {
+    if (this.#isEmpty) return
     this.#keys.fill(undefined)
+    this.#isEmpty = true
   }
 }
 
