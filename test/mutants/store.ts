@@ -213,6 +213,33 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/sqlite/logs/log-thread.ts',
+    tests: ['store/sqlite/logs/log-thread'],
+    changes: [
+      {
+        text: 'isHopeless ? cause : new StoreUnreachable(cause)',
+        becomes: 'cause',
+        breaks: 'log entries are dropped when their thread ends once',
+      },
+      {
+        text: 'const isHopeless = ++this.#deaths === mostDeaths',
+        becomes: 'const isHopeless = false',
+        breaks: 'a batch that ends its thread stops the log for good',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/logs/thread-program.ts',
+    tests: ['store/sqlite/logs/log-thread'],
+    changes: [
+      {
+        text: "url.search = 'mode=rw'",
+        becomes: '',
+        breaks: 'a store that is gone comes back empty, for all to read',
+      },
+    ],
+  },
+  {
     file: 'store/credential.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [
