@@ -229,6 +229,14 @@ for (const workers of [0, 2])
     )
   })
 
+test('the program has no character for which V8 would keep all of a file in two bytes each', () => {
+  const folder = join(build(), 'app/dist')
+  const wide = readdirSync(folder).filter(
+    name => name.endsWith('.js') && /[^\0-\xff]/.test(readFileSync(join(folder, name), 'utf8')),
+  )
+  assert.deepEqual(wide, [])
+})
+
 test('all that a start compiles, the first one included, comes with the image', async t => {
   const folder = build()
   const file = writeConfig(t, `workers: 1${siteConfig(await startSite(t, (_, response) => response.end()))}`)
