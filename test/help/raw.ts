@@ -55,6 +55,9 @@ export class Ended extends Error {}
 /** Ms that anything awaited may take before the test fails with what came instead. */
 const PATIENCE = 60_000
 
+/** As they are before a test mocks them. */
+const { setTimeout: timer, clearTimeout: clear } = globalThis
+
 export class Wire {
   readonly socket: Socket
   /** Settles when the other side has ended, with how it did. */
@@ -205,16 +208,25 @@ export class Wire {
   }
 
   async #wait<T>(what: string, look: () => T | null): Promise<T> {
-    const signal = AbortSignal.timeout(PATIENCE)
-    for (;;) {
-      const found = look()
-      if (found !== null) return found
-      const soFar = () => JSON.stringify(this.unread.slice(-2_000))
-      if (this.#ended)
-        throw new Ended(`the connection ended before ${JSON.stringify(what)}, after ${soFar()}`)
-      await once(this.#news, 'news', { signal }).catch(() =>
-        assert.fail(`${JSON.stringify(what)} did not come within ${PATIENCE} ms, but ${soFar()}`),
-      )
+    let found = look()
+    if (found !== null) return found
+    let isLate = false
+    // A signal that is aborted by its own timer costs more than all else of a wait.
+    const lateness = timer(() => {
+      isLate = true
+      this.#news.emit('news')
+    }, PATIENCE).unref()
+    try {
+      for (; found === null; found = look()) {
+        const soFar = () => JSON.stringify(this.unread.slice(-2_000))
+        if (this.#ended)
+          throw new Ended(`the connection ended before ${JSON.stringify(what)}, after ${soFar()}`)
+        if (isLate) assert.fail(`${JSON.stringify(what)} did not come within ${PATIENCE} ms, but ${soFar()}`)
+        await new Promise<void>(resolve => this.#news.once('news', resolve))
+      }
+      return found
+    } finally {
+      clear(lateness)
     }
   }
 }
