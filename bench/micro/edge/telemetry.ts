@@ -1,32 +1,53 @@
-// Measures what telemetry costs of a GET, in slices by turns with the same gateway without it: node bench/micro/edge/telemetry.ts [--sample 0.01,1].
-// Two processes of one program differ by some percent for as long as they run, so that each round starts new ones, in another order; the share `same` is another
-// gateway without telemetry, and shows how much that is.
+// Measures what traces cost of a GET: node bench/micro/edge/telemetry.ts [--sample 0.01]. Two processes of one program differ by more than that, so that it is one,
+// whose configuration is reloaded between slices. What a slice leaves behind, spans on their way to the collector, is waited for and counts. --control
+// changes nothing between slices, and shows what the measurement itself does.
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type Block, runBlock } from '../../interleaved/blocks.ts'
-import { ratioInterval } from '../../interleaved/interval.ts'
+import { oneLook, ratioInterval } from '../../interleaved/interval.ts'
 import { type Started, startRunner } from '../../interleaved/runners.ts'
 import { beAlone } from '../../load/alone.ts'
+import { folder } from '../../load/launch.ts'
 import { launchOrigin } from '../../load/peers.ts'
 import { gatehouse } from '../../load/peers/gatehouse.ts'
-import { median } from '../../load/statistics.ts'
 
 const { values } = parseArgs({
   options: {
-    /** The shares of requests that are sampled. */
+    /** The share of requests that is sampled. */
     sample: { type: 'string', default: '0.01' },
-    rounds: { type: 'string', default: '4' },
-    /** Blocks of a round, of two slices of each gateway, behind those in which the code of spans gets warm. */
-    blocks: { type: 'string', default: '160' },
-    warm: { type: 'string', default: '80' },
-    /** Milliseconds. */
-    slice: { type: 'string', default: '50' },
+    /** Pairs of slices, behind those in which the code of spans gets warm. */
+    pairs: { type: 'string', default: '25' },
+    warm: { type: 'string', default: '3' },
+    /** Milliseconds of load. */
+    slice: { type: 'string', default: '1000' },
+    control: { type: 'boolean', default: false },
   },
 })
-const off = 'off'
-const shares = values.sample.split(',')
+/** What is measured by itself, since a gateway that sends spans cannot be without traces: to take part in them, with nothing sampled, and to sample. */
+const parts: readonly Part[] = [
+  { name: 'context', sends: false, off: 'trace_context: off', on: 'trace_context: on, sample: 0', rest: 200 },
+  // The rest is longer than a span waits for others.
+  { name: 'spans', sends: true, off: 'sample: 0', on: `sample: ${values.sample}`, rest: 2_300 },
+]
+
+interface Part {
+  readonly name: string
+  readonly sends: boolean
+  readonly off: string
+  readonly on: string
+  /** Ms behind a slice. */
+  readonly rest: number
+}
+
+/** µs of CPU a request, by pair. */
+interface Costs {
+  readonly off: number[]
+  readonly on: number[]
+}
 
 await beAlone()
 // Takes all that it gets, in this process, whose CPU nobody counts.
@@ -34,42 +55,59 @@ const collector = createServer((request, response) => request.resume().once('end
 collector.listen(0, '127.0.0.1')
 await once(collector, 'listening')
 const origin = await launchOrigin()
-const blocks: ReadonlyMap<string, Block>[] = []
-for (let round = 0; round < Number(values.rounds); round++) {
-  const measured = await measureOnce(round)
-  blocks.push(...measured)
-  report(`round ${round + 1}`, measured)
+const measured: Costs[] = []
+for (const part of parts) {
+  const costs = await measure(part)
+  report(part.name, costs)
+  measured.push(costs)
 }
-report('all rounds', blocks)
+const product = (of: keyof Costs) => measured[0]![of].map((cost, at) => cost * measured[1]![of][at]!)
+report('both', { off: product('off'), on: product('on') })
 await origin.stop()
 process.exit()
 
-async function measureOnce(round: number): Promise<readonly ReadonlyMap<string, Block>[]> {
-  const runners: Started[] = []
-  for (const share of round % 2 === 0 ? [off, ...shares] : [...shares, off])
-    runners.push(await startRunner(sampling(share), 'get', origin.port))
-  const measured: ReadonlyMap<string, Block>[] = []
-  const most = Number(values.warm) + Number(values.blocks)
-  while (measured.length < most) measured.push(await runBlock(runners, Number(values.slice)))
-  for (const runner of runners)
-    if ((await runner.stop()) > 0) console.error(`${runner.name}: unexpected responses`)
-  return measured.slice(Number(values.warm))
-}
-
-function report(what: string, measured: readonly ReadonlyMap<string, Block>[]): void {
-  const costs = (name: string) => measured.map(block => block.get(name)!.cost)
-  console.log(`${what}, ${off}: ${median(costs(off)).toFixed(1)} µs of CPU a request`)
-  for (const share of shares) {
-    const { ratio, low, high } = ratioInterval(costs(share), costs(off))
-    const [more, least, most] = [ratio, low, high].map(one => `${((one - 1) * 100).toFixed(1)} %`)
-    console.log(`  sample ${share}: ${more} more (${least} to ${most})`)
+async function measure(part: Part): Promise<Costs> {
+  const runner = await startRunner(
+    gatehouse(part.name, undefined, async () => telemetry(part, 'off')),
+    'get',
+    origin.port,
+  )
+  const file = join(folder, 'gatehouse.yaml')
+  const plain = readFileSync(file, 'utf8').replace(telemetry(part, 'off'), '')
+  const log = join(folder, `${part.name}.log`)
+  const costs: Costs = { off: [], on: [] }
+  let reloads = 0
+  for (let pair = -Number(values.warm); pair < Number(values.pairs); pair++) {
+    const order = Math.random() < 0.5 ? (['off', 'on'] as const) : (['on', 'off'] as const)
+    for (const state of order) {
+      // Each differs from the one before, so that there is a reload in any case.
+      writeFileSync(file, `${plain}${telemetry(part, values.control ? 'off' : state)}# ${++reloads}\n`)
+      while (readFileSync(log, 'utf8').split('configuration reloaded').length <= reloads) await wait(20)
+      const cost = await slice(runner, part.rest)
+      if (pair >= 0) costs[state].push(cost)
+    }
   }
+  if ((await runner.stop()) > 0) console.error(`${part.name}: unexpected responses`)
+  return costs
 }
 
-/** The gateway that samples a share of the requests, for the collector. */
-function sampling(share: string) {
-  if (share === off || share === 'same') return gatehouse(share)
+/** Loads the gateway for a slice, and returns the µs of CPU of a request, with those of the rest behind it. */
+async function slice({ load, cpu }: Started, rest: number): Promise<number> {
+  const [spent, count] = [cpu(), load.count]
+  load.resume()
+  await wait(Number(values.slice))
+  load.pause()
+  await wait(rest)
+  return (cpu() - spent) / (load.count - count)
+}
+
+function telemetry({ sends, ...part }: Part, state: keyof Costs): string {
   const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const telemetry = `telemetry: { sample: ${share}, otlp: { url: '${url}' } }\n`
-  return gatehouse(share, undefined, async () => telemetry)
+  return `telemetry: { ${part[state]}${sends ? `, otlp: { url: '${url}' }` : ''} }\n`
+}
+
+function report(what: string, { on, off }: Costs): void {
+  const { ratio, low, high } = ratioInterval(on, off, oneLook)
+  const [more, least, most] = [ratio, low, high].map(one => `${((one - 1) * 100).toFixed(2)} %`)
+  console.log(`${what}: ${more} more (${least} to ${most}), ${on.length} pairs`)
 }
