@@ -108,7 +108,8 @@ class LineCounter {
   #lines = 0
 
   constructor(path: string) {
-    this.#file = openSync(path, 'r')
+    // On a busy machine, the program that writes it may not have made it yet.
+    this.#file = openSync(path, 'a+')
   }
 
   count(): number {
