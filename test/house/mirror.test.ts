@@ -53,7 +53,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'journeys/systemd': ['process/systemd/service-manager'],
   'journeys/upgrade': ['admin/upgrade', 'process/commands/upgrade'],
-  'journeys/acme': ['process/commands/certificates'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'certificates/holdings': ['certificates/by-name'],

@@ -46,13 +46,14 @@ export function renew(input: Input): Promise<number> {
     const { record, version } = found
     const { issued, lease, restUntil, lastError } = record
     const now = Date.now()
-    if (lease !== null) return refuse(`a gateway is ordering a certificate for ${host} already`)
     if (restUntil !== null && restUntil > now && isRateLimited(lastError))
       return refuse(`the authority asks to be left alone until ${moment(restUntil)}: ${lastError!.message}`)
     if (issued !== null && issued.issuedAt > now - leastAge && lastError === null)
       return refuse(
         `the certificate of ${host} is less than an hour old, and authorities limit how many they issue`,
       )
+    // It may be asking when to renew, too.
+    if (lease !== null) return refuse(`a gateway is at work on the certificate of ${host}: try again`)
     if (!(await store.certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)))
       return refuse(`a gateway has just changed the certificate of ${host}: try again`)
     tell(`A running gateway now orders a certificate for ${host}; see gatehouse certificates list.`)
