@@ -3,6 +3,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import './process/heap.ts'
 import './process/threads.ts'
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env

@@ -1,5 +1,6 @@
 // One data-plane process: does what its supervisor asks, and outlives it only to finish running requests.
 
+import '../heap.ts'
 import '../threads.ts'
 import type { Server } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
