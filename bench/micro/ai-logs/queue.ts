@@ -1,4 +1,4 @@
-// Measures what a call's log entry costs from the edge to the file of SQLite, in µs of CPU, writes included: node bench/micro/logs/queue.ts
+// Measures what a call's log entry costs from the edge to the file of SQLite, in µs of CPU, writes included: node bench/micro/ai-logs/queue.ts
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
