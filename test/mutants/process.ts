@@ -190,6 +190,12 @@ export const process: readonly Mutated[] = [
         becomes: 'if (rest.length === 0) found.push(at)',
         breaks: 'a link that turns on the way to a certificate goes unnoticed',
       },
+      {
+        text: 'this.follow([...this.#seen.keys()])',
+        becomes: '',
+        breaks: 'a watch that failed once is never tried again',
+        tests: ['config/file/watch-failure'],
+      },
     ],
   },
   {
