@@ -308,7 +308,7 @@ export const access: readonly Mutated[] = [
         text: 'void call.then(late => late && this.#takeBack(count, late))',
         becomes: '',
         breaks: 'what a slow store has granted counts twice',
-        tests: ['limits/limiter-pause', 'limits/limiter-away'],
+        tests: ['limits/limiter'],
       },
       {
         text: 'resolve(i < granted ? count.allow(now) : count.refuse(now))',
@@ -321,6 +321,12 @@ export const access: readonly Mutated[] = [
     file: 'limits/limit.ts',
     tests: ['limits/limit'],
     changes: [
+      {
+        text: '`${gatewayLimitName} ${account}/${id}`',
+        becomes: '`${gatewayLimitName} ${id}`',
+        breaks: 'gateways of one name share their limit over all accounts',
+        tests: ['edge/meter/gateway'],
+      },
       {
         text: 'return (Math.floor(now / day) + 1) * day',
         becomes: 'return now + day',

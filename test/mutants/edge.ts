@@ -944,14 +944,8 @@ export const edge: readonly Mutated[] = [
         breaks: 'the limit of an AI gateway lets everything in',
       },
       {
-        text: 'const all = `${account}/${id}`',
-        becomes: 'const all = id',
-        breaks: 'gateways of one name share their limit over all accounts',
-        tests: ['edge/meter/gateway'],
-      },
-      {
-        text: '`${all}/app ${actor.client}`',
-        becomes: 'all',
+        text: '`app ${actor.client}`',
+        becomes: "''",
         breaks: 'one app spends the share of all others',
         tests: ['wire/ai-access-tokens'],
       },

@@ -19,9 +19,8 @@ export async function listGatewayRateLimits(
   const { technique, interval, limit: most, key = 'gateway' } = rateLimit
   const limit = gatewayLimitOf(gateway, technique, most, interval * 1000)
   const keys = joinNear(await zones.nearLimits([limit.name]))
-  const own = `${account}/${gateway.id}`
   const nearest = keys.map(async near => ({
-    key: partsOf(near.key.slice(own.length + 1)),
+    key: partsOf(near.key),
     ...(await useOf(limit, near, store, now)),
   }))
   return success([

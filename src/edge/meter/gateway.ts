@@ -26,13 +26,12 @@ function meterOwn(x: Exchange): Verdict {
     : conclude(x, gateway, known, spent)
 }
 
-/** Returns what is counted; no text that a client sends is in it, and calls without a token are counted together. */
-function keyOf({ account, id, rateLimit }: Gateway, token: Token | null): string {
-  const all = `${account}/${id}`
+/** Returns what is counted, under the name of the limit, which has the gateway; no text that a client sends is in it, and calls without a token are counted together. */
+function keyOf({ rateLimit }: Gateway, token: Token | null): string {
   const by = rateLimit?.key
-  if (by === undefined || token === null) return all
+  if (by === undefined || token === null) return ''
   const { actor } = token
-  return by === 'app' && actor !== undefined ? `${all}/app ${actor.client}` : `${all}/token ${token.id}`
+  return by === 'app' && actor !== undefined ? `app ${actor.client}` : `token ${token.id}`
 }
 
 function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {

@@ -12,11 +12,11 @@ test('the limit of a gateway is shown with the tokens and apps nearest to it, as
   await ask('POST', gateways, { body: { ...body, rate_limiting_technique: 'sliding' } })
   const limit = gatewayLimitOf({ account, id: 'busy' }, 'sliding', 10, 60_000)
   const near = (key: string, used: number) => ({
-    ...{ limit: limit.name, key: `${account}/busy${key}`, storeKey: `busy${key}`, used, unreported: 0 },
+    ...{ limit: limit.name, key, storeKey: `busy/${key}`, used, unreported: 0 },
   })
   const window = { kind: 'sliding', period: 60_000 } as const
   await kept.counters.spend({ key: 'busy/app a1', window, limit: 10, done: 12, wanted: 0 })
-  given.near = [[near('/token t1', 3), near('', 1)], [near('/app a1', 9)]]
+  given.near = [[near('token t1', 3), near('', 1)], [near('app a1', 9)]]
   const { json } = await ask('GET', `${gateways}/busy/rate_limits`)
   const [{ nearest, ...facts }, ...others] = json.result
   assert.deepEqual(others, [])
