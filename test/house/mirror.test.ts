@@ -118,6 +118,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'wire/http2-penalties': ['edge/accept/penalties', 'edge/accept/refused-clients', 'edge/accept/tarpit'],
   'wire/http2': [
     'edge/client/http2-connection',
+    'edge/client/http2-requests',
     'edge/client/http2-stream',
     'edge/accept/overture',
     'edge/grpc',

@@ -652,7 +652,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-connection.ts',
+    file: 'edge/client/http2-requests.ts',
     tests: ['wire/http2'],
     changes: [
       {
@@ -660,8 +660,14 @@ export const edge: readonly Mutated[] = [
         becomes: '',
         breaks: 'a body without a length may have any',
       },
+    ],
+  },
+  {
+    file: 'edge/client/http2-connection.ts',
+    tests: ['wire/http2'],
+    changes: [
       {
-        text: 'if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()',
+        text: 'if (this.session.requestCount >= mostRequests) this.#shutDown()',
         becomes: '',
         breaks: 'a connection of HTTP/2 lasts for ever',
       },

@@ -4,26 +4,22 @@ import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { forget, ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { errorCode } from '../../http2/frames.ts'
 import { ServerSession } from '../../http2/server-session.ts'
 import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../http2/session-user.ts'
 import { Shown } from '../../tokens/verify.ts'
-import { answer, answerBug } from '../answer.ts'
-import { tooLarge } from '../bound.ts'
 import type { ClientTls, Exchange } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
-import { serve } from '../serve.ts'
 import type { Arrival } from './connection.ts'
 import { ClientPace } from './client-pace.ts'
-import { Exchanges } from './exchanges.ts'
 import type { Offenders } from './http2-offenders.ts'
 import { Lifetime } from './lifetime.ts'
-import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
+import { Http2Requests } from './http2-requests.ts'
+import type { ClientStream, StreamClient, StreamConnection } from './http2-stream.ts'
 import type { Http2Turns } from './http2-turns.ts'
 import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
@@ -49,13 +45,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #plane: Plane
   readonly #closed: (connection: Http2Connection) => void
   readonly #lifetime: Lifetime
-  readonly #exchanges: Exchanges
+  readonly #requests: Http2Requests
   readonly #pace = new ClientPace()
   readonly #tlsPace: TlsPace | null
-  /** Those that serve a request. */
-  readonly #clients = new Set<StreamClient>()
-  /** Those whose bodies have come since they were last flushed. */
-  #fed: StreamClient[] = []
   /** Streams that are reset once what waits of them is sent. */
   readonly #ending = new Set<ClientStream>()
   #isFlushPlanned = false
@@ -87,7 +79,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.peer = client?.peer ?? canonicalAddress(transport.remoteAddress ?? '') ?? ''
     this.isAnonymous = client?.isAnonymous ?? false
     this.node = nodeOf(this.peer)
-    this.#exchanges = new Exchanges(this, plane)
+    this.#requests = new Http2Requests(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
     this.#offenders = offenders
     this.#turns = turns
@@ -114,8 +106,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   /** Acts on deadlines that have passed, its own and those of the exchanges that it serves. */
   sweep(now: number): void {
-    for (const client of this.#clients)
-      if (client.exchange !== null) this.#sweepStream(client, client.exchange, now)
+    this.#requests.sweep(now)
     try {
       if (now - this.#lookedAt >= lookEvery) this.#look(now)
       if (this.#lifetime.isOver(now)) this.#expire(now)
@@ -142,23 +133,13 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   /** Has WebSockets closed by their ends. */
   goAway(): void {
-    for (const { exchange } of this.#clients)
-      try {
-        exchange?.upstream?.goAway?.()
-      } catch (bug) {
-        answerBug(exchange!, bug)
-      }
+    this.#requests.goAway()
   }
 
   /** Cuts the connection; a client in the middle of a response sees that it is cut. */
   destroy(): void {
-    let isWhole = this.#socket.writableLength === 0 && !this.session.hasOutput
-    for (const client of this.#clients) {
-      const x = client.exchange
-      isWhole &&= x?.upstream?.isFarewellSaid === true
-      if (x !== null) client.cut(x)
-    }
-    if (isWhole) this.#socket.destroy()
+    const isSent = this.#socket.writableLength === 0 && !this.session.hasOutput
+    if (this.#requests.cut() && isSent) this.#socket.destroy()
     else reset(this.#socket, this.#transport)
   }
 
@@ -174,13 +155,19 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   // ── what its streams ask of it ──
 
   concluded(client: StreamClient, x: Exchange): void {
-    if (this.#clients.delete(client)) this.#turns.underWay--
-    if (this.#clients.size === 0 && this.#lifetime.isOpen) {
+    if (this.#requests.concluded(client)) this.#turns.underWay--
+    if (this.#requests.count === 0 && this.#lifetime.isOpen) {
       this.#lifetime.exchangeEnded(x)
       this.#lifetime.awaitRequest()
     }
     x.endShortPhase()
     record(x)
+  }
+
+  begun(mostRequests: number): void {
+    this.#turns.underWay++
+    this.#lifetime.exchangeBegun()
+    if (this.session.requestCount >= mostRequests) this.#shutDown()
   }
 
   resetBehind(stream: ClientStream): void {
@@ -199,83 +186,23 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
-    try {
-      this.#begin(stream, head, fault)
-    } catch (bug) {
-      this.#plane.log.error({ err: bug }, 'request failed: internal error')
-      this.session.reset(stream, errorCode.internal)
-    }
+    this.#requests.begin(stream, head, fault)
   }
 
-  #begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
-    const body = new StreamBody(head.contentLength, stream.isRequestWhole || stream.isTunnel)
-    head.version = '2'
-    head.chunked = body.framing === 'chunked'
-    const client = new StreamClient(this, stream, body)
-    const x = fault === null ? this.#exchanges.of(head, body, client) : null
-    const exchange = x ?? this.#exchanges.ofRefused(head, body, client)
-    client.exchange = exchange
-    stream.owner = client
-    this.#clients.add(client)
-    this.#turns.underWay++
-    this.#lifetime.exchangeBegun()
-    if (this.session.requestCount >= exchange.snapshot.limits.requestsPerConnection) this.#shutDown()
-    if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
-    else this.#serve(x)
+  body(stream: ClientStream, bytes: Buffer): void {
+    this.#requests.body(stream, bytes)
   }
 
-  #serve(x: Exchange): void {
-    x.startShortPhase()
-    serve(x)
+  bodyEnd(stream: ClientStream, trailers: readonly string[] | null): void {
+    this.#requests.bodyEnd(stream, trailers)
   }
 
-  body({ owner: client, isRequestWhole }: ClientStream, bytes: Buffer): void {
-    const x = client?.exchange
-    if (!client || !x) return
-    try {
-      x.bytesIn += bytes.length
-      if (x.upgrade !== 'done') {
-        if (x.bytesIn > x.bodyLimit) return refuseBody(x, tooLarge(x))
-        if (isRequestWhole && x.bytesIn === x.head.contentLength) client.body.done = true
-      }
-      x.upstream?.body(bytes)
-      this.#fed.push(client)
-    } catch (bug) {
-      answerBug(x, bug)
-    }
+  aborted(stream: ClientStream, fault: StreamFault): void {
+    this.#requests.aborted(stream, fault)
   }
 
-  bodyEnd({ owner: client }: ClientStream, trailers: readonly string[] | null): void {
-    const x = client?.exchange
-    if (!client || !x) return
-    try {
-      client.body.done = true
-      client.body.trailers = trailers === null ? null : [...trailers]
-      x.upstream?.bodyEnd()
-    } catch (bug) {
-      answerBug(x, bug)
-    }
-  }
-
-  aborted({ owner: client }: ClientStream, fault: StreamFault): void {
-    const x = client?.exchange
-    if (!client || !x) return
-    if (fault === 'slow_reader') this.#plane.metrics.slowClients.response.inc()
-    try {
-      client.left(x)
-    } catch (bug) {
-      answerBug(x, bug)
-    }
-  }
-
-  drained({ owner: client }: ClientStream): void {
-    const x = client?.exchange
-    if (!x) return
-    try {
-      x.upstream?.clientDrained()
-    } catch (bug) {
-      answerBug(x, bug)
-    }
+  drained(stream: ClientStream): void {
+    this.#requests.drained(stream)
   }
 
   /** Writes with the next turn what all streams have said by then. */
@@ -309,25 +236,13 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   #wasRead(state: ReadState): void {
-    const fed = this.#fed
-    if (fed.length > 0) {
-      this.#fed = []
-      for (const { exchange } of fed) if (exchange !== null) this.#flushBody(exchange)
-    }
+    this.#requests.flush()
     this.#settleUp()
     if (this.#hasFailed) return void this.#socket.pause()
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
     if (state === 'more') this.#turns.add(this)
     else this.#isFull = true
-  }
-
-  #flushBody(x: Exchange): void {
-    try {
-      x.upstream?.flushBody()
-    } catch (bug) {
-      answerBug(x, bug)
-    }
   }
 
   readonly #flush = guarded(
@@ -376,19 +291,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   // ── endings ──
 
-  #sweepStream(client: StreamClient, x: Exchange, now: number): void {
-    try {
-      const { upstream } = x
-      if (upstream !== null && now >= upstream.deadline) upstream.expire()
-      const fault = client.exchange === null ? null : client.bodyFault(x, now)
-      if (fault === null) return
-      this.#plane.metrics.slowClients[fault].inc()
-      refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
-    } catch (bug) {
-      answerBug(x, bug)
-    }
-  }
-
   #look(now: number): void {
     this.#lookedAt = now
     const { responseRate } = this.#plane.snapshot.client
@@ -423,7 +325,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#lifetime.isOpen = false
     this.session.close()
     // Those whose request was whole are no streams of the session any more.
-    for (const client of this.#clients) if (client.exchange !== null) client.left(client.exchange)
+    this.#requests.abandon()
   }
 
   /** `isBroken` says that the client has reset the connection, or has vanished. */
@@ -457,9 +359,4 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       guarded(handle, bug => this.#crashed(bug)),
     )
   }
-}
-
-function refuseBody(x: Exchange, refusal: Refusal): void {
-  x.upstream?.abort()
-  answer(x, refusal)
 }
