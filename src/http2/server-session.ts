@@ -9,6 +9,7 @@ import { FrameWriter } from './frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType, setting } from './frames.ts'
 import { HeaderBlock } from './header-block.ts'
 import { type FieldSink, HpackDecoder } from './hpack/decoder.ts'
+import { Inflow } from './inflow.ts'
 import { Outflow } from './outflow.ts'
 import { firstWindow, largestWindow, PeerSettings } from './peer-settings.ts'
 import { RequestFields } from './request-fields.ts'
@@ -20,9 +21,6 @@ import { TurnWork, workOfRequest, workOfTurn } from './turn-work.ts'
 
 /** What every client begins with (RFC 9113 section 3.4). */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
-
-/** Bytes that a client may send of all bodies before it hears that they have come; of each, the first window, until they are asked for. */
-const connectionWindow = 1024 * 1024
 
 /** The share of a reset that a response is good for, and the frames that carry nothing which a request is good for, or a frame of data. */
 const resetsPerResponse = 0.25
@@ -50,6 +48,7 @@ export class ServerSession<Owner> implements FrameTaker {
   readonly #mostStreams: number
   readonly #reader = new FrameReader(this)
   readonly #writer = new FrameWriter()
+  readonly #inflow: Inflow<Owner>
   readonly #outflow: Outflow<Owner>
   readonly #decoder = new HpackDecoder()
   readonly #fields = new RequestFields()
@@ -76,7 +75,6 @@ export class ServerSession<Owner> implements FrameTaker {
   #isLeaving = false
   readonly #peer = new PeerSettings(1)
   readonly #pace: ResponsePace
-  #receiveWindow = connectionWindow
   /** Whether the user was told that there is output. */
   #isAnnounced = false
 
@@ -84,10 +82,6 @@ export class ServerSession<Owner> implements FrameTaker {
   #type = 0
   #flags = 0
   #id = 0
-  /** The stream of a DATA frame, null where its bytes are dropped; and its padding, -1 as long as that is to come. */
-  #dataStream: Stream<Owner> | null = null
-  #padding = 0
-  #dataLeft = 0
   /** The header block that is being read. */
   readonly #block = new HeaderBlock()
 
@@ -107,6 +101,7 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#headDeadline = now + user.headTimeout
     this.budgets = budgets
     this.#work = work
+    this.#inflow = new Inflow(this.#writer, this)
     this.#outflow = new Outflow(this.#writer, this)
     this.#writer.settings([
       [setting.maxConcurrentStreams, this.#mostStreams],
@@ -114,7 +109,7 @@ export class ServerSession<Owner> implements FrameTaker {
       [setting.enableConnectProtocol, 1],
       [setting.noRfc7540Priorities, 1],
     ])
-    this.#writer.windowUpdate(0, connectionWindow - firstWindow)
+    this.#inflow.open()
   }
 
   /** Streams that are open. */
@@ -181,7 +176,7 @@ export class ServerSession<Owner> implements FrameTaker {
   #readPreface(bytes: Buffer, at: number): number {
     for (; this.#prefaceAt < preface.length && at < bytes.length; at++)
       if (bytes[at] !== preface[this.#prefaceAt++]) {
-        this.#fail('protocol', errorCode.protocol, 'no preface')
+        this.fail('protocol', errorCode.protocol, 'no preface')
         break
       }
     return at
@@ -192,11 +187,11 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#flags = flags
     this.#id = id
     if (length > frameLimit)
-      return this.#fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
+      return this.fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
     if (this.#block.stream !== 0 && (type !== frameType.continuation || id !== this.#block.stream))
-      return this.#fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
+      return this.fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
     if (!this.#hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
-      return this.#fail('protocol', errorCode.protocol, 'no SETTINGS first')
+      return this.fail('protocol', errorCode.protocol, 'no SETTINGS first')
     return type === frameType.data ? this.#dataBegun(id, flags, length) : true
   }
 
@@ -219,80 +214,43 @@ export class ServerSession<Owner> implements FrameTaker {
       case frameType.priority:
         return this.#priority(end - at)
       case frameType.pushPromise:
-        return void this.#fail('protocol', errorCode.protocol, 'PUSH_PROMISE of a client')
+        return void this.fail('protocol', errorCode.protocol, 'PUSH_PROMISE of a client')
       default:
         // Of an extension that nobody has agreed on (RFC 9113 section 4.1).
-        this.#spendControl()
+        this.spendControl()
     }
   }
 
   // ── DATA ──
 
   #dataBegun(id: number, flags: number, length: number): boolean {
-    if (id === 0) return this.#fail('protocol', errorCode.protocol, 'DATA on stream 0')
-    this.#receiveWindow -= length
-    if (this.#receiveWindow < 0)
-      return this.#fail('protocol', errorCode.flowControl, 'more DATA than the connection allows')
-    if (this.#receiveWindow < connectionWindow / 2) this.#widenConnection()
-    if (length === 0 && (flags & flag.endStream) === 0 && !this.#spendControl()) return false
-    this.#padding = (flags & flag.padded) === 0 ? 0 : -1
-    if (this.#padding === -1 && length === 0)
-      return this.#fail('protocol', errorCode.frameSize, 'DATA without its padding')
-    this.#dataLeft = length
+    if (id === 0) return this.fail('protocol', errorCode.protocol, 'DATA on stream 0')
     const stream = this.#streams.get(id)
-    this.#dataStream = stream ?? null
-    if (stream === undefined) return this.#dataOfClosed(id)
-    if (stream.isRequestWhole) this.#streamError(stream, errorCode.streamClosed)
-    else if ((stream.receiveWindow -= length) < 0) this.#streamError(stream, errorCode.flowControl)
-    else if (stream.lingersUntil > 0) this.#lingerOn(stream, length)
-    if (stream.isClosed) this.#dataStream = null
-    return !this.#isOver
-  }
-
-  /** Drops DATA of a request whose response is sent. */
-  #lingerOn(stream: Stream<Owner>, length: number): void {
-    if ((this.#flags & flag.endStream) !== 0) this.#drop(stream, 'ended')
-    else this.#giveBack(stream, length)
+    if (!this.#inflow.begin(stream ?? null, flags, length)) return false
+    return stream !== undefined || this.#dataOfClosed(id)
   }
 
   #dataOfClosed(id: number): boolean {
     if (id > this.#highest || id % 2 === 0)
-      return this.#fail('protocol', errorCode.protocol, 'DATA on an idle stream')
+      return this.fail('protocol', errorCode.protocol, 'DATA on an idle stream')
     if (this.#closed.endOf(id) !== 'ended') return true
-    return this.#fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
+    return this.fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
   }
 
   dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
-    this.#dataLeft -= end - at
-    if (this.#padding === -1 && at < end && !this.#padded(bytes[at++]!, end - at)) return
-    const stream = this.#dataStream
-    if (stream === null || stream.isClosed) return
-    const to = Math.max(at, end - Math.max(0, this.#padding - this.#dataLeft))
-    if (to > at) this.#body(stream, bytes, at, to)
-    if (isLast && !stream.isClosed && (this.#flags & flag.endStream) !== 0) this.#requestWhole(stream, null)
+    this.#inflow.part(bytes, at, end, isLast)
   }
 
-  /** Takes the length of the padding, where so many bytes of the frame are here behind it. */
-  #padded(length: number, here: number): boolean {
-    this.#padding = length
-    const rest = this.#dataLeft + here - length
-    if (rest < 0) return this.#fail('protocol', errorCode.protocol, 'more padding than DATA')
-    if (rest === 0 && (this.#flags & flag.endStream) === 0 && !this.#spendControl()) return false
-    if (this.#dataStream !== null) this.#giveBack(this.#dataStream, length + 1)
-    return true
+  received(stream: Stream<Owner>, bytes: Buffer): void {
+    this.#user.body(stream, bytes)
   }
 
-  #body(stream: Stream<Owner>, bytes: Buffer, at: number, end: number): void {
-    const length = end - at
-    if (stream.bodyLeft !== -1 && (stream.bodyLeft -= length) < 0)
-      return this.#streamError(stream, errorCode.protocol)
-    if (!stream.isBodyWanted) return stream.hold(bytes, at, end)
-    this.#giveBack(stream, length)
-    this.#user.body(stream, at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
+  lingered(stream: Stream<Owner>): void {
+    this.#drop(stream, 'ended')
   }
 
-  #requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
-    if (stream.bodyLeft > 0) return this.#streamError(stream, errorCode.protocol)
+  requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
+    if (stream.bodyLeft > 0) return void this.streamError(stream, errorCode.protocol)
     stream.isRequestWhole = true
     stream.requestTrailers = trailers
     if (stream.isBodyWanted) this.#endBody(stream)
@@ -303,30 +261,16 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#user.bodyEnd(stream, stream.requestTrailers)
   }
 
-  /** Lets a client send as many bytes more of a body. */
-  #giveBack(stream: Stream<Owner>, length: number): void {
-    stream.toGiveBack += length
-    if (stream.toGiveBack < firstWindow / 2 || stream.isRequestWhole) return
-    this.#writer.windowUpdate(stream.id, stream.toGiveBack)
-    stream.receiveWindow += stream.toGiveBack
-    stream.toGiveBack = 0
-  }
-
-  #widenConnection(): void {
-    this.#writer.windowUpdate(0, connectionWindow - this.#receiveWindow)
-    this.#receiveWindow = connectionWindow
-  }
-
   // ── HEADERS ──
 
   #headers(bytes: Buffer, at: number, end: number): void {
-    if (this.#id === 0) return void this.#fail('protocol', errorCode.protocol, 'HEADERS on stream 0')
+    if (this.#id === 0) return void this.fail('protocol', errorCode.protocol, 'HEADERS on stream 0')
     const flags = this.#flags
     const extra = ((flags & flag.padded) === 0 ? 0 : 1) + ((flags & flag.priority) === 0 ? 0 : 5)
-    if (end - at < extra) return void this.#fail('protocol', errorCode.frameSize, 'HEADERS too short')
+    if (end - at < extra) return void this.fail('protocol', errorCode.frameSize, 'HEADERS too short')
     const padding = (flags & flag.padded) === 0 ? 0 : bytes[at]!
     if (padding > end - at - extra)
-      return void this.#fail('protocol', errorCode.protocol, 'more padding than HEADERS')
+      return void this.fail('protocol', errorCode.protocol, 'more padding than HEADERS')
     if ((flags & flag.endHeaders) !== 0)
       return this.#headersWhole(this.#id, flags, bytes, at + extra, end - padding)
     this.#block.begin(this.#id, flags)
@@ -336,7 +280,7 @@ export class ServerSession<Owner> implements FrameTaker {
 
   #continuation(bytes: Buffer, at: number, end: number): void {
     const { stream, flags } = this.#block
-    if (stream === 0) return void this.#fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
+    if (stream === 0) return void this.fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
     if (!this.#addToBlock(bytes, at, end) || (this.#flags & flag.endHeaders) === 0) return
     const block = this.#block.take()
     this.#headDeadline = Number.POSITIVE_INFINITY
@@ -346,14 +290,14 @@ export class ServerSession<Owner> implements FrameTaker {
   #addToBlock(bytes: Buffer, at: number, end: number): boolean {
     const limits = { bytes: this.#user.limits.headerSection, frames: mostBlockFrames }
     if (this.#block.add(bytes, at, end, limits) === null) return true
-    return this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
+    return this.fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
   }
 
   #headersWhole(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
     const isLast = (flags & flag.endStream) !== 0
     const stream = this.#streams.get(id)
     if (stream !== undefined) return this.#trailers(stream, isLast, bytes, at, end)
-    if (id % 2 === 0) return void this.#fail('protocol', errorCode.protocol, 'a stream with an even number')
+    if (id % 2 === 0) return void this.fail('protocol', errorCode.protocol, 'a stream with an even number')
     if (id <= this.#highest) return this.#headersOfClosed(id, bytes, at, end)
     this.#highest = id
     this.#work.left -= workOfRequest
@@ -368,9 +312,9 @@ export class ServerSession<Owner> implements FrameTaker {
     const { headerSection } = this.#user.limits
     const bearable = headerSection + mostExcess
     const size = this.#decoder.decode(bytes, at, end, headerSection, sink, bearable)
-    if (size === -1) this.#fail('protocol', errorCode.compression, 'a header block that is none')
+    if (size === -1) this.fail('protocol', errorCode.compression, 'a header block that is none')
     if (size <= bearable) return size
-    this.#fail('header_block', errorCode.enhanceYourCalm, 'a header block that unpacks to too much')
+    this.fail('header_block', errorCode.enhanceYourCalm, 'a header block that unpacks to too much')
     return -1
   }
 
@@ -382,7 +326,7 @@ export class ServerSession<Owner> implements FrameTaker {
     const stream = new Stream<Owner>(id, isWhole, firstWindow, this.#peer.initialWindow)
     this.#streams.set(id, stream)
     if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
-      return this.#streamError(stream, errorCode.protocol, false)
+      return void this.streamError(stream, errorCode.protocol, false)
     stream.isTunnel = fields.isTunnel
     stream.hasKey = fields.hasKey
     // What comes through a tunnel has an end to hand over even where nothing else comes.
@@ -403,33 +347,33 @@ export class ServerSession<Owner> implements FrameTaker {
     const sink = new TrailerFields()
     const size = this.#decode(bytes, at, end, sink)
     if (size === -1) return
-    if (stream.isRequestWhole) return this.#streamError(stream, errorCode.streamClosed)
+    if (stream.isRequestWhole) return void this.streamError(stream, errorCode.streamClosed)
     if (stream.lingersUntil > 0) return this.#drop(stream, 'ended')
     const isTooLarge = size > this.#user.limits.headerSection
     // Through a tunnel comes nothing but DATA (RFC 9113 section 8.5).
     if (sink.isMalformed || isTooLarge || !isLast || stream.isTunnel)
-      return this.#streamError(stream, errorCode.protocol)
-    this.#requestWhole(stream, sink.fields)
+      return void this.streamError(stream, errorCode.protocol)
+    this.requestWhole(stream, sink.fields)
   }
 
   #headersOfClosed(id: number, bytes: Buffer, at: number, end: number): void {
     const how = this.#closed.endOf(id)
-    if (how === null) return void this.#fail('protocol', errorCode.protocol, 'a stream with a lower number')
+    if (how === null) return void this.fail('protocol', errorCode.protocol, 'a stream with a lower number')
     if (how !== 'reset_by_us')
-      return void this.#fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
-    if (this.#decode(bytes, at, end, nobody) !== -1) this.#spendControl()
+      return void this.fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
+    if (this.#decode(bytes, at, end, nobody) !== -1) this.spendControl()
   }
 
   // ── other frames ──
 
   #settings(bytes: Buffer, at: number, end: number): void {
-    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'SETTINGS on a stream')
+    if (this.#id !== 0) return void this.fail('protocol', errorCode.protocol, 'SETTINGS on a stream')
     const isAck = (this.#flags & flag.ack) !== 0
     if ((end - at) % 6 !== 0 || (isAck && at !== end))
-      return void this.#fail('protocol', errorCode.frameSize, 'SETTINGS of a wrong size')
+      return void this.fail('protocol', errorCode.frameSize, 'SETTINGS of a wrong size')
     if (!this.#hasSettings) this.#headDeadline = Number.POSITIVE_INFINITY
     this.#hasSettings = true
-    if (!this.#spendControl()) return
+    if (!this.spendControl()) return
     if (isAck) {
       this.#settingsDeadline = Number.POSITIVE_INFINITY
       return
@@ -437,10 +381,10 @@ export class ServerSession<Owner> implements FrameTaker {
     const before = this.#peer.initialWindow
     const flaw = this.#peer.read(bytes, at, end)
     if (flaw === 'too_many')
-      return void this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many settings in a frame')
+      return void this.fail('control_frames', errorCode.enhanceYourCalm, 'too many settings in a frame')
     if (flaw === 'window')
-      return void this.#fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
-    if (flaw === 'value') return void this.#fail('protocol', errorCode.protocol, 'a setting out of range')
+      return void this.fail('protocol', errorCode.flowControl, 'SETTINGS_INITIAL_WINDOW_SIZE out of range')
+    if (flaw === 'value') return void this.fail('protocol', errorCode.protocol, 'a setting out of range')
     if (this.#peer.limitsTable) this.#writer.encoder.limitTable()
     const change = this.#peer.initialWindow - before
     if (change === 0 || this.#resizeWindows(change)) this.#writer.settingsAck()
@@ -451,7 +395,7 @@ export class ServerSession<Owner> implements FrameTaker {
     for (const stream of this.#streams.values()) {
       stream.sendWindow += change
       if (stream.sendWindow > largestWindow)
-        return this.#fail('protocol', errorCode.flowControl, 'a window that is too wide')
+        return this.fail('protocol', errorCode.flowControl, 'a window that is too wide')
       if (change > 0) this.#outflow.ready(stream)
     }
     return true
@@ -459,60 +403,60 @@ export class ServerSession<Owner> implements FrameTaker {
 
   #windowUpdate(bytes: Buffer, at: number, end: number): void {
     if (end - at !== 4)
-      return void this.#fail('protocol', errorCode.frameSize, 'WINDOW_UPDATE of a wrong size')
-    if (!this.#spendControl()) return
+      return void this.fail('protocol', errorCode.frameSize, 'WINDOW_UPDATE of a wrong size')
+    if (!this.spendControl()) return
     const increment = uint31(bytes, at)
     const id = this.#id
     if (id === 0) return this.#widen(increment)
     const stream = this.#streams.get(id)
     if (stream === undefined) return void this.#ofClosed('WINDOW_UPDATE')
-    if (increment === 0) return this.#streamError(stream, errorCode.protocol)
+    if (increment === 0) return void this.streamError(stream, errorCode.protocol)
     stream.sendWindow += increment
-    if (stream.sendWindow > largestWindow) return this.#streamError(stream, errorCode.flowControl)
+    if (stream.sendWindow > largestWindow) return void this.streamError(stream, errorCode.flowControl)
     this.#outflow.ready(stream)
   }
 
   #widen(increment: number): void {
-    if (increment === 0) this.#fail('protocol', errorCode.protocol, 'WINDOW_UPDATE by nothing')
+    if (increment === 0) this.fail('protocol', errorCode.protocol, 'WINDOW_UPDATE by nothing')
     else if (!this.#outflow.widen(increment))
-      this.#fail('protocol', errorCode.flowControl, 'a window that is too wide')
+      this.fail('protocol', errorCode.flowControl, 'a window that is too wide')
   }
 
   #rstStream(length: number): void {
-    if (length !== 4) return void this.#fail('protocol', errorCode.frameSize, 'RST_STREAM of a wrong size')
+    if (length !== 4) return void this.fail('protocol', errorCode.frameSize, 'RST_STREAM of a wrong size')
     const stream = this.#streams.get(this.#id)
-    if (stream === undefined) return void (this.#ofClosed('RST_STREAM') && this.#spendControl())
+    if (stream === undefined) return void (this.#ofClosed('RST_STREAM') && this.spendControl())
     this.#drop(stream, 'reset')
-    if (stream.lingersUntil > 0) return void this.#spendControl()
+    if (stream.lingersUntil > 0) return void this.spendControl()
     this.#user.aborted(stream, 'client_reset')
     this.#spendReset()
   }
 
   #ping(bytes: Buffer, at: number, end: number): void {
-    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'PING on a stream')
-    if (end - at !== 8) return void this.#fail('protocol', errorCode.frameSize, 'PING of a wrong size')
-    if (this.#spendControl() && (this.#flags & flag.ack) === 0) this.#writer.pingAck(bytes, at)
+    if (this.#id !== 0) return void this.fail('protocol', errorCode.protocol, 'PING on a stream')
+    if (end - at !== 8) return void this.fail('protocol', errorCode.frameSize, 'PING of a wrong size')
+    if (this.spendControl() && (this.#flags & flag.ack) === 0) this.#writer.pingAck(bytes, at)
   }
 
   #goAway(length: number): void {
-    if (this.#id !== 0) return void this.#fail('protocol', errorCode.protocol, 'GOAWAY on a stream')
-    if (length < 8) return void this.#fail('protocol', errorCode.frameSize, 'GOAWAY of a wrong size')
-    if (this.#spendControl()) this.#isLeaving = true
+    if (this.#id !== 0) return void this.fail('protocol', errorCode.protocol, 'GOAWAY on a stream')
+    if (length < 8) return void this.fail('protocol', errorCode.frameSize, 'GOAWAY of a wrong size')
+    if (this.spendControl()) this.#isLeaving = true
   }
 
   /** Ignores priorities (RFC 9113 section 5.3.2), whose frame is looked at all the same. */
   #priority(length: number): void {
-    if (this.#id === 0) return void this.#fail('protocol', errorCode.protocol, 'PRIORITY on stream 0')
-    if (!this.#spendControl() || length === 5) return
+    if (this.#id === 0) return void this.fail('protocol', errorCode.protocol, 'PRIORITY on stream 0')
+    if (!this.spendControl() || length === 5) return
     const stream = this.#streams.get(this.#id)
-    if (stream !== undefined) this.#streamError(stream, errorCode.frameSize)
-    else this.#fail('protocol', errorCode.frameSize, 'PRIORITY of a wrong size')
+    if (stream !== undefined) this.streamError(stream, errorCode.frameSize)
+    else this.fail('protocol', errorCode.frameSize, 'PRIORITY of a wrong size')
   }
 
   /** Takes a frame on a stream that is not open: behind its end it may have been on its way, before its beginning it is none. */
   #ofClosed(what: string): boolean {
     const isIdle = this.#id === 0 || this.#id > this.#highest || this.#id % 2 === 0
-    return isIdle ? this.#fail('protocol', errorCode.protocol, `${what} on an idle stream`) : true
+    return isIdle ? this.fail('protocol', errorCode.protocol, `${what} on an idle stream`) : true
   }
 
   // ── what goes out ──
@@ -532,7 +476,7 @@ export class ServerSession<Owner> implements FrameTaker {
     stream.isBodyWanted = true
     const held = stream.takeHeld()
     if (held !== null) {
-      this.#giveBack(stream, held.length)
+      this.#inflow.giveBack(stream, held.length)
       this.#user.body(stream, held)
     }
     if (stream.isRequestWhole && stream.isBodyWanted && !stream.isClosed) this.#endBody(stream)
@@ -601,7 +545,7 @@ export class ServerSession<Owner> implements FrameTaker {
     if (stream.isRequestWhole) return this.#drop(stream, 'ended')
     stream.close()
     stream.lingersUntil = this.#now + linger
-    this.#giveBack(stream, firstWindow - stream.receiveWindow - stream.toGiveBack)
+    this.#inflow.giveBack(stream, firstWindow - stream.receiveWindow - stream.toGiveBack)
   }
 
   sentFrame(): void {
@@ -623,9 +567,9 @@ export class ServerSession<Owner> implements FrameTaker {
     if (this.#isOver) return
     this.#now = now
     if (now >= this.#settingsDeadline)
-      this.#fail('settings_timeout', errorCode.settingsTimeout, 'SETTINGS were not acknowledged')
+      this.fail('settings_timeout', errorCode.settingsTimeout, 'SETTINGS were not acknowledged')
     else if (now >= this.#headDeadline)
-      this.#fail('slow_head', errorCode.enhanceYourCalm, 'a header block took too long')
+      this.fail('slow_head', errorCode.enhanceYourCalm, 'a header block took too long')
     else this.#sweepStreams(now, responseRate)
     if (now >= this.#shutdownAt && this.#lastStream === largestWindow) {
       this.#lastStream = this.#highest
@@ -643,7 +587,7 @@ export class ServerSession<Owner> implements FrameTaker {
 
   /** Ends the session of a client that has met a limit over several connections. */
   exhaust(fault: SessionFault): void {
-    this.#fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
+    this.fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
   }
 
   /** Ends the session where the connection is gone: all streams are aborted. */
@@ -669,11 +613,12 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   /** Resets a stream whose client has broken the rules for it. */
-  #streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun = true): void {
+  streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun = true): boolean {
     this.#writer.rstStream(stream.id, code)
     this.#drop(stream, 'reset_by_us')
     if (hasBegun && stream.lingersUntil === 0) this.#user.aborted(stream, 'malformed')
     this.#spendReset()
+    return !this.#isOver
   }
 
   #drop(stream: Stream<Owner>, end: StreamEnd): void {
@@ -684,16 +629,16 @@ export class ServerSession<Owner> implements FrameTaker {
 
   #spendReset(): boolean {
     if (this.budgets.resets.spend(this.#now)) return true
-    return this.#fail('resets', errorCode.enhanceYourCalm, 'too many requests were reset')
+    return this.fail('resets', errorCode.enhanceYourCalm, 'too many requests were reset')
   }
 
-  #spendControl(): boolean {
+  spendControl(): boolean {
     if (this.budgets.controlFrames.spend(this.#now)) return true
-    return this.#fail('control_frames', errorCode.enhanceYourCalm, 'too many frames that carry nothing')
+    return this.fail('control_frames', errorCode.enhanceYourCalm, 'too many frames that carry nothing')
   }
 
   /** Ends the session for a fault of the client; always false. */
-  #fail(fault: SessionFault, code: ErrorCode, detail: string): false {
+  fail(fault: SessionFault, code: ErrorCode, detail: string): false {
     if (this.#isOver) return false
     this.#writer.goAway(this.#highest, code, detail)
     this.#end()
