@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     /** The share of requests that is sampled. */
     sample: { type: 'string', default: '0.01' },
-    /** Pairs of slices, behind those in which the code of spans gets warm. */
+    /** Pairs of slices, behind those in which all is sampled, so that the code of spans gets as warm as it is behind a million requests. */
     pairs: { type: 'string', default: '25' },
     warm: { type: 'string', default: '3' },
     /** Milliseconds of load. */
@@ -29,9 +29,23 @@ const { values } = parseArgs({
 })
 /** What is measured by itself, since a gateway that sends spans cannot be without traces: to take part in them, with nothing sampled, and to sample. */
 const parts: readonly Part[] = [
-  { name: 'context', sends: false, off: 'trace_context: off', on: 'trace_context: on, sample: 0', rest: 200 },
+  {
+    name: 'context',
+    sends: false,
+    off: 'trace_context: off',
+    on: 'trace_context: on, sample: 0',
+    warm: 'trace_context: on, sample: 0',
+    rest: 200,
+  },
   // The rest is longer than a span waits for others.
-  { name: 'spans', sends: true, off: 'sample: 0', on: `sample: ${values.sample}`, rest: 2_300 },
+  {
+    name: 'spans',
+    sends: true,
+    off: 'sample: 0',
+    on: `sample: ${values.sample}`,
+    warm: 'sample: 1',
+    rest: 2_300,
+  },
 ]
 
 interface Part {
@@ -39,6 +53,7 @@ interface Part {
   readonly sends: boolean
   readonly off: string
   readonly on: string
+  readonly warm: string
   /** Ms behind a slice. */
   readonly rest: number
 }
@@ -81,7 +96,10 @@ async function measure(part: Part): Promise<Costs> {
     const order = Math.random() < 0.5 ? (['off', 'on'] as const) : (['on', 'off'] as const)
     for (const state of order) {
       // Each differs from the one before, so that there is a reload in any case.
-      writeFileSync(file, `${plain}${telemetry(part, values.control ? 'off' : state)}# ${++reloads}\n`)
+      writeFileSync(
+        file,
+        `${plain}${telemetry(part, pair < 0 ? 'warm' : values.control ? 'off' : state)}# ${++reloads}\n`,
+      )
       while (readFileSync(log, 'utf8').split('configuration reloaded').length <= reloads) await wait(20)
       const cost = await slice(runner, part.rest)
       if (pair >= 0) costs[state].push(cost)
@@ -101,7 +119,7 @@ async function slice({ load, cpu }: Started, rest: number): Promise<number> {
   return (cpu() - spent) / (load.count - count)
 }
 
-function telemetry({ sends, ...part }: Part, state: keyof Costs): string {
+function telemetry({ sends, ...part }: Part, state: keyof Costs | 'warm'): string {
   const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
   return `telemetry: { ${part[state]}${sends ? `, otlp: { url: '${url}' }` : ''} }\n`
 }
