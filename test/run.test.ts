@@ -20,7 +20,7 @@ test('each file of tests runs once, and most share a process', () => {
   for (const group of groups) assert.ok(group.length === 1 || group.every(file => isSociable(file)))
 })
 
-test('who starts processes, or has to do with its own, runs alone', t => {
+test('who starts Node or a browser, or has to do with its own process, runs alone', t => {
   const folder = quickFolder(t, 'tests')
   const reasons = (text: string, i: number) => {
     const file = join(folder, `${i}.test.ts`)
@@ -29,7 +29,9 @@ test('who starts processes, or has to do with its own, runs alone', t => {
   }
   const helper = relative(folder, join(root, 'test/help/gateway.ts'))
   const alone = [
-    "import { spawn } from 'node:child_process'",
+    "import { spawn } from 'node:child_process'\nspawn(process.execPath)",
+    "import { fork } from 'node:child_process'\nfork('program.ts')",
+    "import { chromium } from 'playwright-core'",
     "const { Worker } = await import('node:worker_threads')",
     `import { startGateway } from '${helper}'`,
     "process.on('SIGHUP', () => {})",
@@ -45,6 +47,8 @@ test('who starts processes, or has to do with its own, runs alone', t => {
     '  t.after(() => {})',
     'const { HOME } = process.env',
     "import { createServer } from 'node:net'",
+    "import { spawn } from 'node:child_process'\nspawn('openssl')",
+    "import type { Page } from 'playwright-core'",
   ]
   for (const [i, text] of sociable.entries()) assert.deepEqual(reasons(text, alone.length + i), [], text)
 })

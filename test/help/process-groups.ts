@@ -44,21 +44,18 @@ function evenly(files: Group): readonly Group[] {
   return Array.from({ length: groups }, (_, i) => files.filter((_, at) => at % groups === i))
 }
 
-/** What starts processes and threads, or looks at this one from outside. */
-const modules = new Set([
-  'node:child_process',
-  'node:cluster',
-  'node:v8',
-  'node:vm',
-  'node:worker_threads',
-  'playwright-core',
-])
+/** What starts threads and browsers, or looks at this process from outside. */
+const modules = new Set(['node:cluster', 'node:v8', 'node:vm', 'node:worker_threads', 'playwright-core'])
 
 /** What belongs to a process as a whole, and hooks, which would be those of all tests in it. */
 const traces =
   /\bprocess\.(?:on|once|emit|exit|kill|chdir|umask|memoryUsage|cpuUsage|resourceUsage)\b|\bprocess\.env\S* = |\bdelete process\.env|\bObject\.assign\((?:globalThis|process)|\bmonitorEventLoopDelay|\bgc\(|(?<!\bt\.)\bmock\.(?:timers|method)|^(?:before|after|beforeEach|afterEach)\(/gm
 
-const specifiers = /(?:^(?:import|export)\b[^'"`]*?\bfrom |^import |\bimport\()'([^']+)'/gm
+/** What starts Node: programs of ours, whose files are long. Servers and commands of others end with their tests. */
+const programs = /\bprocess\.execPath\b|\bfork\(/g
+
+/** Imports of values: those of types alone load nothing. */
+const specifiers = /(?:^(?:import|export)\b(?! type\b)[^'"`]*?\bfrom |^import |\bimport\()'([^']+)'/gm
 
 /** Returns what a file of `test`, or what it imports from there, has to do with its process, for which it needs one of its own. */
 export function reasonsToBeAlone(file: string): readonly string[] {
@@ -90,6 +87,7 @@ function contentOf(file: string): Content {
     reasons: [
       ...imports.filter(name => modules.has(name)),
       ...[...text.matchAll(traces)].map(([trace]) => trace),
+      ...(imports.includes('node:child_process') ? [...text.matchAll(programs)].map(([how]) => how) : []),
     ],
     helpers: imports
       .filter(name => name.startsWith('.') && name.endsWith('.ts'))
