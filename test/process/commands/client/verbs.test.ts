@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { type Reply, startApi } from '../../../admin/api.ts'
+import { bodyOfClient } from '../../../admin/oauth-clients/client-bodies.ts'
 import { gatehouse, type Outcome } from '../../../help/command.ts'
 import { proveDomains } from '../../../help/domains.ts'
 import { main, writeConfig } from '../../../help/gateway.ts'
@@ -31,14 +32,25 @@ async function start(t: TestContext) {
     const { client_id: id, client_secret: secret } = JSON.parse(stdout)
     return { id, secret }
   }
+  /** Creates one by the API, for tests of other commands: each command is a process. */
+  const make = async (more: object = {}): Promise<string> => {
+    const { status, json } = await api.ask('POST', '/oauth_clients', {
+      body: bodyOfClient({ ...made, ...more }),
+    })
+    assert.equal(status, 200)
+    return json.result.client_id
+  }
   const kept = async (id: string): Promise<Reply['json']> =>
     (await api.ask('GET', `/oauth_clients/${id}`)).json.result
-  return { ...api, client, create, shown: kept, env }
+  return { ...api, client, create, make, shown: kept, env }
 }
 
 const hour = 3_600_000
 const callback = 'https://photos.example.com/callback'
 const photos = ['--name', 'Photos', '--redirect-uri', callback, '--scope', 'ai_gateway.read']
+/** The same, as the API has it. */
+const made = { client_name: 'Photos', redirect_uris: [callback], scopes: ['ai_gateway.read'] }
+const ownDomain = { client_uri: 'https://photos.example.com', logo_uri: `${callback}/logo.png` }
 const withDomain = ['--client-uri', 'https://photos.example.com', '--logo-uri', `${callback}/logo.png`]
 
 /** Starts a proxy before the API: `meddle` is called before each request is passed, and tells whether its answer breaks off. */
@@ -171,10 +183,10 @@ test('a connection that breaks after the client was created leaves one client, w
 })
 
 test('list shows a line for each client, filtered where asked, or all as JSON', async t => {
-  const { client, create, clock } = await start(t)
-  const { id: first } = await create()
+  const { client, make, clock } = await start(t)
+  const first = await make()
   clock.advance(1)
-  const { id: second } = await create(...withDomain, '--name', 'Albums')
+  const second = await make({ ...ownDomain, client_name: 'Albums' })
   const { code, stdout, stderr } = await client(['list'])
   assert.deepEqual([code, stderr], [0, ''])
   const [head, ...lines] = stdout.trimEnd().split('\n')
@@ -242,8 +254,8 @@ test('rotate writes the new secret alone; a third is refused until drop-old-secr
 
 test('publish lists what is missing; verify proves the domain; then it is public', async t => {
   const api = await start(t)
-  const { client, create, clock, shown } = api
-  const { id } = await create('--client-uri', 'https://photos.example.com')
+  const { client, make, clock, shown } = api
+  const id = await make({ client_uri: 'https://photos.example.com' })
   const early = await client(['publish', id, '--yes'])
   assert.deepEqual([early.code, early.stdout], [1, ''])
   const [first, ...missing] = early.stderr.trimEnd().split('\n')
@@ -279,16 +291,16 @@ test('publish lists what is missing; verify proves the domain; then it is public
 })
 
 test('publish takes --yes, and nothing else where nobody can be asked', async t => {
-  const { client, create } = await start(t)
-  const { id } = await create()
+  const { client, make } = await start(t)
+  const id = await make()
   const { code, stderr } = await client(['publish', id], {}, `${id}\n`)
   assert.equal(code, 2)
   assert.match(stderr, /publishing a client is irreversible; say --yes/)
 })
 
 test('publish asks a person at a terminal to type the id', { skip: !hasScript }, async t => {
-  const { create, origin, env } = await start(t)
-  const { id } = await create()
+  const { make, origin, env } = await start(t)
+  const id = await make()
   const command = `client publish ${id} --url ${origin}`
   const [thoughtAgain, refrained] = await typeAt(t, command, env, 'publish it: ', '\r')
   assert.equal(thoughtAgain, 1)
@@ -299,8 +311,8 @@ test('publish asks a person at a terminal to type the id', { skip: !hasScript },
 })
 
 test('publish says how to set each missing member', async t => {
-  const { client, create } = await start(t)
-  const { id } = await create()
+  const { client, make } = await start(t)
+  const id = await make()
   assert.equal((await client(['update', id, '--scope', 'user.read'])).code, 0)
   const { code, stderr } = await client(['publish', id, '--yes'])
   assert.equal(code, 1)
@@ -310,8 +322,8 @@ test('publish says how to set each missing member', async t => {
 })
 
 test('update changes what its options name, clears what --clear names, and reports both', async t => {
-  const { client, create, shown } = await start(t)
-  const { id } = await create(...withDomain, '--origin', 'https://photos.example.com')
+  const { client, make, shown } = await start(t)
+  const id = await make({ ...ownDomain, allowed_cors_origins: ['https://photos.example.com'] })
   const { updated_at: _, ...before } = await shown(id)
   const more = ['--redirect-uri', 'https://photos.example.com/other', '--refresh']
   const changed = await client(['update', id, '--name', 'Pictures', ...more, '--clear', 'logo_uri'])
@@ -352,8 +364,8 @@ test('update changes what its options name, clears what --clear names, and repor
 })
 
 test('update writes the secret that a change of the method makes, and the record that a domain needs', async t => {
-  const { client, create, shown } = await start(t)
-  const { id } = await create('--auth-method', 'none')
+  const { client, make, shown } = await start(t)
+  const id = await make({ token_endpoint_auth_method: 'none' })
   const method = await client(['update', id, '--auth-method', 'client_secret_post'])
   assert.match(method.stdout, /^svcs_\S{43}\n$/)
   assert.match(method.stderr, /^Changed token_endpoint_auth_method of .*\nIt has a secret now, .* once\.\n$/)
@@ -370,8 +382,8 @@ test('update writes the secret that a change of the method makes, and the record
 })
 
 test('update takes the members to change from a file', async t => {
-  const { client, create, shown } = await start(t)
-  const { id } = await create()
+  const { client, make, shown } = await start(t)
+  const id = await make()
   const file = join(dirname(writeConfig(t, 'zones: []')), 'changes.json')
   writeFileSync(file, '{"tos_uri": "https://photos.example.com/terms"}')
   assert.equal((await client(['update', id, '--file', file])).code, 0)
@@ -381,8 +393,8 @@ test('update takes the members to change from a file', async t => {
 })
 
 test('update reports only its own change, even if another one came first', async t => {
-  const { origin, client, create, ask, shown } = await start(t)
-  const { id } = await create()
+  const { origin, client, make, ask, shown } = await start(t)
+  const id = await make()
   const { url, asked } = await startProxy(t, origin, async method => {
     if (method === 'PATCH' && asked.length === 2)
       await ask('PATCH', `/oauth_clients/${id}`, { body: { client_name: 'Theirs' } })
@@ -397,14 +409,14 @@ test('update reports only its own change, even if another one came first', async
 
 test('verify asks at once, says so, and starts a failed proof again', async t => {
   const api = await start(t)
-  const { client, create, clock, shown } = api
-  const { id: bare } = await create()
+  const { client, make, clock, shown } = api
+  const bare = await make()
   const none = await client(['verify', bare])
   assert.deepEqual([none.code, none.stdout], [1, ''])
   assert.match(none.stderr, /has no client_uri, so there is no domain to prove; /)
   assert.ok(none.stderr.endsWith(` gatehouse client update ${bare} --client-uri URI\n`))
 
-  const { id } = await create(...withDomain)
+  const id = await make(ownDomain)
   const dns = await proveDomains(t, api)
   await dns.asked('photos.example.com')
   const proofIs = (status: string) => async () => (await shown(id)).client_uri_verification.status === status
@@ -435,8 +447,8 @@ test('verify asks at once, says so, and starts a failed proof again', async t =>
 })
 
 test('verify never reverts a client_uri that was changed meanwhile, and tries again', async t => {
-  const { origin, client, create, ask, shown } = await start(t)
-  const { id } = await create(...withDomain)
+  const { origin, client, make, ask, shown } = await start(t)
+  const id = await make(ownDomain)
   const client_uri = 'https://albums.example.com'
   const { url, asked } = await startProxy(t, origin, async method => {
     if (method === 'PATCH' && asked.length === 2)
@@ -452,7 +464,7 @@ test('verify never reverts a client_uri that was changed meanwhile, and tries ag
 
 test('verify keeps waiting while the gateway is unreachable', async t => {
   const api = await start(t)
-  const { id } = await api.create(...withDomain)
+  const id = await api.make(ownDomain)
   const dns = await proveDomains(t, api)
   await dns.asked('photos.example.com')
   const { url, asked } = await startProxy(t, api.origin, async (_, nth) => {
@@ -493,8 +505,8 @@ async function typeAt(
 }
 
 test('delete takes --yes, and nothing else where nobody can be asked', async t => {
-  const { client, create, ask } = await start(t)
-  const { id } = await create()
+  const { client, make, ask } = await start(t)
+  const id = await make()
   assert.equal((await client(['delete', id], {}, `${id}\n`)).code, 2)
   assert.equal((await ask('GET', `/oauth_clients/${id}`)).status, 200)
   const { code, stdout, stderr } = await client(['delete', id, '--yes'])
@@ -506,8 +518,8 @@ test('delete takes --yes, and nothing else where nobody can be asked', async t =
 })
 
 test('delete asks a person at a terminal to type the id', { skip: !hasScript }, async t => {
-  const { create, ask, origin, env } = await start(t)
-  const { id } = await create()
+  const { make, ask, origin, env } = await start(t)
+  const id = await make()
   const isThere = async () => (await ask('GET', `/oauth_clients/${id}`)).status === 200
   const type = (typed: string) => typeAt(t, `client delete ${id} --url ${origin}`, env, 'delete it: ', typed)
   for (const typed of ['Photos\r', '\r', '\u0004', '\u0003']) {
@@ -532,8 +544,8 @@ test('the token can come from stdin; for one without permission the missing perm
 })
 
 test('events show what happened to users, and why it failed', async t => {
-  const { client, create, kept, clock } = await start(t)
-  const { id } = await create()
+  const { client, make, kept, clock } = await start(t)
+  const id = await make()
   const event = {
     client: id,
     clientAccount: account,
