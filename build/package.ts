@@ -26,14 +26,27 @@ const outside = [
   'tldts',
 ]
 
-/** Escapes the characters that esbuild leaves in tagged templates: V8 keeps a file with one that is not of Latin-1 in two bytes each. */
-const asciiOnly: Plugin = {
-  name: 'ascii-only',
+/** Reads the sources as they are best started. */
+const sources: Plugin = {
+  name: 'sources',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
-      const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-      return { contents: readFileSync(path, 'utf8').replace(/[\u0080-\uffff]/g, escaped), loader: 'ts' }
-    }),
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: withoutImportsOfNode(asciiOnly(readFileSync(path, 'utf8'))),
+      loader: 'ts',
+    })),
+}
+
+/** Escapes the characters that esbuild leaves in tagged templates: V8 keeps a file with one that is not of Latin-1 in two bytes each. */
+function asciiOnly(source: string): string {
+  return source.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Takes what is imported from Node by a call: of a module that is imported, Node reads all that it exports, which for `node:fs` and `node:crypto` loads modules that nobody needs. */
+function withoutImportsOfNode(source: string): string {
+  return source.replace(/^import \{([^}]*)\} from '(node:[^']+)'$/gm, (_, names: string, module: string) => {
+    const values = names.replace(/\btype [^,]*(,|$)/g, '').replace(/(\w+) as (\w+)/g, '$1: $2')
+    return `const {${values}} = process.getBuiltinModule('${module}')`
+  })
 }
 
 rmSync(to, { recursive: true, force: true })
@@ -57,7 +70,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  plugins: [asciiOnly],
+  plugins: [sources],
   metafile: true,
   logLevel: 'warning',
   // For packages in CommonJS.

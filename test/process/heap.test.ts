@@ -53,6 +53,17 @@ test('flags are set under the release of Node that is pinned, and under no other
   for (const other of ['24.12.0', '27.0.0', '260.0.0']) assert.deepEqual(flagsUnder(other), [], other)
 })
 
+test('what a gateway needs of Node is loaded before the first flag, under which V8 takes no code that Node brings', () => {
+  const source = `import v8 from 'node:v8'
+import { syncBuiltinESMExports } from 'node:module'
+v8.setFlagsFromString = () => console.log(JSON.stringify(process.moduleLoadList))
+syncBuiltinESMExports()
+${tuning}`
+  const [loaded = '[]'] = runNode('--input-type=module', '--eval', source).stdout.split('\n')
+  for (const name of ['cluster', 'crypto', 'http', 'https', 'net', 'tls', 'zlib'])
+    assert.ok(JSON.parse(loaded).includes(`NativeModule ${name}`), name)
+})
+
 test('the young generation stays small whatever survives in it, unless its size was set', () => {
   const size = youngMiB(`${tuning}\n${filling}`)
   assert.ok(size > 0 && size <= 17, `${size} MiB`)
