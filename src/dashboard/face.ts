@@ -11,7 +11,7 @@ import { messagePage } from '../pages/views/message.ts'
 import { StoreUnreachable } from '../store/store.ts'
 import { Admission, type AdmissionParts, type Sender, toSignIn } from './admission.ts'
 import { assetAt } from './assets.ts'
-import { paths } from './paths.ts'
+import { isOfDashboard, paths } from './paths.ts'
 import { routes } from './routes.ts'
 
 interface DashboardParts
@@ -34,7 +34,7 @@ export class DashboardFace {
 
   /** Whether a path is one of these pages, or would be. */
   takes(path: string): boolean {
-    return path === paths.root || path.startsWith(`${paths.root}/`)
+    return isOfDashboard(path)
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {

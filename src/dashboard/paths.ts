@@ -105,3 +105,8 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
+
+/** Whether a path is one of these pages, or would be. */
+export function isOfDashboard(path: string): boolean {
+  return path === root || path.startsWith(`${root}/`)
+}

@@ -24,7 +24,7 @@ import { introspect } from './introspection.ts'
 import { readLogout } from './logout.ts'
 import { metadataOf } from './metadata.ts'
 import { errorDocument, errorPage, logoutPage, signedOutPage } from './pages.ts'
-import { paths } from './paths.ts'
+import { documents, isOfOAuth, methods, paths } from './paths.ts'
 import { noteFacts, type Person, RequestFacts, type Sender } from './engine/request-facts.ts'
 import { settling, unavailableFor } from './settle.ts'
 import { type KeySet, SigningKeys } from './signing-keys.ts'
@@ -51,21 +51,6 @@ interface OAuthFaceParts {
   readonly isResource: (resource: string) => boolean
 }
 
-/** The methods of the paths that are served. */
-const methods: Readonly<Record<string, readonly string[]>> = {
-  [paths.authorization]: ['GET', 'POST'],
-  [paths.token]: ['POST', 'OPTIONS'],
-  [paths.revocation]: ['POST', 'OPTIONS'],
-  [paths.introspection]: ['POST'],
-  [paths.userinfo]: ['GET', 'POST', 'OPTIONS'],
-  [paths.endSession]: ['GET', 'POST'],
-  [paths.jwks]: ['GET', 'OPTIONS'],
-  [paths.openid]: ['GET', 'OPTIONS'],
-  [paths.metadata]: ['GET', 'OPTIONS'],
-}
-
-const resuming = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)
-const documents = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/
 /** The largest form that is read here, in bytes. */
 const mostForm = 56 * 1024
 /** The longest form that becomes a link, in bytes: it stands in one line of a head. */
@@ -97,7 +82,7 @@ export class OAuthFace {
   }
 
   takes(path: string): boolean {
-    return Object.hasOwn(methods, path) || resuming.test(path) || documents.test(path)
+    return isOfOAuth(path)
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {

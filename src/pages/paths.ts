@@ -37,6 +37,11 @@ export function consentPath(uid: string): string {
   return consent + uid
 }
 
+/** Whether a path is one of the pages where people sign in, or would be. */
+export function isOfSignIn(path: string): boolean {
+  return path === '/auth' || path.startsWith('/auth/') || consentIn(path) !== null
+}
+
 /** Finds the consent that a path is of, without its query; null for another path. */
 export function consentIn(path: string): string | null {
   const uid = path.startsWith(consent) ? path.slice(consent.length) : ''

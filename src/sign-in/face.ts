@@ -9,7 +9,7 @@ import type { Form } from '../pages/form.ts'
 import { isFormToken, newSecret } from '../pages/form-proof.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
 import { originOf, plainHttpPage } from '../pages/own-origins.ts'
-import { consentIn, paths } from '../pages/paths.ts'
+import { consentIn, isOfSignIn, paths } from '../pages/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/sent-form.ts'
 import { messagePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
@@ -69,7 +69,7 @@ export class SignInFace {
 
   /** Whether a path is one of these pages, or would be. */
   takes(path: string): boolean {
-    return path === '/auth' || path.startsWith('/auth/') || consentIn(path) !== null
+    return isOfSignIn(path)
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {

@@ -1,18 +1,24 @@
 // What a start with a plain configuration leaves unloaded: it takes time and memory in every process.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import { sources, startGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { siteConfig, startSite } from '../help/site.ts'
+import { root, sourceFiles } from '../help/source.ts'
 
 const hook = new URL('../help/report-modules.ts', import.meta.url)
 
 /** What no process loads: packages that only some configurations need, and what Node has for fetch and WebSocket. */
 const unneeded =
   /node_modules\/(acme-client|ioredis|oidc-provider|openid-client|tldts)\/|^NativeModule internal\/deps\/undici/
+
+/** What a file loads with itself: types are none, and `import()` comes later. */
+const staticImport = /^(?:import|export)(?! type)\b[^'"`]*?\bfrom '(\.[^']+)'|^import '(\.[^']+)'/gm
 
 /** What only the process of the side port has. */
 const ofControl = /src\/(admin|dashboard|oauth-server|pages|sign-in|process\/acme)\//
@@ -36,6 +42,35 @@ test('a start loads no package that its configuration does not need, and a worke
     worker!.filter(name => ofControl.test(name)),
     [],
   )
+})
+
+test('the pages of people and the authorization server are loaded behind the start', () => {
+  const files = new Map(sourceFiles().map(file => [file.path, file.text]))
+  const loaded = new Set<string>()
+  const load = (path: string) => {
+    if (loaded.has(path) || !files.has(path)) return
+    loaded.add(path)
+    for (const [, from, bare] of files.get(path)!.matchAll(staticImport))
+      load(join(dirname(path), (from ?? bare)!))
+  }
+  load('process/commands/start.ts')
+  assert.ok(loaded.has('admin/server.ts'))
+  assert.deepEqual(
+    [...loaded].filter(path => /^(dashboard|oauth-server|sign-in)\/(?!paths)/.test(path)),
+    [],
+  )
+})
+
+test('the package takes nothing from Node by an import', async t => {
+  const folder = join('node_modules', '.cache', `package-${process.pid}`)
+  t.after(() => rmSync(join(root, folder), { recursive: true, force: true }))
+  await promisify(execFile)(process.execPath, [join(root, 'build/package.ts'), folder])
+  const files = globSync('*.js', { cwd: join(root, folder) })
+  const code = files.map(file => readFileSync(join(root, folder, file), 'utf8')).join('\n')
+  const taken = [...code.matchAll(/(?:^|;)import\{[^}]*\}from"(node:[^"]*)"/gm)].map(([, name]) => name)
+  assert.ok(code.includes('process.getBuiltinModule("node:crypto")'))
+  // By a package that is inside.
+  assert.deepEqual(taken, ['node:diagnostics_channel'])
 })
 
 /** Returns what each process of a gateway loaded that served a request, its first process first. */

@@ -1,43 +1,13 @@
 // What the side port serves beside the management API. One a gateway, in the process of the admin listener.
 
-import type { IncomingMessage } from 'node:http'
-import type { Logger } from '../../log/log.ts'
-import type { PeopleMetrics } from '../../metrics/people-metrics.ts'
-import type { Config, Listener } from '../../config/config.ts'
-import { isWildcard } from '../../config/resolve/listeners.ts'
-import { isLoopback } from '../../config/settings/host-rules.ts'
-import { People } from '../../people/people.ts'
-import { Sessions } from '../../people/sessions.ts'
-import { apiOf } from '../../oauth-grants/resource.ts'
-import { endCookie, readCookies } from '../../pages/cookies.ts'
-import { PersonTokens } from '../../people/person-token.ts'
+import type { Config } from '../../config/config.ts'
+import { isOfSignIn } from '../../pages/paths.ts'
 import type { Face } from '../../admin/face.ts'
-import type { AdminServer } from '../../admin/server.ts'
-import { DashboardFace } from '../../dashboard/face.ts'
 import { ManagementMetadata } from '../../admin/protected-resource.ts'
-import { OAuthFace } from '../../oauth-server/oauth-face.ts'
-import { Grants } from '../../sign-in/connected-apps.ts'
-import { SignInFace } from '../../sign-in/face.ts'
-import { AiEntrance } from './ai-entrance.ts'
-import type { Management } from './management.ts'
-import { dashboardOrigins, servesDashboard } from './pages-url.ts'
-import type { Services } from './services.ts'
-
-/** What faces are built from. */
-export interface FaceParts {
-  readonly config: Config
-  readonly services: Services
-  readonly management: Management
-  /** Returns the URL of the side port; its port is real once it listens. */
-  readonly sidePort: () => string
-  /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
-  readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
-  /** What is counted of people and apps. */
-  readonly metrics: PeopleMetrics
-  /** Asks the management API as somebody who is signed in. */
-  readonly askAs: AdminServer['askAs']
-  readonly log: Logger
-}
+import { isOfDashboard } from '../../dashboard/paths.ts'
+import { isOfOAuth } from '../../oauth-server/paths.ts'
+import type { BuiltFaces, FaceParts } from './built-faces.ts'
+import { hasOAuth } from './pages-url.ts'
 
 export class Faces {
   /** Of two that take a path, the first has it. */
@@ -46,102 +16,53 @@ export class Faces {
   readonly published: readonly Face[]
   /** Where browsers begin; null where people have no pages. */
   readonly front: string | null
-  readonly #oauth: OAuthFace | null
+  readonly #parts: FaceParts
+  #built: Promise<BuiltFaces> | null = null
 
   constructor(parts: FaceParts) {
-    this.#oauth = buildOAuth(parts)
-    const hasPages = this.#oauth !== null || parts.config.dashboard.host !== null
+    const { config } = parts
+    this.#parts = parts
+    const hasPages = hasOAuth(config) || config.dashboard.host !== null
     this.front = hasPages ? '/dashboard' : null
-    const pages = hasPages ? buildPages(parts, this.#oauth) : []
-    this.published = [...pages, ...(this.#oauth !== null && isPublished(parts.config) ? [this.#oauth] : [])]
+    const pages = hasPages ? [this.#late(isOfSignIn, 'signIn'), this.#late(isOfDashboard, 'dashboard')] : []
+    const oauth = hasOAuth(config) ? [this.#late(isOfOAuth, 'oauth')] : []
+    this.published = [...pages, ...(isPublished(config) ? oauth : [])]
     this.all = [
       ...pages,
-      ...(this.#oauth === null ? [] : [this.#oauth, new ManagementMetadata(() => issuerOf(parts))]),
+      ...(oauth.length === 0
+        ? []
+        : [...oauth, new ManagementMetadata(() => config.oauth.issuer ?? parts.sidePort())]),
     ]
+  }
+
+  /** Loads the code of all, so that no request has to wait for it. */
+  async load(): Promise<void> {
+    if (this.front !== null) await this.#ready
   }
 
   /** Finishes what is written behind requests; before the store closes. */
   async close(): Promise<void> {
-    await this.#oauth?.close()
+    const built = await this.#built?.catch(() => null)
+    await built?.oauth?.close()
   }
-}
 
-/** Builds the authorization server; null where it has no URL that clients could trust. */
-function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace | null {
-  const { oauth, ai } = config
-  if (oauth.issuer === null && !isReachable(config)) return null
-  const issuer = () => issuerOf({ config, sidePort })
-  const { store, limiter, tags } = services
-  const sessions = new Sessions(store)
-  const sessionIn = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
-    readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
-  return new OAuthFace({
-    config: oauth,
-    issuer,
-    store,
-    tags,
-    secrets: management.secrets,
-    limiter,
-    metrics,
-    log,
-    personOf: async request => {
-      const found = await sessions.find(sessionIn(request) ?? '')
-      if (found === null) return null
-      const { session, user } = found
-      return { user: user.id, email: user.email, signedInAt: session.authenticatedAt }
-    },
-    signOut: async (request, response) => {
-      await sessions.end(sessionIn(request) ?? '')
-      response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
-    },
-    verify: (value, address) => services.tokens.verify(value, address, 'management'),
-    isResource: resource => apiOf(resource, { issuer: issuer(), aiHosts: ai.hosts }) !== null,
-  })
-}
+  get #ready(): Promise<BuiltFaces> {
+    this.#built ??= this.#build()
+    return this.#built
+  }
 
-function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
-  return config.oauth.issuer ?? sidePort()
+  async #build(): Promise<BuiltFaces> {
+    const { buildFaces } = await import('./built-faces.ts')
+    return buildFaces(this.#parts)
+  }
+
+  /** Makes a face whose code is loaded with the first request for it, at the latest. */
+  #late(takes: Face['takes'], name: keyof BuiltFaces): Face {
+    return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
+  }
 }
 
 /** Whether the edge leads to the authorization server. */
 function isPublished({ zones }: Config): boolean {
   return zones.some(({ routes }) => routes.some(({ own }) => own === 'issuer'))
-}
-
-/** Whether people on this machine reach the side port by its own URL. */
-function isReachable({ admin }: Config): boolean {
-  // The URL of a side port that stands for all addresses is that of localhost.
-  return isLoopback(admin.host) || isWildcard(admin.host)
-}
-
-/** Builds the pages where people sign in, and decide on what apps ask of them, and those where they run the gateway. */
-function buildPages(parts: FaceParts, oauth: OAuthFace | null): readonly Face[] {
-  const { config, services, management, sidePort, askAs, metrics, log } = parts
-  const { store } = services
-  const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
-  const issuer = () => (oauth === null ? [] : [issuerOf(parts)])
-  const dashboard = () => dashboardOrigins(parts.edge().config)
-  const own = () => (isReachable(config) ? [sidePort()] : [])
-  const interactions = oauth?.interactions ?? null
-  const entrance = new AiEntrance(parts.edge)
-  const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
-  return [
-    new SignInFace({
-      people,
-      grants: new Grants(store),
-      interactions,
-      origins: () => [...issuer(), ...dashboard(), ...own()],
-      hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
-      knowsScheme,
-    }),
-    new DashboardFace({
-      people,
-      persons: new PersonTokens(store),
-      askAs,
-      origins: () => [...dashboard(), ...own(), ...issuer()],
-      issuer: () => issuerOf(parts),
-      entrance: () => entrance.current,
-      knowsScheme,
-    }),
-  ]
 }

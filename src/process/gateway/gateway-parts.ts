@@ -7,7 +7,8 @@ import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
-import type { FaceParts, Faces } from './faces.ts'
+import type { FaceParts } from './built-faces.ts'
+import type { Faces } from './faces.ts'
 import type { Inheritance } from './inheritance.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
@@ -26,6 +27,8 @@ export interface Patience {
   readonly mostTries: number
   /** How long the edge of a gateway that is stopping may take to release its ports. */
   readonly edgePatience: number
+  /** How long after the start the code of the pages is loaded. */
+  readonly facesDelay: number
 }
 
 export const usualPatience: Patience = {
@@ -35,6 +38,7 @@ export const usualPatience: Patience = {
   successionInterval: 500,
   mostTries: 3,
   edgePatience: 5_000,
+  facesDelay: 1_000,
 }
 
 export interface GatewayParts {

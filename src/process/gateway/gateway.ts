@@ -52,6 +52,7 @@ export class Gateway {
   #services: Services | null = null
   #management: Management | null = null
   #faces: Faces | null = null
+  #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
   #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
@@ -170,6 +171,7 @@ export class Gateway {
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
     this.#log.info({ version, edge: this.#edge, admin: this.admin }, 'ready')
+    this.#loading = setTimeout(() => this.#loadFaces(), this.#patience.facesDelay).unref()
   }
 
   /** Replaces the configuration, once it is started; when the data plane does not build from it, rejects and changes nothing. */
@@ -254,6 +256,13 @@ export class Gateway {
     return this.#parts.openFaces?.(parts) ?? null
   }
 
+  /** Loads what the first requests do not need. */
+  #loadFaces(): void {
+    this.#faces
+      ?.load()
+      .catch((cause: unknown) => this.#log.error({ err: cause }, 'loading the pages of the side port failed'))
+  }
+
   #storePart(): Part {
     return {
       name: 'store',
@@ -268,6 +277,7 @@ export class Gateway {
         this.#server.front = this.#faces?.front ?? null
       },
       stop: async () => {
+        clearTimeout(this.#loading)
         await this.#faces?.close()
         await this.#tls.close()
         await this.#management?.close()

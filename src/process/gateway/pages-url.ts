@@ -2,6 +2,7 @@
 
 import { isIPv6 } from 'node:net'
 import type { Config, Endpoint } from '../../config/config.ts'
+import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { reachable, urlOf } from '../url.ts'
 
@@ -30,6 +31,17 @@ export function dashboardOrigins({
   const secure = [...new Set(ports)].map(port => originAt('https', name, port))
   if (!isLocal) return secure
   return [...secure, ...listen.filter(({ tls }) => !tls).map(({ port }) => originAt('http', name, port))]
+}
+
+/** Whether there is an authorization server: it needs a URL that clients can trust. */
+export function hasOAuth(config: Pick<Config, 'oauth' | 'admin'>): boolean {
+  return config.oauth.issuer !== null || isReachable(config)
+}
+
+/** Whether people on this machine reach the side port by its own URL. */
+export function isReachable({ admin }: Pick<Config, 'admin'>): boolean {
+  // The URL of a side port that stands for all addresses is that of localhost.
+  return isLoopback(admin.host) || isWildcard(admin.host)
 }
 
 function originAt(scheme: string, name: string, port: number): string {
