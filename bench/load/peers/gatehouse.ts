@@ -6,12 +6,13 @@ import { emptyFolder, keep } from '../launch.ts'
 import type { Peer } from '../peers.ts'
 import { identityFiles } from '../tls.ts'
 
-/** Makes a peer of the Gatehouse in a source tree, started as its user would start it, with more settings if given. */
+/** Makes a peer of the Gatehouse in a source tree, with more settings if given: of its sources, or of another `program` in it. */
 export function gatehouse(
   name = 'gatehouse',
   root = ROOT,
   more: () => Promise<string> = async () => '',
   workers = 0,
+  program = 'src/main.ts',
 ): Peer {
   return {
     name,
@@ -22,7 +23,7 @@ export function gatehouse(
         'gatehouse.yaml',
         config(workers, port, await freePort(), origin, isTls) + (await more()),
       )
-      const args = [join(root, 'src/main.ts'), 'start', '--config', path]
+      const args = [join(root, program), 'start', '--config', path]
       return { file: process.execPath, args, env: { GATEHOUSE_DATA: emptyFolder() } }
     },
   }

@@ -1,8 +1,8 @@
 // Measures a start, until the first response, and the memory of processes that are idle after some requests: node bench/micro/start/start.ts. ROUNDS says how
-// often each is started. The sources and the package of `npm run build` are measured, the first start with nothing compiled before.
+// often each is started. The sources and the package of `npm run build` are measured: the first start with nothing compiled before and no data, the next with both.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -24,16 +24,16 @@ for (const program of ['src/main.ts', 'dist/main.js']) {
   const cold: Cost[] = []
   const warm: Cost[] = []
   for (let round = 0; round < rounds; round++) {
-    const cache = join(folder, `${program.slice(0, 3)}-${round}`)
-    cold.push(await start(program, 0, cache))
-    warm.push(await start(program, 0, cache))
+    const kept = join(folder, `${program.slice(0, 3)}-${round}`)
+    cold.push(await start(program, 0, kept))
+    warm.push(await start(program, 0, kept))
   }
   console.log(`${program}: first start ${shown(cold)}; next ${shown(warm)}`)
-  const cache = join(folder, `${program.slice(0, 3)}-0`)
+  const kept = join(folder, `${program.slice(0, 3)}-0`)
   for (const workers of [0, 2]) {
     // What workers compile is there from the second time on.
-    await start(program, workers, cache)
-    const { memory } = await start(program, workers, cache, idle)
+    await start(program, workers, kept)
+    const { memory } = await start(program, workers, kept, idle)
     console.log(`${program}, workers: ${workers}: ${memory.map(mib => mib.toFixed(0)).join(', ')} MiB`)
   }
 }
@@ -49,9 +49,10 @@ interface Cost {
   readonly memory: readonly number[]
 }
 
-async function start(program: string, workers: number, cache: string, idle = 0): Promise<Cost> {
-  const data = mkdtempSync(join(folder, 'data-'))
-  const config = join(data, 'gatehouse.yaml')
+/** Starts a gateway that has its data and what is compiled in a folder, and ends it after so many ms without a request. */
+async function start(program: string, workers: number, kept: string, idle = 0): Promise<Cost> {
+  mkdirSync(kept, { recursive: true })
+  const config = join(kept, 'gatehouse.yaml')
   writeFileSync(
     config,
     `listen: ['127.0.0.1:0']
@@ -62,7 +63,7 @@ zones: [{ hosts: ['127.0.0.1'], routes: [{ path: /, pool: main }] }]
 `,
   )
   const began = performance.now()
-  const env = { PATH: process.env.PATH, XDG_CACHE_HOME: cache, GATEHOUSE_DATA: data }
+  const env = { PATH: process.env.PATH, XDG_CACHE_HOME: kept, GATEHOUSE_DATA: join(kept, 'data') }
   const gateway = spawn(process.execPath, [join(ROOT, program), 'start', '--config', config], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,5 +1,5 @@
 // Measures the memory of idle connections: node bench/micro/tls/idle.ts. COUNT says how many there are; each has made one request. PLAIN=1 has them without TLS, and
-// WARM=100000 has so many requests come before. The limit of open files must allow twice as many.
+// WARM=100000 has so many requests come before. PROGRAM=dist/main.js measures the package. The limit of open files must allow twice as many.
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { connect as connectPlainly, type Socket } from 'node:net'
@@ -18,7 +18,12 @@ const first = 500
 const atOnce = 50
 
 const port = await freePort()
-const args = [join(ROOT, 'src/main.ts'), 'start', '--config', keep('idle.yaml', await config())]
+const args = [
+  join(ROOT, process.env.PROGRAM ?? 'src/main.ts'),
+  'start',
+  '--config',
+  keep('idle.yaml', await config()),
+]
 const server = await launch('gatehouse', port, {
   file: process.execPath,
   args,
