@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { connect as connectPlainly, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
 import { freePort } from '../../../test/help/free-port.ts'
 import { ROOT } from '../../load/installed.ts'
@@ -14,6 +15,8 @@ const count = Number(process.env.COUNT ?? 10_000)
 const isPlain = process.env.PLAIN === '1'
 const warmUp = Number(process.env.WARM ?? 0)
 const first = 500
+/** Ms behind the start in which more code is loaded. */
+const settling = 3_000
 /** Clients that connect at once. */
 const atOnce = 50
 
@@ -31,9 +34,10 @@ const server = await launch('gatehouse', port, {
 })
 const secureContext = createSecureContext({})
 const open: Socket[] = []
-// What the first connections make once is no part of those that follow.
+// What the first connections make once, and what is loaded behind the start, is no part of those that follow.
 await connectAll(first)
 await Promise.all(open.map(askAgain))
+await setTimeout(settling)
 const before = residentMemory(server.pid)
 await connectAll(count)
 const after = residentMemory(server.pid)

@@ -43,6 +43,7 @@ export class Clients {
   readonly #http2: Http2Peers
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
+  readonly #hearClosed = (connection: Connection): void => this.#closed(connection)
 
   constructor(plane: Plane, warnings: LogThrottle, share = new Share()) {
     this.#plane = plane
@@ -200,7 +201,7 @@ export class Clients {
       if (way.proxyProtocol) return this.#awaitClient(socket, peer, way)
       if (way.tls) return this.#shakeHands(socket)
       if (way.h2c) return this.#listen(socket)
-      return new ClientConnection(socket, this.#plane, closed => this.#closed(closed))
+      return new ClientConnection(socket, this.#plane, this.#hearClosed)
     } catch (bug) {
       this.limits.leave(peer)
       throw bug
@@ -282,10 +283,9 @@ export class Clients {
 
   /** Puts the connection that a handshake has led to in its place. */
   #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
-    const closed = (connection: Connection) => this.#closed(connection)
     const connection = isHttp2
-      ? new Http2Connection(socket, this.#plane, closed, arrival, this.#http2)
-      : new ClientConnection(socket, this.#plane, closed, arrival)
+      ? new Http2Connection(socket, this.#plane, this.#hearClosed, arrival, this.#http2)
+      : new ClientConnection(socket, this.#plane, this.#hearClosed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()
     socket.resume()

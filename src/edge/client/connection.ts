@@ -12,7 +12,6 @@ import { Shown } from '../../tokens/verify.ts'
 import { answer, answerBug } from '../answer.ts'
 import type { Client, ClientTls, Exchange, ResponseSink, ResponseTop } from '../exchange.ts'
 import { BodyWriter, type ByteSink, writeTo } from '../forward/body-writer.ts'
-import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import { serve } from '../serve.ts'
@@ -44,6 +43,29 @@ export interface Arrival {
   readonly transport: Socket
   /** Null for a client that has connected itself. */
   readonly client: Announced | null
+}
+
+/** Whose a socket is. */
+const owner = Symbol('owner')
+
+interface Owned extends Socket {
+  [owner]: ClientConnection | null
+}
+
+/**
+ * Makes a listener for an event of any socket, which finds the connection by its socket: closures for each connection would be a quarter of the memory of an
+ * idle one. A bug in that costs this client alone.
+ */
+function handler<T = void>(handle: (connection: ClientConnection, what: T) => void) {
+  return function (this: Socket, what: T): void {
+    const connection = (this as Owned)[owner]
+    if (connection === null) return
+    try {
+      handle(connection, what)
+    } catch (bug) {
+      connection.crashed(bug)
+    }
+  }
 }
 
 export class ClientConnection implements Client, ByteSink {
@@ -89,11 +111,13 @@ export class ClientConnection implements Client, ByteSink {
     this.#exchanges = new Exchanges(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
     this.#reader = new RequestReader(this, socket, plane, this.#lifetime)
-    this.#on('data', (bytes: Buffer) => this.#reader.receive(bytes))
-    this.#on('end', () => this.#onEnd())
-    this.#on('drain', () => this.#onDrain())
+    const owned = socket as Owned
+    owned[owner] = this
+    owned.on('data', ClientConnection.#onData)
+    owned.on('end', ClientConnection.#onEnd)
+    owned.on('drain', ClientConnection.#onDrain)
     ignoreErrors(socket)
-    this.#on('close', () => this.#onClose())
+    owned.on('close', ClientConnection.#onClose)
   }
 
   // ── what the steps ask of the client ──
@@ -274,20 +298,18 @@ export class ClientConnection implements Client, ByteSink {
 
   // ── events of the socket ──
 
-  readonly #crashed = (bug: unknown): void => this.crashed(bug)
-
-  /** Handles an event of the socket; a bug in that costs this client alone. */
-  #on<T = void>(event: string, handle: (what: T) => void): void {
-    this.#socket.on(event, guarded(handle, this.#crashed))
-  }
+  static readonly #onData = handler((connection, bytes: Buffer) => connection.#reader.receive(bytes))
+  static readonly #onDrain = handler(connection => connection.#drained())
+  static readonly #onEnd = handler(connection => connection.#ended())
+  static readonly #onClose = handler(connection => connection.#hasClosed())
 
   /** Goes on when the client has read what it was sent. */
-  #onDrain(): void {
+  #drained(): void {
     if (this.exchange !== null) return this.exchange.upstream?.clientDrained()
     this.#readOn()
   }
 
-  #onEnd(): void {
+  #ended(): void {
     this.#halfClosed = new HalfClosed(this.#socket, this.#transport)
     this.#reader.isEnded = true
     const x = this.exchange
@@ -297,12 +319,13 @@ export class ClientConnection implements Client, ByteSink {
     else if (this.#reader.pending === null) this.abandon(x)
   }
 
-  #onClose(): void {
+  #hasClosed(): void {
     this.#lifetime.isOpen = false
     // First, so that nothing that goes wrong with the exchange keeps the connection counted.
     this.#closed(this)
     if (this.exchange !== null) this.abandon(this.exchange)
     forget(this.#socket)
+    ;(this.#socket as Owned)[owner] = null
   }
 
   #readOn(): void {

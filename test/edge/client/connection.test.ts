@@ -48,3 +48,16 @@ test('a drain between two requests that came at once leaves none of them without
     assert.deepEqual([answer.status, answer.field('connection')], [409, connection])
   }
 })
+
+test('connections share their listeners, and one that has closed is kept by its socket no longer', async t => {
+  const [one, other] = [await start(t), await start(t)]
+  for (const event of ['data', 'end', 'drain', 'close'])
+    assert.equal(one.near.listeners(event).at(-1), other.near.listeners(event).at(-1), event)
+  one.near.destroy()
+  await once(one.near, 'close')
+  const held = Object.getOwnPropertySymbols(one.near).map(name => (one.near as never)[name])
+  assert.ok(!held.includes(one.connection as never))
+  assert.ok(
+    Object.getOwnPropertySymbols(other.near).some(name => (other.near as never)[name] === other.connection),
+  )
+})
