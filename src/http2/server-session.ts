@@ -69,6 +69,8 @@ export class ServerSession<Owner> implements FrameTaker {
   #headDeadline: number
   #highest = 0
   #requestCount = 0
+  #pausingCount = 0
+  #held = 0
   /** Streams above it are refused, in a shutdown. */
   #lastStream = largestWindow
   #shutdownAt = Number.POSITIVE_INFINITY
@@ -117,6 +119,16 @@ export class ServerSession<Owner> implements FrameTaker {
     return this.#streams.size
   }
 
+  /** Streams whose responses have not begun, or wait for the client to take them; those that pause in between are left out once a second. */
+  get waitingCount(): number {
+    return Math.max(0, this.#streams.size - this.#pausingCount)
+  }
+
+  /** Bytes of responses that wait for the client to take them, as of the last sweep. */
+  get held(): number {
+    return this.#held
+  }
+
   /** Requests that have begun so far. */
   get requestCount(): number {
     return this.#requestCount
@@ -137,8 +149,13 @@ export class ServerSession<Owner> implements FrameTaker {
 
   /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
   read(bytes: Buffer, now: number): ReadState {
-    this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
+    this.keep(bytes)
     return this.#readNow(now)
+  }
+
+  /** Takes received bytes that are to be read in another turn. */
+  keep(bytes: Buffer): void {
+    this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
   }
 
   /** Goes on in another turn, with so much work. */
@@ -426,6 +443,8 @@ export class ServerSession<Owner> implements FrameTaker {
     if (length !== 4) return void this.fail('protocol', errorCode.frameSize, 'RST_STREAM of a wrong size')
     const stream = this.#streams.get(this.#id)
     if (stream === undefined) return void (this.#ofClosed('RST_STREAM') && this.spendControl())
+    // It may have to close a connection to an origin.
+    this.#work.left -= workOfRequest
     this.#drop(stream, 'reset')
     if (stream.lingersUntil > 0) return void this.spendControl()
     this.#user.aborted(stream, 'client_reset')
@@ -562,15 +581,18 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#announce()
   }
 
-  /** Acts on deadlines that have passed, about once a second; `responseRate` is how many bytes a second a client must allow of what waits for it, 0 for any. */
-  sweep(now: number, responseRate: number): void {
+  /**
+   * Acts on deadlines that have passed, about once a second; `responseRate` is how many bytes a second a client must allow of what waits for it, 0 for any. Where it is
+   * overdrawn, it must have allowed some since the last time.
+   */
+  sweep(now: number, responseRate: number, isOverdrawn = false): void {
     if (this.#isOver) return
     this.#now = now
     if (now >= this.#settingsDeadline)
       this.fail('settings_timeout', errorCode.settingsTimeout, 'SETTINGS were not acknowledged')
     else if (now >= this.#headDeadline)
       this.fail('slow_head', errorCode.enhanceYourCalm, 'a header block took too long')
-    else this.#sweepStreams(now, responseRate)
+    else this.#sweepStreams(now, responseRate, isOverdrawn)
     if (now >= this.#shutdownAt && this.#lastStream === largestWindow) {
       this.#lastStream = this.#highest
       this.#writer.goAway(this.#lastStream, errorCode.none, '')
@@ -595,14 +617,20 @@ export class ServerSession<Owner> implements FrameTaker {
     if (!this.#isOver) this.#end()
   }
 
-  #sweepStreams(now: number, rate: number): void {
-    this.#pace.look(now, this.#outflow.takeSent())
+  #sweepStreams(now: number, rate: number, isOverdrawn: boolean): void {
+    this.#pace.look(now, this.#outflow.takeSent(), isOverdrawn)
+    this.#pausingCount = this.#held = 0
     for (const stream of this.#streams.values()) {
-      if (stream.lingersUntil > 0) this.#endLingering(stream, now)
-      else if (this.#pace.isTooSlow(stream, rate)) {
-        this.reset(stream, errorCode.cancel)
-        this.#user.aborted(stream, 'slow_reader')
+      if (stream.lingersUntil > 0) {
+        this.#endLingering(stream, now)
+        continue
       }
+      const fault = this.#pace.faultOf(stream, rate)
+      if (fault !== null) {
+        this.reset(stream, fault === 'slow' ? errorCode.cancel : errorCode.enhanceYourCalm)
+        this.#user.aborted(stream, 'slow_reader')
+      } else if (stream.waiting > 0) this.#held += stream.waiting
+      else if (stream.hasResponded) this.#pausingCount++
     }
   }
 
@@ -649,6 +677,7 @@ export class ServerSession<Owner> implements FrameTaker {
 
   #end(): void {
     this.#isOver = true
+    this.#held = 0
     this.#pending = null
     this.#block.drop()
     const streams = [...this.#streams.values()]

@@ -1,6 +1,8 @@
 // The state of one stream: what has come of its request and is not asked for, what waits of its response, and the windows of both ways.
 
 const leastHeld = 1024
+/** The share of its memory that a piece of a response must take up to wait as it is; a smaller one is copied. */
+const leastShare = 1 / 8
 
 /** Its first fields are for whoever serves it, the others for the session. */
 export class Stream<Owner> {
@@ -78,7 +80,8 @@ export class Stream<Owner> {
 
   /** Has bytes of the response wait. */
   queue(bytes: Buffer): void {
-    this.#queue.push(bytes)
+    const isSmall = bytes.length < bytes.buffer.byteLength * leastShare
+    this.#queue.push(isSmall ? Buffer.from(bytes) : bytes)
     this.waiting += bytes.length
   }
 

@@ -340,6 +340,48 @@ test('streams that wait for each other are as slow as all of them together', () 
   assert.ok(peer.requests.every(({ aborted }) => aborted === 'slow_reader'))
 })
 
+test('where a client is overdrawn, a stream of which it takes nothing from one look to the next is reset, and no other', () => {
+  const peer = Peer.greeted()
+  peer.onBegin = ({ stream }) => {
+    peer.session.respond(stream, 200, '', false)
+    if (stream.id !== 5) peer.session.write(stream, Buffer.alloc(70_000))
+  }
+  peer.send(settings([window, 10]), headers(1), headers(3), headers(5))
+  peer.frames()
+  const look = (isOverdrawn: boolean) => peer.session.sweep((peer.now += 1_000), 0, isOverdrawn)
+  look(true)
+  assert.equal(peer.session.held, 2 * (70_000 - 10))
+  assert.equal(peer.session.waitingCount, 2)
+  look(false)
+  peer.send(windowUpdate(1, 1))
+  peer.frames()
+  look(true)
+  assert.deepEqual(
+    peer.requests.map(({ aborted }) => aborted),
+    [null, 'slow_reader', null],
+  )
+  assert.equal(codeOf(peer.frames(), 3), errorCode.enhanceYourCalm)
+  assert.equal(peer.session.held, 70_000 - 11)
+  assert.equal(peer.session.waitingCount, 1)
+})
+
+test('a small response that waits keeps no large piece of memory', () => {
+  const peer = Peer.greeted()
+  const read = Buffer.alloc(65_536, 'x')
+  const waits = (bytes: Buffer, id: number) => {
+    peer.onBegin = ({ stream }) => {
+      peer.session.respond(stream, 200, '', false)
+      peer.session.write(stream, bytes)
+    }
+    peer.send(settings([window, 0]), headers(id))
+    return peer.requests.at(-1)!.stream.first
+  }
+  const small = waits(read.subarray(100, 105), 1)
+  assert.notEqual(small.buffer, read.buffer)
+  assert.equal(small.toString(), 'xxxxx')
+  assert.equal(waits(read.subarray(0, 20_000), 3).buffer, read.buffer)
+})
+
 test('a stream that keeps up with the rate goes on, and any does without a rate', () => {
   for (const [rate, bytes] of [
     [500, 600],
@@ -410,6 +452,13 @@ test('sessions share the work of a turn', () => {
   assert.equal(other.requests.length, 0)
   assert.equal(other.session.readOn(0, 256), 'more')
   assert.ok(other.requests.length >= 3 && other.requests.length <= 5)
+})
+
+test('a reset of a request that is under way is as much work as the request', () => {
+  const peer = Peer.greeted()
+  const pairs = Array.from({ length: 20 }, (_, i) => Buffer.concat([headers(id(i)), rstStream(id(i))]))
+  assert.equal(peer.send(...pairs), 'more')
+  assert.ok(peer.requests.length >= 7 && peer.requests.length <= 9, String(peer.requests.length))
 })
 
 test('a socket that is read many times in a turn gets no more of it', () => {
