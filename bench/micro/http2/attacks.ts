@@ -2,6 +2,7 @@
 // (once), by one after the other (again), and by a hundred at a time (hundred), each time from an address that was never seen before.
 
 import type { ChildProcess } from 'node:child_process'
+import { connect } from 'node:http2'
 import { median, percentile } from '../../load/statistics.ts'
 import {
   type Figures,
@@ -58,13 +59,27 @@ await run(async origin => {
     },
   ]
   const victim = startScript('victim.ts')
-  for (const { plain } of contestants) await measure(plain, victim, 2, null)
+  for (const { plain, h2c } of contestants) {
+    await measure(plain, victim, 2, null)
+    await warm(h2c)
+  }
   console.log('times of others in ms: the median, and the p99 of all and of what follows the first 0.3 s')
   line(['', '', 'alone p50', 'p99', 'attacked p50', 'p99', 'ratio', 'later p99', 'ratio', 'conn/s'])
   for (const name of namesOf(attacks))
     for (const shape of wanted) await compare(contestants, victim, name, shape)
   await stop()
 })
+
+/** Has a server serve requests over HTTP/2, as one in use has. */
+async function warm(port: number): Promise<void> {
+  const session = connect(`http://127.0.0.1:${port}`)
+  const ask = () =>
+    new Promise(resolve => {
+      session.request({ ':authority': 'shop.example' }).resume().on('close', resolve)
+    })
+  for (let i = 0; i < 200; i++) await Promise.all(Array.from({ length: 20 }, ask))
+  session.destroy()
+}
 
 async function compare(
   contestants: readonly Contestant[],
