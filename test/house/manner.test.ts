@@ -97,7 +97,7 @@ function unguarded(text: string): readonly string[] {
   const begun =
     /(?:\.(?:on|once)\(\s*(?:'\w+'|event),|\b(?:setImmediate|nextTick|setInterval|setTimeout)\()\s*([\s\S]{0,60})/g
   const isConfined =
-    /^(?:(?:this\.#)?guarded\(|\(\) => \{\}\)|reject\)|resolve, |listener\)|this\.#turn\)|tick, )/
+    /^(?:(?:this\.#)?guarded\(|\(\) => \{\}\)|reject\)|resolve, |listener\)|this\.#turn[,)]|tick, )/
   return Array.from(text.matchAll(begun), ([, run]) => run!).filter(run => !isConfined.test(run))
 }
 

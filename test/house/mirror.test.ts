@@ -117,7 +117,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'wire/access': ['edge/admit'],
   'wire/http2-penalties': ['edge/accept/penalties', 'edge/accept/refused-clients', 'edge/accept/tarpit'],
   'wire/http2': [
-    'edge/client/http2-connection',
     'edge/client/http2-requests',
     'edge/client/http2-stream',
     'edge/accept/overture',

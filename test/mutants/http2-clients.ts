@@ -68,10 +68,62 @@ export const http2Clients: readonly Mutated[] = [
         breaks: 'a client that resets its connections leaves any number of requests behind',
       },
       {
-        text: 'this.#settleUp()\n    if (this.#hasFailed)',
-        becomes: 'if (this.#hasFailed)',
+        text: 'this.#settleUp()\n    this.#count()',
+        becomes: 'this.#count()',
         breaks: 'a hundred connections at a time can do a hundred times as much as one',
         tests: ['wire/http2-penalties'],
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-connection.ts',
+    tests: ['edge/client/http2-connection'],
+    changes: [
+      {
+        text: 'this.#address.charge(work - this.#turns.work.left)',
+        becomes: '',
+        breaks: 'a client that takes no responses has any number of requests begun at once',
+      },
+      {
+        text: 'this.#waitingRequests = waitingCount',
+        becomes: '',
+        breaks: 'what an address does counts again and again',
+      },
+      {
+        text: "if (fault !== 'session') this.#requests",
+        becomes: 'this.#requests',
+        breaks: 'requests that are left behind are ended in one turn, however many there are',
+      },
+      {
+        text: 'if (this.#isClosed && this.#requests.count === 0)',
+        becomes: 'if (this.#isClosed)',
+        breaks: 'a gateway stops before it has recorded requests of clients that have left',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-address.ts',
+    tests: ['edge/client/http2-address'],
+    changes: [
+      {
+        text: 'work * waiting * waiting',
+        becomes: 'work * waiting',
+        breaks: 'clients that take no responses go on nearly as fast as others',
+      },
+      {
+        text: 'Math.min(this.waitingRequests, slowest)',
+        becomes: 'this.waitingRequests',
+        breaks: 'an address with many long requests gets no others',
+      },
+      {
+        text: 'this.held > mostHeld && !this.isTrusted',
+        becomes: 'this.held > mostHeld',
+        breaks: 'clients of a trusted hop that are slow together lose their responses',
+      },
+      {
+        text: 'if (address.count(-1) === 0)',
+        becomes: 'if (false)',
+        breaks: 'clients of many addresses fill the memory',
       },
     ],
   },
@@ -80,13 +132,62 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['edge/client/http2-turns'],
     changes: [
       {
-        text: 'left > 0 && this.#waiting.size > 0',
-        becomes: 'this.#waiting.size > 0',
+        text: 'if (left <= 0) return 0',
+        becomes: '',
         breaks: 'whoever sends much over HTTP/2 keeps everybody else waiting until all of it is read',
       },
       {
-        text: 'this.work.left = this.#isPlanned ? 0 : workOfTurn',
+        text: 'this.work.left = delay === 0 ? 0 : workOfTurn',
         becomes: 'this.work.left = workOfTurn',
+        breaks: 'connections that come later overtake those that wait',
+      },
+      {
+        text: 'if (this.work.left < workOfTurn) this.#plan()',
+        becomes: '',
+        breaks: 'every sixteenth request of anybody waits for another turn',
+      },
+      {
+        text: 'if (left === 0) return\n      this.#leaving',
+        becomes: 'this.#leaving',
+        breaks: 'requests that are left behind are never ended',
+      },
+    ],
+  },
+  {
+    file: 'http2/stream.ts',
+    tests: ['http2/abuse'],
+    changes: [
+      {
+        text: 'isSmall ? Buffer.from(bytes) : bytes',
+        becomes: 'bytes',
+        breaks:
+          'a response of some bytes that a client does not take costs as much memory as was read with it',
+      },
+    ],
+  },
+  {
+    file: 'http2/response-pace.ts',
+    tests: ['http2/abuse'],
+    changes: [
+      {
+        text: 'this.#isOverdrawn && sent === 0 && stream.waited > 0',
+        becomes: 'this.#isOverdrawn && stream.waited > 0',
+        breaks: 'clients that take their responses lose them',
+      },
+      {
+        text: 'this.#isOverdrawn && sent === 0 && stream.waited > 0',
+        becomes: 'false',
+        breaks: 'an address can have any number of bytes wait for it',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/accept-queue.ts',
+    tests: ['edge/accept/accept-queue'],
+    changes: [
+      {
+        text: 'this.#served = next.length',
+        becomes: 'this.#served = 0',
         breaks: 'connections that come later overtake those that wait',
       },
     ],

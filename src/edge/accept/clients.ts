@@ -10,6 +10,7 @@ import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/config.ts'
 import { Http2Connection, type Http2Peers } from '../client/http2-connection.ts'
+import { Http2Addresses } from '../client/http2-address.ts'
 import { Http2Turns } from '../client/http2-turns.ts'
 import type { ClientTls } from '../exchange.ts'
 import type { LogThrottle } from '../log-throttle.ts'
@@ -51,7 +52,11 @@ export class Clients {
     this.#share = share
     this.limits = new ConnectionLimits(share)
     this.#penalties = new Penalties(plane, this.limits, this.#refused)
-    this.#http2 = { offenders: this.#penalties.offenders, turns: new Http2Turns() }
+    this.#http2 = {
+      offenders: this.#penalties.offenders,
+      turns: new Http2Turns(),
+      addresses: new Http2Addresses(),
+    }
     share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
   }
 

@@ -16,6 +16,7 @@ import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import type { Arrival } from './connection.ts'
 import { ClientPace } from './client-pace.ts'
+import type { Http2Address, Http2Addresses } from './http2-address.ts'
 import type { Offenders } from './http2-offenders.ts'
 import { Lifetime } from './lifetime.ts'
 import { Http2Requests } from './http2-requests.ts'
@@ -31,6 +32,7 @@ const lookEvery = 1_000
 export interface Http2Peers {
   readonly offenders: Offenders
   readonly turns: Http2Turns
+  readonly addresses: Http2Addresses
 }
 
 export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
@@ -60,6 +62,12 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #hasFailed = false
   readonly #offenders: Offenders
   readonly #turns: Http2Turns
+  readonly #addresses: Http2Addresses
+  readonly #address: Http2Address
+  /** What its address has of it: requests that wait, and bytes of responses. */
+  #waitingRequests = 0
+  #held = 0
+  #isClosed = false
   #lookedAt = 0
 
   /** `closed` hears once that the connection is closed. */
@@ -68,7 +76,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     plane: Plane,
     closed: (connection: Http2Connection) => void,
     { tls, transport, client }: Arrival,
-    { offenders, turns }: Http2Peers,
+    { offenders, turns, addresses }: Http2Peers,
   ) {
     this.#socket = socket
     this.#transport = transport
@@ -84,6 +92,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#offenders = offenders
     this.#turns = turns
     const { coarseNow: now, snapshot } = plane
+    this.#addresses = addresses
+    this.#address = addresses.join(this.peer, snapshot.trusted.has(this.peer))
     const budgets = offenders.budgetsOf(this.peer, now)
     this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
@@ -146,16 +156,30 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   /** Reads on with so much work. */
   readOn(work: number): void {
     try {
-      if (this.#lifetime.isOpen) this.#wasRead(this.session.readOn(this.#plane.coarseNow, work))
+      if (!this.#lifetime.isOpen) return
+      this.#wasRead(this.session.readOn(this.#plane.coarseNow, work))
+      this.#address.charge(work - this.#turns.work.left)
     } catch (bug) {
       this.#crashed(bug)
+    }
+  }
+
+  /** Ends so many requests of a client that has left; returns how many more it could have ended. */
+  endSome(most: number): number {
+    try {
+      return this.#requests.abandon(most)
+    } catch (bug) {
+      this.#crashed(bug)
+      return most
+    } finally {
+      this.#leaveIfOver()
     }
   }
 
   // ── what its streams ask of it ──
 
   concluded(client: StreamClient, x: Exchange): void {
-    if (this.#requests.concluded(client)) this.#turns.underWay--
+    this.#requests.concluded(client)
     if (this.#requests.count === 0 && this.#lifetime.isOpen) {
       this.#lifetime.exchangeEnded(x)
       this.#lifetime.awaitRequest()
@@ -165,7 +189,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   begun(mostRequests: number): void {
-    this.#turns.underWay++
     this.#lifetime.exchangeBegun()
     if (this.session.requestCount >= mostRequests) this.#shutDown()
   }
@@ -198,7 +221,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   aborted(stream: ClientStream, fault: StreamFault): void {
-    this.#requests.aborted(stream, fault)
+    // Those of a session that is over are ended in turns.
+    if (fault !== 'session') this.#requests.aborted(stream, fault)
   }
 
   drained(stream: ClientStream): void {
@@ -224,6 +248,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       { client: this.peer, fault, detail },
       'HTTP/2 connection closed: the client broke its rules',
     )
+    this.#turns.end(this)
     this.outputReady()
   }
 
@@ -231,18 +256,45 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   #receive(bytes: Buffer): void {
     if (!this.#lifetime.isOpen) return
-    const state = this.session.read(bytes, this.#plane.coarseNow)
-    this.#wasRead(state)
+    if (this.#address.delay > 0) {
+      this.session.keep(bytes)
+      return this.#wasRead('more')
+    }
+    const { work } = this.#turns
+    const before = work.left
+    this.#wasRead(this.session.read(bytes, this.#plane.coarseNow))
+    this.#address.charge(before - work.left)
+    this.#turns.wasRead()
   }
 
   #wasRead(state: ReadState): void {
     this.#requests.flush()
     this.#settleUp()
+    this.#count()
     if (this.#hasFailed) return void this.#socket.pause()
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
-    if (state === 'more') this.#turns.add(this)
+    if (state === 'more') this.#wait()
     else this.#isFull = true
+  }
+
+  /** Has it read on when it is its turn. */
+  #wait(): void {
+    this.#address.add(this)
+    this.#turns.add(this.#address)
+  }
+
+  /** Has its requests count as those of its address. */
+  #count(): void {
+    const { waitingCount } = this.session
+    this.#address.waitingRequests += waitingCount - this.#waitingRequests
+    this.#waitingRequests = waitingCount
+  }
+
+  #countHeld(): void {
+    const { held } = this.session
+    this.#address.held += held - this.#held
+    this.#held = held
   }
 
   readonly #flush = guarded(
@@ -270,8 +322,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
     if (bytes === null && this.#isFull) {
       this.#isFull = false
-      this.#turns.add(this)
+      this.#wait()
     }
+    this.#count()
     this.#settle()
   }
 
@@ -294,7 +347,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #look(now: number): void {
     this.#lookedAt = now
     const { responseRate } = this.#plane.snapshot.client
-    this.session.sweep(now, responseRate)
+    this.session.sweep(now, responseRate, this.#address.isOverdrawn)
+    this.#countHeld()
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()
     this.#cut()
@@ -324,16 +378,24 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #abandonAll(): void {
     this.#lifetime.isOpen = false
     this.session.close()
-    // Those whose request was whole are no streams of the session any more.
-    this.#requests.abandon()
+    this.#turns.end(this)
   }
 
   /** `isBroken` says that the client has reset the connection, or has vanished. */
   #onClose(isBroken: boolean): void {
-    this.#closed(this)
     if (isBroken) this.#leave()
     this.#abandonAll()
+    this.#isClosed = true
+    this.#count()
+    this.#countHeld()
+    this.#addresses.leave(this.#address)
     forget(this.#socket)
+    this.#leaveIfOver()
+  }
+
+  /** Counts as a connection until all of its requests are ended. */
+  #leaveIfOver(): void {
+    if (this.#isClosed && this.#requests.count === 0) this.#closed(this)
   }
 
   #leave(): void {

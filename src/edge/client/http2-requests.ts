@@ -104,11 +104,7 @@ export class Http2Requests {
     const x = client?.exchange
     if (!client || !x) return
     if (fault === 'slow_reader') this.#plane.metrics.slowClients.response.inc()
-    try {
-      client.left(x)
-    } catch (bug) {
-      answerBug(x, bug)
-    }
+    abandon(client, x)
   }
 
   drained({ owner: client }: ClientStream): void {
@@ -131,9 +127,9 @@ export class Http2Requests {
     for (const { exchange } of fed) if (exchange !== null) flushBody(exchange)
   }
 
-  /** Takes note that one is over; false for one that was before. */
-  concluded(client: StreamClient): boolean {
-    return this.#clients.delete(client)
+  /** Takes note that one is over. */
+  concluded(client: StreamClient): void {
+    this.#clients.delete(client)
   }
 
   /** Acts on deadlines that have passed by monotonic ms `now`. */
@@ -163,9 +159,16 @@ export class Http2Requests {
     return isWhole
   }
 
-  /** Ends all of a client that has left. */
-  abandon(): void {
-    for (const client of this.#clients) if (client.exchange !== null) client.left(client.exchange)
+  /** Ends so many of a client that has left; returns how many more it could have ended. */
+  abandon(most: number): number {
+    let left = most
+    for (const client of this.#clients) {
+      if (left === 0) return 0
+      left--
+      if (client.exchange === null) this.#clients.delete(client)
+      else abandon(client, client.exchange)
+    }
+    return left
   }
 
   #sweep(client: StreamClient, x: Exchange, now: number): void {
@@ -179,6 +182,14 @@ export class Http2Requests {
     } catch (bug) {
       answerBug(x, bug)
     }
+  }
+}
+
+function abandon(client: StreamClient, x: Exchange): void {
+  try {
+    client.left(x)
+  } catch (bug) {
+    answerBug(x, bug)
   }
 }
 

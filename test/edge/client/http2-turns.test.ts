@@ -5,14 +5,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
+import { Http2Addresses } from '../../../src/edge/client/http2-address.ts'
 import { Http2Turns } from '../../../src/edge/client/http2-turns.ts'
 import { workOfTurn } from '../../../src/http2/turn-work.ts'
 import { patient } from '../../help/clock.ts'
 import { Edge, edgeConfig, listenAt } from '../../help/edge.ts'
 import { ask, connectHttp2 } from '../../help/http2-client.ts'
-import { get, headers, preface, settings } from '../../help/http2.ts'
+import { get, headers, preface, settings, windowUpdate } from '../../help/http2.ts'
 import { ok, startResponder } from '../../help/origin.ts'
-import { turnsUntil } from '../../help/until.ts'
+import { turnsUntil, until } from '../../help/until.ts'
 
 /** Has connections wait that need some turns each; returns their names in the order in which they were served, once all are done. */
 async function served(
@@ -20,18 +21,23 @@ async function served(
   readers: readonly (readonly [name: string, peer: string, times: number])[],
 ) {
   const order: string[] = []
+  const addresses = new Http2Addresses()
   for (const [name, peer, times] of readers) {
     let left = times
+    const address = addresses.join(peer, false)
+    const wait = () => {
+      address.add(reader)
+      turns.add(address)
+    }
     const reader = {
-      peer,
       readOn: (work: number) => {
         order.push(name)
         turns.work.left = 0
         assert.ok(work > 0 && work <= workOfTurn)
-        if (--left > 0) turns.add(reader)
+        if (--left > 0) wait()
       },
     }
-    turns.add(reader)
+    wait()
   }
   const count = readers.reduce((sum, [, , times]) => sum + times, 0)
   await turnsUntil(() => order.length === count)
@@ -57,29 +63,72 @@ test('what comes waits behind those who wait, and nobody waits behind them', asy
   assert.equal(turns.work.left, workOfTurn)
 })
 
-/** Returns how often connections that want everything are served in one turn of the loop. */
-async function slicesOfTurn(turns: Http2Turns): Promise<number> {
+/** Has a connection want everything twenty times, of an address of which so many requests wait; returns how often it was served in the first turn of the loop. */
+async function servedAtFirst(turns: Http2Turns, waitingRequests: number) {
   let count = 0
+  const address = new Http2Addresses().join('192.0.2.1', false)
+  address.waitingRequests = waitingRequests
+  const wait = () => {
+    address.add(greedy)
+    turns.add(address)
+  }
   const greedy = {
-    peer: '192.0.2.1',
-    readOn: () => {
+    readOn: (work: number) => {
       turns.work.left = 0
-      if (++count < 20) turns.add(greedy)
+      if (++count < 20) wait()
+      address.charge(work)
     },
   }
-  turns.add(greedy)
+  wait()
   await turn()
-  const slices = count
-  assert.equal(turns.work.left, 0)
-  await turnsUntil(() => count === 20)
-  return slices
+  const first = count
+  const { left } = turns.work
+  await until(() => count === 20)
+  await turn()
+  assert.equal(turns.work.left, workOfTurn)
+  return { first, left }
 }
 
-test('a turn of the loop has four slices, and one as long as much is under way', async () => {
+test('a turn of the loop has four slices, and then nobody else reads in it', async () => {
+  assert.deepEqual(await servedAtFirst(new Http2Turns(), 128), { first: 4, left: 0 })
+})
+
+test('an address of which many requests wait keeps nobody else from reading while it has to wait', async () => {
+  assert.deepEqual(await servedAtFirst(new Http2Turns(), 1_024), { first: 1, left: workOfTurn })
+})
+
+test('each turn begins with all of its work', async () => {
   const turns = new Http2Turns()
-  assert.equal(await slicesOfTurn(turns), 4)
-  turns.underWay = 129
-  assert.equal(await slicesOfTurn(turns), 1)
+  turns.work.left -= 65
+  turns.wasRead()
+  assert.equal(turns.work.left, workOfTurn - 65)
+  await turn()
+  assert.equal(turns.work.left, workOfTurn)
+})
+
+test('requests of clients that have left are ended a few in each turn, however many connections had them', async () => {
+  const turns = new Http2Turns()
+  const ended: number[] = []
+  let now = 0
+  const leave = (requests: number) => {
+    let left = requests
+    turns.end({
+      endSome: most => {
+        const some = Math.min(most, left)
+        left -= some
+        now += some
+        return most - some
+      },
+    })
+  }
+  for (let i = 0; i < 8; i++) leave(5)
+  leave(16)
+  while (ended.length < 4) {
+    await turn()
+    ended.push(now)
+    now = 0
+  }
+  assert.deepEqual(ended, [16, 16, 16, 8])
 })
 
 test('requests that many connections send at once are all served, and another client is not the last', async t => {
@@ -91,7 +140,7 @@ test('requests that many connections send at once are all served, and another cl
   // No zone has this host: each is refused as soon as it has begun.
   const fields = [...get.slice(0, 3), [':authority', 'other.test']] as const
   const requests = Array.from({ length: 100 }, (_, i) => headers(2 * i + 1, fields))
-  const bytes = Buffer.concat([preface, settings(), ...requests])
+  const bytes = Buffer.concat([preface, settings(), windowUpdate(0, 2 ** 24), ...requests])
   const sockets = Array.from({ length: 20 }, () =>
     connect({ port: edge.port, host: '127.0.0.1', localAddress: '127.0.0.2' }),
   )

@@ -1,0 +1,102 @@
+// The connections over HTTP/2 of one address, and the pace at which they begin requests: the more of these wait, for their origins or for the client to take responses, the slower.
+// All would wait in the same queues as those of others.
+
+import { clientKey } from '../../base/address/client-key.ts'
+
+/** Requests that wait beyond which there is a pace, and beyond which it gets no slower. */
+const free = 128
+const slowest = 1_024
+/** Work a ms, times the square of how many requests wait: 16,000 requests a second with 128 of them, 250 with 1,000. */
+const pace = 16 * 1024 * 1024
+/** Bytes of responses that may wait for a client that takes none. */
+const mostHeld = 64 * 1024 * 1024
+
+interface Reader {
+  /** Reads on with so much work, and waits again where that was not enough; must not throw. */
+  readOn(work: number): void
+}
+
+export class Http2Address {
+  /** Requests whose responses have not begun, or wait for the client to take them. */
+  waitingRequests = 0
+  /** Bytes of responses that wait for the client to take them. */
+  held = 0
+  readonly key: string
+  /** Whether it speaks for many clients, who are not to wait for each other. */
+  isTrusted = false
+  readonly #readers: Reader[] = []
+  #count = 0
+  /** When it may read on; ms, monotonic. */
+  #dueAt = 0
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  /** Ms until its connections may read; 0 for now. */
+  get delay(): number {
+    if (this.waitingRequests <= free || this.isTrusted) return 0
+    return Math.max(0, this.#dueAt - performance.now())
+  }
+
+  /** Whether more of its responses wait than it may leave. */
+  get isOverdrawn(): boolean {
+    return this.held > mostHeld && !this.isTrusted
+  }
+
+  /** Whether a connection waits to read on. */
+  get hasWaiting(): boolean {
+    return this.#readers.length > 0
+  }
+
+  /** Has a connection wait. */
+  add(reader: Reader): void {
+    this.#readers.push(reader)
+  }
+
+  /** Has the connection read on that has waited longest. */
+  readOn(work: number): void {
+    this.#readers.shift()?.readOn(work)
+  }
+
+  /** Has what comes wait for work that was done. */
+  charge(work: number): void {
+    if (this.waitingRequests <= free || this.isTrusted) return
+    const waiting = Math.min(this.waitingRequests, slowest)
+    this.#dueAt = Math.max(this.#dueAt, performance.now()) + (work * waiting * waiting) / pace
+  }
+
+  /** Takes note of another connection, or of the end of one; returns how many there are. */
+  count(change: 1 | -1): number {
+    this.#count += change
+    return this.#count
+  }
+}
+
+/** All addresses that have connections over HTTP/2. */
+export class Http2Addresses {
+  readonly #byKey = new Map<string, Http2Address>()
+
+  /** How many there are. */
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  /** Returns the address of another connection from `peer`. */
+  join(peer: string, isTrusted: boolean): Http2Address {
+    const key = clientKey(peer)
+    let address = this.#byKey.get(key)
+    if (address === undefined) {
+      address = new Http2Address(key)
+      this.#byKey.set(key, address)
+    }
+    address.isTrusted = isTrusted
+    address.count(1)
+    return address
+  }
+
+  /** Forgets an address with the last of its connections. */
+  leave(address: Http2Address): void {
+    if (address.count(-1) === 0) this.#byKey.delete(address.key)
+  }
+}

@@ -1,0 +1,69 @@
+// The pace of an address over HTTP/2: free with few requests that wait, the slower the more of them there are.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Http2Addresses } from '../../../src/edge/client/http2-address.ts'
+import { workOfRequest } from '../../../src/http2/turn-work.ts'
+
+function join(isTrusted = false) {
+  return new Http2Addresses().join('192.0.2.1', isTrusted)
+}
+
+/** Returns the ms that a request costs an address of which so many wait. */
+function delayWith(waiting: number, isTrusted = false): number {
+  const address = join(isTrusted)
+  address.waitingRequests = waiting
+  address.charge(workOfRequest)
+  return address.delay
+}
+
+test('an address with no more requests that wait than one connection may have has no pace', () => {
+  assert.equal(delayWith(0), 0)
+  assert.equal(delayWith(128), 0)
+})
+
+test('the more requests wait, the longer others wait, up to a bound', () => {
+  // A delay is what is left of it, so that each is less by the time that the test takes.
+  const hundred = 100 * workOfRequest
+  const of = (waiting: number) => {
+    const address = join()
+    address.waitingRequests = waiting
+    const before = performance.now()
+    address.charge(hundred)
+    return address.delay + performance.now() - before
+  }
+  const [few, some, many, more] = [of(256), of(512), of(1_024), of(10_000)]
+  assert.ok(few >= 25 && some >= 100 && many >= 400 && more >= 400)
+  assert.ok(few < some && some < many)
+  assert.ok(more < 2 * many)
+})
+
+test('what is done adds up, and is over as soon as few wait', () => {
+  const address = join()
+  address.waitingRequests = 1_024
+  for (let i = 0; i < 100; i++) address.charge(workOfRequest)
+  assert.ok(address.delay > 200)
+  address.waitingRequests = 128
+  assert.equal(address.delay, 0)
+})
+
+test('a trusted hop has no pace, and may leave any number of bytes', () => {
+  assert.equal(delayWith(10_000, true), 0)
+  const [client, hop] = [join(), join(true)]
+  client.held = hop.held = 64 * 1024 * 1024
+  assert.equal(client.isOverdrawn, false)
+  client.held = hop.held += 1
+  assert.equal(client.isOverdrawn, true)
+  assert.equal(hop.isOverdrawn, false)
+})
+
+test('connections of a network of IPv6 are those of one address, which is forgotten with the last', () => {
+  const addresses = new Http2Addresses()
+  const one = addresses.join('2001:db8::1', false)
+  assert.equal(addresses.join('2001:db8::2', false), one)
+  assert.notEqual(addresses.join('192.0.2.1', false), one)
+  addresses.leave(one)
+  assert.equal(addresses.size, 2)
+  addresses.leave(one)
+  assert.equal(addresses.size, 1)
+})

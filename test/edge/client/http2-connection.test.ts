@@ -1,0 +1,178 @@
+// What a connection over HTTP/2 has its address account for, over real sockets: requests that wait, until they are over however they end.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Http2Address, Http2Addresses } from '../../../src/edge/client/http2-address.ts'
+import { Http2Connection } from '../../../src/edge/client/http2-connection.ts'
+import { Offenders } from '../../../src/edge/client/http2-offenders.ts'
+import { Http2Turns } from '../../../src/edge/client/http2-turns.ts'
+import { errorCode, frameType, setting } from '../../../src/http2/frames.ts'
+import { workOfRequest } from '../../../src/http2/turn-work.ts'
+import { patient } from '../../help/clock.ts'
+import { Edge, edgeConfig, listenAt } from '../../help/edge.ts'
+import {
+  codeOf,
+  framesOf,
+  get,
+  headers,
+  preface,
+  rstStream,
+  settings,
+  windowUpdate,
+} from '../../help/http2.ts'
+import { deadOrigin, ok, type Origin, startOrigin, startResponder } from '../../help/origin.ts'
+import { turnsUntil } from '../../help/until.ts'
+
+const fields = [...get.slice(0, 3), [':authority', 'site.test']] as const
+
+function requests(count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, (_, i) => headers(2 * i + 1, fields)))
+}
+
+/** Listens for connections of one address, which is at hand. */
+async function start(t: TestContext, origin: { readonly url: string }) {
+  const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url], patient)))
+  const peers = { offenders: new Offenders(), turns: new Http2Turns(), addresses: new Http2Addresses() }
+  const connections: Http2Connection[] = []
+  let closed = 0
+  /** Requests that were recorded when a connection was closed last. */
+  let recorded = 0
+  const server = createServer({ allowHalfOpen: true }, socket => {
+    const arrival = { tls: null, isMisplaced: false, transport: socket, client: null }
+    const isClosed = () => {
+      closed++
+      recorded = edge.accesses.length
+    }
+    connections.push(new Http2Connection(socket, edge.plane, isClosed, arrival, peers))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const address: Http2Address = peers.addresses.join('127.0.0.1', false)
+  const join = (...bytes: readonly Buffer[]): Socket => {
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => {})
+    t.after(() => socket.destroy())
+    socket.resume().write(Buffer.concat([preface, settings(), windowUpdate(0, 2 ** 24), ...bytes]))
+    return socket
+  }
+  return {
+    edge,
+    address,
+    addresses: peers.addresses,
+    connections,
+    join,
+    closed: () => closed,
+    recorded: () => recorded,
+  }
+}
+
+const silent = (t: TestContext): Promise<Origin> => startOrigin(t, wire => wire.ending)
+
+const endings: Readonly<Record<string, (socket: Socket, origin: Origin) => unknown>> = {
+  'the client closes': socket => socket.end(),
+  'the client resets the connection': socket => socket.resetAndDestroy(),
+  'the client resets each': socket =>
+    socket.write(Buffer.concat(Array.from({ length: 100 }, (_, i) => rstStream(2 * i + 1)))),
+  'the client breaks the protocol': socket => socket.write(windowUpdate(0, 0)),
+  'the origin dies': (_, origin) => {
+    for (const { socket } of origin.wires) socket.resetAndDestroy()
+  },
+}
+
+for (const [how, end] of Object.entries(endings))
+  test(`no request waits any more when ${how}`, async t => {
+    const origin = await silent(t)
+    const { address, join, closed, edge } = await start(t, origin)
+    const socket = join(requests(100))
+    await turnsUntil(() => address.waitingRequests === 100 && origin.wires.length === 100)
+    end(socket, origin)
+    await turnsUntil(() => address.waitingRequests === 0)
+    await turnsUntil(() => edge.accesses.length === 100)
+    socket.destroy()
+    await turnsUntil(() => closed() === 1)
+    assert.equal(address.waitingRequests, 0)
+    assert.equal(address.held, 0)
+  })
+
+test('a connection counts until the requests that it leaves behind are ended, some in each turn', async t => {
+  const origin = await silent(t)
+  const { address, join, closed, recorded, edge } = await start(t, origin)
+  const socket = join(requests(100))
+  await turnsUntil(() => address.waitingRequests === 100 && origin.wires.length === 100)
+  socket.resetAndDestroy()
+  let most = 0
+  for (let before = 0; closed() === 0; before = edge.accesses.length) {
+    await turn()
+    most = Math.max(most, edge.accesses.length - before)
+  }
+  assert.equal(recorded(), 100)
+  assert.ok(most > 0 && most <= 16, `${most} in a turn`)
+})
+
+test('no request waits any more behind responses, refusals and failures, and an address without connections is forgotten', async t => {
+  const { edge, address, addresses, join, closed } = await start(t, await startResponder(t, ok('hello')))
+  const refused = headers(101, [...get.slice(0, 3), [':authority', 'other.test']])
+  const socket = join(requests(50), refused)
+  await turnsUntil(() => edge.accesses.length === 51 && address.waitingRequests === 0)
+  socket.end()
+  await turnsUntil(() => closed() === 1)
+  addresses.leave(address)
+  assert.equal(addresses.size, 0)
+  const dead = await start(t, deadOrigin())
+  dead.join(requests(20))
+  await turnsUntil(() => dead.edge.accesses.length === 20 && dead.address.waitingRequests === 0)
+})
+
+test('responses that wait for closed windows count, and no more once they are sent', async t => {
+  const { edge, address, join } = await start(t, await startResponder(t, ok('hello')))
+  const socket = join(settings([setting.initialWindowSize, 0]), requests(20))
+  await turnsUntil(() => edge.accesses.length === 20)
+  assert.equal(address.waitingRequests, 20)
+  socket.write(settings([setting.initialWindowSize, 65_535]))
+  await turnsUntil(() => address.waitingRequests === 0)
+})
+
+test('all that is read of an address is charged to it, and the more requests wait, the slower it begins others', async t => {
+  const { address, join } = await start(t, await silent(t))
+  const charge = t.mock.method(address, 'charge')
+  const began = performance.now()
+  for (let i = 0; i < 5; i++) join(requests(100))
+  await turnsUntil(() => address.waitingRequests === 500)
+  // From 128 on each waits for the square of how many there are: 160 ms together.
+  const took = performance.now() - began
+  assert.ok(took > 100, `${took} ms`)
+  const charged = charge.mock.calls.reduce((sum, { arguments: [work] }) => sum + work, 0)
+  assert.ok(charged >= 500 * workOfRequest, String(charged))
+})
+
+test('an address that leaves too much loses the streams of which it takes nothing for a second', async t => {
+  const { edge, address, connections, join } = await start(t, await startResponder(t, ok('x'.repeat(1_000))))
+  const socket = join(settings([setting.initialWindowSize, 500]), requests(2))
+  let got: Buffer = Buffer.alloc(0)
+  socket.on('data', (bytes: Buffer) => (got = Buffer.concat([got, bytes])))
+  await turnsUntil(() => edge.accesses.length === 2)
+  const [connection] = connections
+  let now = edge.plane.coarseNow
+  const sweep = () => connection!.sweep((now += 1_000))
+  sweep()
+  assert.equal(address.held, 1_000)
+  address.held += 64 * 1024 * 1024
+  sweep()
+  await turnsUntil(() => framesOf(whole(got)).some(({ type }) => type === frameType.rstStream))
+  assert.equal(codeOf(framesOf(whole(got)), 1), errorCode.enhanceYourCalm)
+  assert.equal(codeOf(framesOf(whole(got)), 3), errorCode.enhanceYourCalm)
+  assert.equal(address.held, 64 * 1024 * 1024)
+  assert.equal(address.waitingRequests, 0)
+})
+
+/** Cuts off a frame that has not come as a whole. */
+function whole(bytes: Buffer): Buffer {
+  let at = 0
+  while (at + 9 <= bytes.length && at + 9 + bytes.readUIntBE(at, 3) <= bytes.length)
+    at += 9 + bytes.readUIntBE(at, 3)
+  return bytes.subarray(0, at)
+}
