@@ -1,14 +1,14 @@
 // A number that another process counts up while this one reads it: a file of eight bytes, which both see at once.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { folder } from '../load/launch.ts'
+import { busyFolder } from '../load/launch.ts'
 
 const length = 8
 let made = 0
 
 /** A file with one double, in the byte order of the machine. */
 export class Counter {
-  readonly path = join(folder, `counter-${++made}`)
+  readonly path = join(busyFolder, `counter-${++made}`)
   readonly #file = openSync(this.path, 'w+')
   readonly #bytes = new DataView(new ArrayBuffer(length))
 

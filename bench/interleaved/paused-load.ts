@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Drive, h2loadCommand, wrkCommand } from '../load/drive.ts'
 import { parseRequestLog } from '../load/h2load-output.ts'
-import { begin, type Begun, type Command, folder } from '../load/launch.ts'
+import { type Begun, begin, busyFolder, type Command } from '../load/launch.ts'
 import { type Load, parseLoad } from '../load/wrk-output.ts'
 import { Counter } from './counter.ts'
 
@@ -37,7 +37,7 @@ export function pausedHandshakes(port: number, kind: 'full' | 'resumed'): Pausab
 
 /** Drives over HTTP/2 by h2load, whose log grows by a line for each response. */
 export function pausedH2load(port: number, streams: number): PausableLoad {
-  const log = join(folder, `h2load-${port}.log`)
+  const log = join(busyFolder, `h2load-${port}.log`)
   const command = h2loadCommand(port, streams, forever, log)
   let lines: LineCounter | null = null
   const count = () => (lines ??= new LineCounter(log)).count()

@@ -23,6 +23,8 @@ export const scenarios = {
   upload: zone('upload'),
   download: zone('download'),
   tls: zone('tls'),
+  full: zone('full'),
+  resumed: zone('resumed'),
   down: zone('down'),
   /** Chats with a token and a log, as by default; without both; and with the model rewritten. */
   chat: native('chat'),

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Call, ROOT } from './call.ts'
 import { parseRequestLog } from './h2load-output.ts'
-import { type Command, folder, run } from './launch.ts'
+import { busyFolder, type Command, run } from './launch.ts'
 import { CONNECTIONS, MIXES, type Mix, type MixName } from './mixes.ts'
 import { unknownTokens } from './unknown-tokens.ts'
 import { type Load, parseLoad } from './wrk-output.ts'
@@ -49,7 +49,7 @@ export function wrkCommand({
 }
 
 async function driveHttp2(port: number, streams: number, seconds: number): Promise<Load> {
-  const log = join(folder, `h2load-${port}.log`)
+  const log = join(busyFolder, `h2load-${port}.log`)
   await run(h2loadCommand(port, streams, seconds, log))
   const text = readFileSync(log, 'latin1')
   rmSync(log)

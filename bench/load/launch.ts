@@ -1,7 +1,7 @@
 // Starts the processes of a bench, and ends every one of them by its id, also when the bench fails or is interrupted.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,6 +38,10 @@ export interface Running {
 
 /** The folder for generated configurations and logs; it goes when the bench ends. */
 export const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+
+/** The folder for files that grow or change under load, which goes likewise: contestants may watch the one of their configurations. */
+export const busyFolder = join(folder, 'busy')
+mkdirSync(busyFolder)
 
 const STARTUP_LIMIT = 60_000
 const living = new Set<ChildProcess>()

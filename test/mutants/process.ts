@@ -186,8 +186,8 @@ export const process: readonly Mutated[] = [
         breaks: 'two reloads run at once',
       },
       {
-        text: "if (target !== 'none' || rest.length === 0) found.push(at)",
-        becomes: 'if (rest.length === 0) found.push(at)',
+        text: "if (target !== 'none' || rest.length === 0) found.push({ directory: at, name })",
+        becomes: 'if (rest.length === 0) found.push({ directory: at, name })',
         breaks: 'a link that turns on the way to a certificate goes unnoticed',
       },
       {

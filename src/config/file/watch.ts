@@ -1,7 +1,7 @@
 // Triggers a reload of the configuration: when its files change, or on demand.
 
 import { type FSWatcher, readlinkSync, statSync, watch } from 'node:fs'
-import { isAbsolute, join, sep } from 'node:path'
+import { basename, isAbsolute, join, sep } from 'node:path'
 
 export interface WatchOptions {
   /** How long, in ms, files must be unchanged before a reload. */
@@ -21,7 +21,7 @@ export function watchConfig(
 
 /**
  * Watches the directories of the files, and of symbolic links on the way: editors replace a file with a new one, and Kubernetes switches a link in the middle of the path.
- * Other events in a directory are ignored, since the files themselves are compared.
+ * What happens to other entries of a directory is ignored, such as each line of a log beside the files; behind all else, the files themselves are compared.
  */
 export class ConfigWatch {
   readonly #reload: () => unknown
@@ -67,12 +67,17 @@ export class ConfigWatch {
 
   #watchAll(): void {
     this.#stop()
-    for (const directory of new Set([...this.#seen.keys()].flatMap(directories))) this.#watch(directory)
+    const entries = Map.groupBy([...this.#seen.keys()].flatMap(entriesOnTheWay), ({ directory }) => directory)
+    for (const [directory, of] of entries) this.#watch(directory, new Set(of.map(({ name }) => name)))
   }
 
-  #watch(directory: string): void {
+  #watch(directory: string, names: Set<string>): void {
+    // An event of the directory itself, such as its end, has its own name, or none.
+    names.add(basename(directory))
     try {
-      const watcher = watch(directory, { persistent: false }, () => this.#noticed())
+      const watcher = watch(directory, { persistent: false }, (_, name) => {
+        if (name === null || names.has(name)) this.#noticed()
+      })
       this.#watchers.push(watcher.on('error', this.#failed))
     } catch (error) {
       this.#failed(error as Error)
@@ -108,15 +113,21 @@ export class ConfigWatch {
   }
 }
 
-/** Returns the directories whose entries decide what a path leads to: that of the file, those of symbolic links on the way, and the last that is there where one is missing. */
-function directories(file: string): readonly string[] {
-  const found: string[] = []
+/** The name of something in a directory. */
+interface Entry {
+  readonly directory: string
+  readonly name: string
+}
+
+/** Returns the entries that decide what a path leads to: that of the file, those of symbolic links on the way, and the first that is missing. */
+function entriesOnTheWay(file: string): readonly Entry[] {
+  const found: Entry[] = []
   const rest = file.split(sep)
   let at = isAbsolute(file) ? sep : process.cwd()
   for (let links = 0; rest.length > 0 && links <= mostLinks; ) {
     const name = rest.shift()!
     const target = targetOf(join(at, name))
-    if (target !== 'none' || rest.length === 0) found.push(at)
+    if (target !== 'none' || rest.length === 0) found.push({ directory: at, name })
     if (target === 'missing') break
     if (target === 'none') at = join(at, name)
     else {

@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -122,6 +123,18 @@ describe('watchConfig', () => {
   test('ignores other files in the folder', async t => {
     const file = makeFile(t)
     const { count } = watch(t, [file])
+    writeFileSync(`${file}.log`, 'line')
+    await delay(5 * settle)
+    equal(count(), 0)
+  })
+
+  test('compares nothing for the lines of a log beside the file', async t => {
+    const file = makeFile(t)
+    const { count } = watch(t, [file])
+    // Under its other name, a file is written without an event of the folder that is watched.
+    const elsewhere = join(makeFolder(t), 'same')
+    linkSync(file, elsewhere)
+    writeFileSync(elsewhere, 'new')
     writeFileSync(`${file}.log`, 'line')
     await delay(5 * settle)
     equal(count(), 0)
