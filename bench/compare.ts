@@ -15,6 +15,8 @@ import { launchOrigin } from './load/peers.ts'
 
 const usage = `node bench/compare.ts REF [--mix get] [options]: a commit, or the folder of another working tree
   --mix LIST      of ${Object.keys(scenarios).join(', ')} (get), or all
+  --against MIX   what the base runs in, one under the same load as each of the list: those of chats are chat, open,
+                  token, entries, log, governed and rest (the same)
   --bound N       the ratio of CPU that must be decided (1)
   --blocks N      blocks after which to give up, of two slices each; it looks after ${looks.join(', ')} (80)
   --slice N       milliseconds of a slice (100)
@@ -24,6 +26,7 @@ const usage = `node bench/compare.ts REF [--mix get] [options]: a commit, or the
 
 const options = {
   mix: { type: 'string', default: 'get' },
+  against: { type: 'string' },
   bound: { type: 'string', default: '1' },
   blocks: { type: 'string', default: '80' },
   slice: { type: 'string', default: '100' },
@@ -43,9 +46,13 @@ const [bound, maximumBlocks, slice, launches] = [
 ].map(Number) as [number, number, number, number]
 const isCount = (value: number, least: number) => Number.isInteger(value) && value >= least
 const isGood = bound > 0 && isCount(maximumBlocks, looks[0]!) && slice >= 20 && isCount(launches, 1)
+const { against } = values
+const loadOf = (name: ScenarioName) => scenarios[name].mix
+const isComparable = (name: ScenarioName) =>
+  against === undefined || (isScenarioName(against) && loadOf(against) === loadOf(name))
 if (values.help) {
   console.log(usage)
-} else if (ref === undefined || !names.every(isScenarioName) || !isGood) {
+} else if (ref === undefined || !names.every(isScenarioName) || !names.every(isComparable) || !isGood) {
   console.error(usage)
   process.exitCode = 2
 } else {
@@ -59,7 +66,7 @@ async function compareAll(names: readonly ScenarioName[], base: { name: string; 
   const origin = await launchOrigin()
   const compared: Compared[] = []
   for (const scenario of names) {
-    const extent = { slice, maximumBlocks, launches }
+    const extent = { slice, maximumBlocks, launches, ...(against && { against: against as ScenarioName }) }
     compared.push(await compareStates(scenario, base, bound, origin.port, extent))
   }
   await origin.stop()

@@ -25,6 +25,8 @@ export interface State {
 
 export interface Compared {
   readonly scenario: ScenarioName
+  /** What the base runs in. */
+  readonly against: ScenarioName
   readonly unit: string
   /** What the intervals are over. */
   readonly over: 'blocks' | 'launches'
@@ -39,6 +41,8 @@ const workingTree = 'working tree'
 
 /** How often the two are started, and how long they run each time. */
 export interface Extent extends RunLength {
+  /** What the base runs in, where that is another one under the same load. */
+  readonly against?: ScenarioName
   /** With more than one, each has the blocks of the first look and is one value of the intervals: two starts of one program differ, however many blocks they have. */
   readonly launches: number
 }
@@ -49,10 +53,10 @@ export async function compareStates(
   base: { readonly name: string; readonly root: string },
   bound: number,
   origin: number,
-  { launches, ...length }: Extent,
+  { launches, against = scenario, ...length }: Extent,
 ): Promise<Compared> {
   const { mix, peer } = scenarios[scenario]
-  const peers = [peer(workingTree, ROOT), peer(base.name, base.root)].map(withAllocations)
+  const peers = [peer(workingTree, ROOT), scenarios[against].peer(base.name, base.root)].map(withAllocations)
   const question = { name: workingTree, base: base.name, metric: 'cost', bound } as const
   const over = launches === 1 ? 'blocks' : 'launches'
   const deviations = launches === 1 ? allLooks : oneLook
@@ -77,7 +81,7 @@ export async function compareStates(
   const [here, there] = await stopAll(runners, peers, typicalOf(blocks))
   const rate = { ...question, metric: 'rate', bound: 1 } as const
   const answers = { cost: answer(question, blocks, deviations), rate: answer(rate, blocks, deviations) }
-  return { scenario, unit: MIXES[mix].unit, over, here: here!, base: there!, ...answers }
+  return { scenario, against, unit: MIXES[mix].unit, over, here: here!, base: there!, ...answers }
 }
 
 async function startAll(peers: readonly Peer[], mix: MixName, origin: number): Promise<readonly Started[]> {

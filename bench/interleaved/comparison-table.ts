@@ -13,7 +13,8 @@ export function comparisonTable(compared: readonly Compared[], bound: number): s
 }
 
 function rowsOf(compared: Compared, bound: number): string[][] {
-  const { scenario, unit, over, here, base, cost, rate } = compared
+  const { scenario: name, against, unit, over, here, base, cost, rate } = compared
+  const scenario = against === name ? name : `${name} against ${against}`
   const measured = (what: string, of: (state: State) => number, answer: Answer, said: string) => [
     `${scenario}: ${what}`,
     short(of(here)),

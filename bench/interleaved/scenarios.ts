@@ -2,7 +2,7 @@
 import type { MixName } from '../load/mixes.ts'
 import type { Peer } from '../load/peers.ts'
 import { gatehouse } from '../load/peers/gatehouse.ts'
-import { gatehouseAi, gatehouseOpen } from '../load/peers/gatehouse-ai.ts'
+import { gatehouseAi, gatehouseWith } from '../load/peers/gatehouse-ai.ts'
 
 /** What is sent, and to which kind of gateway, of the source tree in a folder. */
 export interface Scenario {
@@ -15,6 +15,10 @@ const native = (mix: MixName): Scenario => ({
   mix,
   peer: (name, root) => gatehouseAi('native', name, { root }),
 })
+const governedBy = (settings: Parameters<typeof gatehouseWith>[0]): Scenario => ({
+  mix: 'chat',
+  peer: (name, root) => gatehouseWith(settings, name, { root }),
+})
 
 export const scenarios = {
   get: zone('get'),
@@ -26,9 +30,13 @@ export const scenarios = {
   full: zone('full'),
   resumed: zone('resumed'),
   down: zone('down'),
-  /** Chats with a token and a log, as by default; without both; and with the model rewritten. */
+  /** Chats with a token and a log, as by default; without both; with one of them, the log without bodies and with them; with a limit too; and with the model rewritten. */
   chat: native('chat'),
-  open: { mix: 'chat', peer: (name, root) => gatehouseOpen(name, root) },
+  open: governedBy('open'),
+  token: governedBy('token'),
+  entries: governedBy('entries'),
+  log: governedBy('log'),
+  governed: governedBy('governed'),
   rest: { mix: 'chat', peer: (name, root) => gatehouseAi('REST', name, { root }) },
   unknown: native('unknown'),
   missing: native('missing'),

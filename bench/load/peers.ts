@@ -4,11 +4,11 @@ import type { Call, Door } from './call.ts'
 import { commandVersion, packageVersion, ROOT } from './installed.ts'
 import { freePort } from '../../test/help/free-port.ts'
 import { type Command, launch, type Running } from './launch.ts'
-import { ONE_WORKER, TWO_WORKERS } from './mixes.ts'
+import { GOVERNED, ONE_WORKER, OPEN, TWO_WORKERS } from './mixes.ts'
 import { caddy } from './peers/caddy.ts'
 import { gatehouse } from './peers/gatehouse.ts'
 import { gatehouseAdmin } from './peers/gatehouse-admin.ts'
-import { gatehouseAi, gatehouseAiInRedis, gatehouseGoverned, gatehouseOpen } from './peers/gatehouse-ai.ts'
+import { gatehouseAi, gatehouseAiInRedis, gatehouseWith } from './peers/gatehouse-ai.ts'
 import { gatehouseOauth } from './peers/gatehouse-oauth.ts'
 import { gatehousesWithRules } from './peers/gatehouse-rules.ts'
 import { nginx } from './peers/nginx.ts'
@@ -41,8 +41,8 @@ export const PEERS: readonly Peer[] = [
   gatehouseAi('native'),
   gatehouseAiInRedis(),
   gatehouseOauth(),
-  gatehouseOpen(),
-  gatehouseGoverned(),
+  gatehouseWith('open', OPEN),
+  gatehouseWith('governed', GOVERNED),
   gatehouseAi('REST'),
   gatehouseAdmin(),
   ...gatehousesWithRules,

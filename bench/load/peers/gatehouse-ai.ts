@@ -4,7 +4,7 @@ import { type Door, PROVIDER_DOOR } from '../call.ts'
 import { commandVersion, packageVersion, ROOT } from '../installed.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 import { emptyFolder, keep, type Running } from '../launch.ts'
-import { GOVERNED, NATIVE_IN_REDIS, OPEN } from '../mixes.ts'
+import { NATIVE_IN_REDIS } from '../mixes.ts'
 import type { Peer } from '../peers.ts'
 import { emptyDatabase } from '../redis-server.ts'
 import { unboundedConnections } from './gatehouse.ts'
@@ -47,19 +47,33 @@ export function gatehouseAiInRedis(): Peer {
   return { ...peer, version: () => commandVersion('redis-server', ['--version']) && peer.version() }
 }
 
-/** The native route of a gateway that asks for no token and keeps no log. */
-export function gatehouseOpen(name = OPEN, root = ROOT): Peer {
-  const settings = { authentication: false, collect_logs: false, log_management: 0 }
-  return { ...gatehouseAi('native', name, { root }), settle: running => change(running, settings) }
+/** What a gateway asks for and keeps, as the management API has it. */
+const token = { authentication: true }
+const noToken = { authentication: false }
+const log = { collect_logs: true, log_management: LOG_LENGTH }
+const logWithoutBodies = { ...log, collect_logs: false }
+const noLog = { collect_logs: false, log_management: 0 }
+const farLimit = {
+  rate_limiting_interval: 60,
+  rate_limiting_limit: FAR,
+  rate_limiting_technique: 'fixed',
 }
 
-/** The native route with all that governs: a token, a log, and a rate limit that is far away. */
-export function gatehouseGoverned(): Peer {
-  const settings = {
-    ...{ authentication: true, collect_logs: true, log_management: LOG_LENGTH },
-    ...{ rate_limiting_interval: 60, rate_limiting_limit: FAR, rate_limiting_technique: 'fixed' },
+/** The settings that cost something, each alone and all together. */
+const governance = {
+  open: { ...noToken, ...noLog },
+  token: { ...token, ...noLog },
+  entries: { ...noToken, ...logWithoutBodies },
+  log: { ...noToken, ...log },
+  governed: { ...token, ...log, ...farLimit },
+} as const
+
+/** The native route of a gateway with some of what governs: nothing, a token, log entries without or with bodies, or all and a rate limit that is far away. */
+export function gatehouseWith(settings: keyof typeof governance, name: string, { root = ROOT } = {}): Peer {
+  return {
+    ...gatehouseAi('native', name, { root }),
+    settle: running => change(running, governance[settings]),
   }
-  return { ...gatehouseAi('native', GOVERNED), settle: running => change(running, settings) }
 }
 
 async function change({ metrics, printed }: Running, settings: object): Promise<void> {

@@ -1,0 +1,40 @@
+// What two states of the project are compared in, and what the parts of governing a chat are.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { type ScenarioName, scenarios } from '../../../bench/interleaved/scenarios.ts'
+import { chatAt } from '../../../bench/load/call.ts'
+import { statusOf } from '../../../bench/load/launch.ts'
+import { launchOrigin, launchPeer } from '../../../bench/load/peers.ts'
+
+const compare = new URL('../../../bench/compare.ts', import.meta.url).pathname
+const root = new URL('../../..', import.meta.url).pathname
+
+test('only what runs under the same load is compared', () => {
+  for (const against of ['open', 'nothing']) {
+    const { status, stderr } = spawnSync(process.execPath, [
+      compare,
+      root,
+      '--mix',
+      'get',
+      '--against',
+      against,
+    ])
+    assert.equal(status, 2)
+    assert.match(stderr.toString(), /^node bench\/compare\.ts REF/)
+  }
+})
+
+test('a gateway asks for a token in just the scenarios that say so', async t => {
+  const origin = await launchOrigin()
+  t.after(() => origin.stop())
+  const statuses = async (name: ScenarioName) => {
+    const peer = scenarios[name].peer(name, root)
+    const gateway = await launchPeer(peer, origin.port)
+    t.after(() => gateway.stop())
+    const door = peer.door!(gateway.printed(), origin.port)
+    return [await statusOf(gateway.port, chatAt(door)), await statusOf(gateway.port, chatAt(door, 'none'))]
+  }
+  assert.deepEqual(await statuses('governed'), [200, 401])
+  assert.deepEqual(await statuses('entries'), [200, 200])
+})
