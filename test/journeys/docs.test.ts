@@ -70,7 +70,7 @@ const ways = {
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
   // Not run: each takes minutes, for a million log entries, thousands of connections or many starts. Types and imports of these files are checked with all others.
   measuresParts:
-    /^(PLAIN=1 )?node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
+    /^(PROGRAM=dist\/main\.js PLAIN=1 )?node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
   needsDnsmasq: /^dnsmasq .*--txt-record=app\.example\.com,"\$TEXT"$/,
 } satisfies Readonly<Record<string, RegExp>>
