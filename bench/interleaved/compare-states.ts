@@ -3,12 +3,11 @@ import { ROOT } from '../load/installed.ts'
 import { MIXES, type MixName } from '../load/mixes.ts'
 import type { Peer } from '../load/peers.ts'
 import { residentMemory } from '../load/proc.ts'
-import { median } from '../load/statistics.ts'
 import { type MeteredPeer, withAllocations } from './allocations.ts'
 import type { Block } from './blocks.ts'
 import { type Counts, count } from './counts.ts'
 import { allLooks, oneLook } from './interval.ts'
-import { type Answer, answer, type Blocks, type RunLength, runBlocks } from './run-blocks.ts'
+import { type Answer, answer, type Blocks, type Extent, runBlocks, typicalOf } from './run-blocks.ts'
 import { type Started, startRunner } from './runners.ts'
 import { type ScenarioName, scenarios } from './scenarios.ts'
 
@@ -39,12 +38,10 @@ export interface Compared {
 
 const workingTree = 'working tree'
 
-/** How often the two are started, and how long they run each time. */
-export interface Extent extends RunLength {
+/** How long two states are compared. */
+export interface Comparison extends Extent {
   /** What the base runs in, where that is another one under the same load. */
   readonly against?: ScenarioName
-  /** With more than one, each has the blocks of the first look and is one value of the intervals: two starts of one program differ, however many blocks they have. */
-  readonly launches: number
 }
 
 /** Measures until it is decided whether the working tree spends more or less than so many times what the base does. */
@@ -53,7 +50,7 @@ export async function compareStates(
   base: { readonly name: string; readonly root: string },
   bound: number,
   origin: number,
-  { launches, against = scenario, ...length }: Extent,
+  { launches, against = scenario, ...length }: Comparison,
 ): Promise<Compared> {
   const { mix, peer } = scenarios[scenario]
   const peers = [peer(workingTree, ROOT), scenarios[against].peer(base.name, base.root)].map(withAllocations)
@@ -88,14 +85,6 @@ async function startAll(peers: readonly Peer[], mix: MixName, origin: number): P
   const runners: Started[] = []
   for (const peer of peers) runners.push(await startRunner(peer, mix, origin))
   return runners
-}
-
-/** Returns the medians of each contestant. */
-function typicalOf(blocks: Blocks): ReadonlyMap<string, Block> {
-  const of = (name: string, metric: keyof Block) => median(blocks.map(block => block.get(name)![metric]))
-  return new Map(
-    [...blocks[0]!.keys()].map(name => [name, { cost: of(name, 'cost'), rate: of(name, 'rate') }]),
-  )
 }
 
 /** Counts what each takes, and ends it. */

@@ -1,4 +1,5 @@
 // Runs blocks until what is asked is decided, or a limit is reached.
+import { median } from '../load/statistics.ts'
 import { type Block, type Runner, runBlock } from './blocks.ts'
 import { blocksMissing, type Interval, looks, ratioInterval, type Verdict, verdict } from './interval.ts'
 
@@ -29,6 +30,12 @@ export interface RunLength {
   readonly until?: number
 }
 
+/** How often contestants are started, and how long they run each time. */
+export interface Extent extends RunLength {
+  /** With more than one, each has the blocks of the first look and is one value of the intervals: two starts of one program differ, however many blocks they have. */
+  readonly launches: number
+}
+
 /**
  * Runs blocks, and looks after 10, 20, 40, 80 and 160 of them whether every question is decided. To end by the clock
  * makes no interval wrong, since the clock knows nothing of the results.
@@ -48,6 +55,14 @@ export async function runBlocks(
     if (isOver() || questions.every(question => answer(question, blocks).verdict !== 'undecided')) break
   }
   return blocks
+}
+
+/** Returns the medians of each contestant: one value of an interval over launches. */
+export function typicalOf(blocks: Blocks): ReadonlyMap<string, Block> {
+  const of = (name: string, metric: keyof Block) => median(blocks.map(block => block.get(name)![metric]))
+  return new Map(
+    [...blocks[0]!.keys()].map(name => [name, { cost: of(name, 'cost'), rate: of(name, 'rate') }]),
+  )
 }
 
 /** Answers a question from the blocks there are; the deviations are those of `ratioInterval`. */

@@ -27,7 +27,7 @@ const profiled = GATEWAYS.filter(name => name !== OAUTH)
 
 /** Measures the parts before an origin; one that fails is left out of the results, and the process ends with 1. */
 export async function collect(options: Options, origin: number): Promise<Results> {
-  const { rounds, seconds, blocks, slice, minutes, isQuick } = options
+  const { rounds, seconds, blocks, slice, launches, minutes, isQuick } = options
   const end = minutes === null ? Number.POSITIVE_INFINITY : performance.now() + minutes * MINUTE
   const versions = versionsOf(PEERS.filter(peer => options.peers.includes(peer.name)))
   const peers: Peers = new Map(PEERS.filter(({ name }) => versions[name]).map(peer => [peer.name, peer]))
@@ -47,7 +47,7 @@ export async function collect(options: Options, origin: number): Promise<Results
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['-C', ROOT, 'rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
     machine: machine(),
-    ...{ peers: versions, rounds, seconds, blocks, slice },
+    ...{ peers: versions, rounds, seconds, blocks, slice, launches },
     runs: [...runs, ...timed],
     ratios,
     ...(found && { profile: found }),
@@ -80,15 +80,20 @@ function present(mix: (typeof ROUND_MIXES)[number], peers: Peers) {
   return { mix, peers: MIXES[mix].peers.flatMap(name => peers.get(name) ?? []) }
 }
 
-async function runHeats({ parts, slice, blocks }: Options, peers: Peers, origin: number, end: number) {
+async function runHeats(
+  { parts, slice, blocks, launches }: Options,
+  peers: Peers,
+  origin: number,
+  end: number,
+) {
   const runs: Run[] = []
   const ratios: Ratio[] = []
   const heats = HEATS.filter(({ name }) => parts.includes(name))
   for (const [at, heat] of heats.entries()) {
     const now = performance.now()
     const until = now + (end - now) * shareOf(heat, heats.slice(at + 1))
-    const length = { slice, maximumBlocks: blocks, until }
-    const found = await attempt(heat.name, () => measureHeat(heat, peers, origin, length))
+    const extent = { slice, maximumBlocks: blocks, until, launches }
+    const found = await attempt(heat.name, () => measureHeat(heat, peers, origin, extent))
     // Who is compared with in later heats, too, is shown beside those of its own.
     runs.push(...(found?.runs ?? []).filter(run => !runs.some(other => isOfSame(run, other))))
     ratios.push(...(found?.ratios ?? []))

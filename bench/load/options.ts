@@ -13,6 +13,8 @@ export interface Options {
   /** Blocks after which a ratio may stay undecided, and milliseconds of a slice. */
   readonly blocks: number
   readonly slice: number
+  /** How often the contestants of a heat are started. */
+  readonly launches: number
   /** Minutes that the whole run is meant to take; null where it takes as long as its blocks do. */
   readonly minutes: number | null
   readonly isQuick: boolean
@@ -35,6 +37,8 @@ export const USAGE = `npm run bench -- [options]
   --peers LIST    of the proxies and gateways, by name (all)
   --blocks N      blocks after which a ratio may stay undecided; it looks after ${looks.join(', ')} (40)
   --minutes N     ends heats so that the whole run takes so long, but no heat before ${looks[0]} blocks
+  --launches N    how often the contestants of a heat are started; with more than 1, each launch has ${looks[0]} blocks and is one value
+                  of the intervals (1)
   --slice N       milliseconds of a slice; a block has two of each contestant (100)
   --rounds N      rounds of ${ROUND_MIXES.join(', ')} (3)
   --seconds N     length of one of them (2)
@@ -55,6 +59,7 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
     json: given.json === true,
     blocks: Number(given.blocks ?? (given.quick ? 10 : 40)),
     slice: Number(given.slice ?? 100),
+    launches: Number(given.launches ?? 1),
     minutes: given.minutes === undefined ? null : Number(given.minutes),
     parts: given.soak === true ? [...new Set([...chosen, 'soak'])] : chosen,
     peers: given.peers?.split(',') ?? peers,
@@ -67,10 +72,11 @@ export function parseOptions(args: readonly string[], peers: readonly string[]):
 }
 
 /** Says which of the counts is no whole number in its range, or returns null. */
-function countMistake({ rounds, seconds, blocks, slice, minutes }: Options): string | null {
+function countMistake({ rounds, seconds, blocks, slice, launches, minutes }: Options): string | null {
   if (!isFrom(1, rounds)) return '--rounds must be a whole number from 1'
   if (!isFrom(1, seconds)) return '--seconds must be a whole number from 1'
   if (!isFrom(looks[0]!, blocks)) return `--blocks must be a whole number from ${looks[0]}`
+  if (launches !== 1 && !isFrom(4, launches)) return '--launches must be 1 or a whole number from 4'
   if (minutes !== null && !isFrom(1, minutes)) return '--minutes must be a whole number from 1'
   return isFrom(20, slice) ? null : '--slice must be a whole number from 20'
 }
@@ -83,6 +89,7 @@ function readArgs(args: readonly string[]) {
     seconds: { type: 'string' },
     blocks: { type: 'string' },
     slice: { type: 'string' },
+    launches: { type: 'string' },
     minutes: { type: 'string' },
     json: { type: 'boolean' },
     quick: { type: 'boolean' },

@@ -1,19 +1,12 @@
 // Writes the results of a bench as Markdown tables: pure functions for run.ts.
+import { looks } from '../interleaved/interval.ts'
 import { CONNECTIONS, MIX_NAMES, MIXES, type MixName } from './mixes.ts'
-import {
-  type Apart,
-  intervalOf,
-  METRICS,
-  type Metric,
-  type Results,
-  ratio,
-  type Soak,
-  typical,
-} from './results.ts'
+import { intervalOf, METRICS, type Metric, type Results, ratio, type Soak, typical } from './results.ts'
 import { outcomeOf, type Outcome, TARGETS, type Target } from './targets.ts'
 import { profileTables } from '../profile/profile-tables.ts'
 
 const BASE = 'nginx'
+const noteMarks = '¹²³⁴⁵⁶⁷⁸⁹'
 const marks: Readonly<Record<Outcome, string>> = { met: '✓', missed: '✗', undecided: '?', 'not measured': '' }
 
 /** Returns the whole report: the setting, the targets, and a table for each mix that was measured. */
@@ -24,7 +17,7 @@ export function report(results: Results): string {
     `## Targets\n\n${targetTable(results)}`,
     results.profile ? `## Profile\n\n${profileTables(results.profile)}` : '',
     ...mixes.map(mix => mixTable(results, mix)),
-    soakTable(results.apart?.soak ?? results.soak),
+    soakTable(results.apart?.findLast(({ soak }) => soak !== null)?.soak ?? results.soak),
     surprises(results),
   ]
   return `${parts.filter(Boolean).join('\n\n')}\n`
@@ -32,20 +25,25 @@ export function report(results: Results): string {
 
 /** Writes what was measured beside each target, and whether that is met. */
 export function targetTable(results: Results): string {
-  const { apart } = results
-  const later: Results | null = apart ? { ...results, ...apart, startup: null, scan: null } : null
+  const { apart = [] } = results
+  const later = apart.map(part => ({ ...results, ...part }))
+  const used = new Set<number>()
   const rows = TARGETS.map(target => {
-    const isLater = later !== null && target.measured(later) !== null
-    const found = isLater ? later : results
+    const at = later.findLastIndex(one => target.measured(one) !== null)
+    const found = later[at] ?? results
+    if (at !== -1) used.add(at)
     return [
-      target.name + (isLater ? ' ¹' : ''),
+      target.name + (at === -1 ? '' : ` ${noteMarks[at]}`),
       `${target.sense} ${target.bound}${target.unit}`,
       measured(target, found),
       marks[outcomeOf(target, found)],
     ]
   })
   const whole = table(['target', 'bound', 'measured', 'met'], rows)
-  return apart ? `${whole}\n\n¹ Measured apart: ${lengthOf(apart)}, ${apart.machine.processor}.` : whole
+  const notes = [...used]
+    .sort((a, b) => a - b)
+    .map(at => `${noteMarks[at]} Measured apart: ${lengthOf(apart[at]!)}, ${apart[at]!.machine.processor}.`)
+  return [whole, ...notes].join('\n\n')
 }
 
 /** Says how long was measured, and on which day. */
@@ -55,9 +53,11 @@ export function lengthOf({
   seconds,
   blocks,
   slice,
-}: Omit<Apart, 'machine' | 'runs' | 'soak'>): string {
-  const length = `medians over ${rounds} × ${seconds} s`
-  return `${blocks === undefined ? length : `up to ${blocks} blocks of two slices of ${slice} ms`} on ${date}`
+  launches = 1,
+}: Pick<Results, 'date' | 'rounds' | 'seconds' | 'blocks' | 'slice' | 'launches'>): string {
+  if (blocks === undefined) return `medians over ${rounds} × ${seconds} s on ${date}`
+  const extent = launches === 1 ? `up to ${blocks}` : `${launches} launches of ${looks[0]}`
+  return `${extent} blocks of two slices of ${slice} ms on ${date}`
 }
 
 /** Writes the typical value, with its ratio to nginx where that says something. */

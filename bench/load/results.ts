@@ -44,10 +44,7 @@ export interface Scan {
 }
 
 /** What a narrowed run has found later than the whole one. */
-export type Apart = Pick<
-  Results,
-  'date' | 'machine' | 'rounds' | 'seconds' | 'blocks' | 'slice' | 'runs' | 'ratios' | 'profile' | 'soak'
->
+export type Apart = Omit<Results, 'peers' | 'apart'>
 
 export interface Results {
   readonly date: string
@@ -61,6 +58,8 @@ export interface Results {
   /** The most blocks of a run, and milliseconds of a slice; missing in results from before there were any, as are ratios. */
   readonly blocks?: number
   readonly slice?: number
+  /** How often the contestants of a heat were started; missing in results from before that was a choice, which have one. */
+  readonly launches?: number
   readonly runs: readonly Run[]
   readonly ratios?: readonly Ratio[]
   readonly profile?: Profile
@@ -68,7 +67,8 @@ export interface Results {
   readonly startup: number | null
   readonly soak: Soak | null
   readonly scan: Scan | null
-  readonly apart?: Apart
+  /** In the order of their times. */
+  readonly apart?: readonly Apart[]
 }
 
 export const METRICS = [

@@ -25,7 +25,8 @@ export function save(root: string, results: Results): void {
 
 /** Writes the last whole results again, with what a narrowed run has found later. */
 export function add(root: string, later: Results): void {
-  save(root, { ...last(root), apart: partOf(later) })
+  const whole = last(root)
+  save(root, { ...whole, apart: [...(whole.apart ?? []), partOf(later)] })
 }
 
 /** Reads the results of the last whole run. */
@@ -35,15 +36,8 @@ function last(root: string): Results {
   return JSON.parse(readFileSync(join(folder, names.sort().at(-1)!), 'utf8'))
 }
 
-function partOf({ date, machine, rounds, seconds, soak, ...more }: Results): Apart {
-  const { blocks, slice, runs, ratios, profile } = more
-  return {
-    ...{ date, machine, rounds, seconds, runs, soak },
-    ...(blocks !== undefined && { blocks }),
-    ...(slice !== undefined && { slice }),
-    ...(ratios && { ratios }),
-    ...(profile && { profile }),
-  }
+function partOf({ peers: _peers, ...found }: Results): Apart {
+  return found
 }
 
 /** Adds a line for this commit to what earlier ones took, or replaces the one it has for that day. */

@@ -30,7 +30,7 @@ test('without options everything but the soak is measured, up to 40 blocks, and 
     ],
   ])
   assert.deepEqual(rest, {
-    ...{ peers: PEERS, blocks: 40, slice: 100, minutes: null, rounds: 3, seconds: 2 },
+    ...{ peers: PEERS, blocks: 40, slice: 100, launches: 1, minutes: null, rounds: 3, seconds: 2 },
     ...{ isQuick: false, json: false, complete: true, add: false },
   })
 })
@@ -71,6 +71,7 @@ test('a wrong option is named in a sentence', () => {
   assert.match(String(parseOptions(['--seconds', '1.5'], PEERS)), /^--seconds must be/)
   assert.match(String(parseOptions(['--blocks', '9'], PEERS)), /^--blocks must be a whole number from 10/)
   assert.match(String(parseOptions(['--slice', '5'], PEERS)), /^--slice must be/)
+  assert.match(String(parseOptions(['--launches', '2'], PEERS)), /^--launches must be/)
   assert.match(String(parseOptions(['--fast'], PEERS)), /--fast/)
 })
 

@@ -67,7 +67,7 @@ test('what a narrowed run found later stands beside the targets, with a mark, an
     { ...SAMPLE, peer: 'gatehouse oauth', mix: 'unknown', cost: 18 },
   ] as const
   const apart = { ...RESULTS, date: '2026-02-03', rounds: 7, seconds: 1, runs }
-  const text = withResults(PAGE, MARKED, { ...RESULTS, apart }).replace(/ +/g, ' ')
+  const text = withResults(PAGE, MARKED, { ...RESULTS, apart: [apart] }).replace(/ +/g, ' ')
   assert.match(text, /unknown access token: CPU against a proxied GET ¹ \| at most 0.7× \| 0.60× \| ✓ \|/)
   assert.match(text, /GET: CPU per request against nginx \| at most 1.6× \| 2.10× \| ✗ \|/)
   assert.match(text, /¹ Measured apart: medians over 7 × 1 s on 2026-02-03, 2 × \$& Quick\.\n/)

@@ -138,9 +138,8 @@ test('a soak has a line for each reading, and its unexpected responses are named
 
 test('a soak that was measured apart takes the place of the other', () => {
   const readings = [1, 2].map(at => ({ requests: at, memory: at * 100, heap: 1 }))
-  const { date, machine, rounds, seconds } = RESULTS
-  const apart = { date, machine, rounds, seconds, runs: [], soak: { requests: 2, unexpected: 0, readings } }
-  const text = unaligned({ ...RESULTS, apart })
+  const apart = { ...RESULTS, runs: [], soak: { requests: 2, unexpected: 0, readings } }
+  const text = unaligned({ ...RESULTS, apart: [apart] })
   assert.match(text, /\| Memory over 5 million .* resident .* ¹ \| at most 1.05× \| 1.00× \| ✓ \|/)
   assert.match(text, /\| 2 \| 200 \| 1.00 \|/)
 })

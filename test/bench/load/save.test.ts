@@ -45,9 +45,23 @@ test('a narrowed run is added to the last whole one', t => {
   save(root, { ...RESULTS, date: '2999-01-01', ratios: [], runs: [] })
   add(root, later)
   const { apart, ratios } = JSON.parse(readFileSync(join(root, 'bench/results/2999-01-01.json'), 'utf8'))
-  assert.deepEqual([apart.date, apart.ratios, ratios], ['2999-01-02', RESULTS.ratios, []])
+  const { peers: _, ...part } = later
+  assert.deepEqual(apart, [part])
+  assert.deepEqual(ratios, [])
   const latest = readFileSync(join(root, 'bench/results/latest.md'), 'utf8')
   assert.match(latest, /GET: CPU per request against nginx ¹ +\| +at most 1.6× \| +1\.50× \(1\.40–1\.59\)/)
+})
+
+test('each narrowed run is kept, and a target is that of the last which measured it', t => {
+  const root = copyOfPages(t)
+  save(root, { ...RESULTS, date: '2999-01-01', ratios: [], runs: [] })
+  add(root, { ...RESULTS, date: '2999-01-02', ratios: [], runs: [], startup: 123 })
+  add(root, { ...RESULTS, date: '2999-01-03', startup: null, blocks: 10, slice: 50, launches: 6 })
+  const latest = readFileSync(join(root, 'bench/results/latest.md'), 'utf8')
+  assert.match(latest, /Start to first answered request ¹ .* 123 ms /)
+  assert.match(latest, /GET: CPU per request against nginx ² .* 1\.50× \(1\.40–1\.59\)/)
+  assert.match(latest, /^¹ Measured apart: .* on 2999-01-02, /m)
+  assert.match(latest, /^² Measured apart: 6 launches of 10 blocks of two slices of 50 ms on 2999-01-03, /m)
 })
 
 /** Returns a folder with what the bench writes into. */
