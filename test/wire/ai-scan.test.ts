@@ -50,7 +50,8 @@ test('a scan of 50,000 calls with invalid tokens writes no row, calls no provide
   const { refused } = ai.edge.metrics.ai
   assert.equal(refused.unknown.value + refused.malformed.value + refused.missing.value, 90_000)
   assert.ok(after.heap - before.heap < 4 * 2 ** 20, `the heap grew from ${before.heap} to ${after.heap}`)
-  assert.ok(after.rss - before.rss < 32 * 2 ** 20, `RSS grew from ${before.rss} to ${after.rss}`)
+  // V8 keeps tens of MiB of young generation, or gives them back, as it likes: this finds a KiB that each call would leave.
+  assert.ok(after.rss - before.rss < 64 * 2 ** 20, `RSS grew from ${before.rss} to ${after.rss}`)
   await ai.logs.close()
   assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
   assert.deepEqual([provider.bytesReceived, ai.edge.accesses.length, ai.edge.events.length], [0, 0, 0])
