@@ -25,6 +25,7 @@ export class Outflow<Owner> {
   /** Streams that have something to send, and a window for it, in turns. */
   #ready: Stream<Owner>[] = []
   #next = 0
+  #stalledCount = 0
 
   constructor(writer: FrameWriter, sender: Sender<Owner>) {
     this.#writer = writer
@@ -36,6 +37,11 @@ export class Outflow<Owner> {
     const sent = this.#sent
     this.#sent = 0
     return sent
+  }
+
+  /** Streams of which something waits for the client to take it. */
+  get stalledCount(): number {
+    return this.#stalledCount
   }
 
   /** Whether something could be sent at once. */
@@ -54,10 +60,17 @@ export class Outflow<Owner> {
         at += length
       }
     if (at === bytes.length) return true
+    if (stream.waiting === 0) this.#stalledCount++
     stream.queue(at === 0 ? bytes : bytes.subarray(at))
     stream.isStalled = true
     this.ready(stream)
     return false
+  }
+
+  /** Closes a stream, and drops what waits of it. */
+  close(stream: Stream<Owner>): void {
+    if (stream.waiting > 0) this.#stalledCount--
+    stream.close()
   }
 
   /** Ends a body, behind what waits of it. */
@@ -100,6 +113,7 @@ export class Outflow<Owner> {
     this.#send(stream, first, firstAt, length, isLast)
     stream.taken(length)
     if (stream.waiting > 0) return this.ready(stream)
+    this.#stalledCount--
     if (stream.isResponseOver) return isLast ? this.#sender.sent(stream) : this.#finish(stream)
     if (!stream.isStalled) return
     stream.isStalled = false

@@ -124,6 +124,11 @@ export class ServerSession<Owner> implements FrameTaker {
     return Math.max(0, this.#streams.size - this.#pausingCount)
   }
 
+  /** Streams whose responses wait for the client to take them. */
+  get stalledCount(): number {
+    return this.#outflow.stalledCount
+  }
+
   /** Bytes of responses that wait for the client to take them, as of the last sweep. */
   get held(): number {
     return this.#held
@@ -650,7 +655,7 @@ export class ServerSession<Owner> implements FrameTaker {
   }
 
   #drop(stream: Stream<Owner>, end: StreamEnd): void {
-    stream.close()
+    this.#outflow.close(stream)
     this.#streams.delete(stream.id)
     this.#closed.add(stream.id, end)
   }
@@ -682,7 +687,7 @@ export class ServerSession<Owner> implements FrameTaker {
     this.#block.drop()
     const streams = [...this.#streams.values()]
     this.#streams.clear()
-    for (const stream of streams) stream.close()
+    for (const stream of streams) this.#outflow.close(stream)
     for (const stream of streams) if (stream.lingersUntil === 0) this.#user.aborted(stream, 'session')
   }
 

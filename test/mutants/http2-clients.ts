@@ -90,6 +90,11 @@ export const http2Clients: readonly Mutated[] = [
         breaks: 'what an address does counts again and again',
       },
       {
+        text: 'const { waitingCount, stalledCount } = this.session',
+        becomes: 'const { waitingCount, waitingCount: stalledCount } = this.session',
+        breaks: 'a service whose many calls take long at their provider can begin but few a second',
+      },
+      {
         text: "if (fault !== 'session') this.#requests",
         becomes: 'this.#requests',
         breaks: 'requests that are left behind are ended in one turn, however many there are',
@@ -106,14 +111,14 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['edge/client/http2-address'],
     changes: [
       {
-        text: 'work * waiting * waiting',
-        becomes: 'work * waiting',
+        text: 'work * stalled * stalled',
+        becomes: 'work * stalled',
         breaks: 'clients that take no responses go on nearly as fast as others',
       },
       {
-        text: 'Math.min(this.waitingRequests, slowest)',
-        becomes: 'this.waitingRequests',
-        breaks: 'an address with many long requests gets no others',
+        text: 'Math.min(this.stalledRequests, slowest)',
+        becomes: 'this.stalledRequests',
+        breaks: 'an address with many slow readers gets nothing else',
       },
       {
         text: 'this.held > mostHeld && !this.isTrusted',

@@ -1,12 +1,12 @@
-// The connections over HTTP/2 of one address, and the pace at which they begin requests: the more of these wait, for their origins or for the client to take responses, the slower.
-// All would wait in the same queues as those of others.
+// The connections over HTTP/2 of one address, and the pace at which they begin requests: the more of these have responses that the client does not take, the slower.
+// Requests that wait for their origins alone are no fault of the client.
 
 import { clientKey } from '../../base/address/client-key.ts'
 
-/** Requests that wait beyond which there is a pace, and beyond which it gets no slower. */
+/** Requests beyond which the address is crowded or there is a pace, and beyond which that gets no slower. */
 const free = 128
 const slowest = 1_024
-/** Work a ms, times the square of how many requests wait: 16,000 requests a second with 128 of them, 250 with 1,000. */
+/** Work a ms, times the square of how many requests are stalled: 16,000 requests a second with 128 of them, 250 with 1,000. */
 const pace = 16 * 1024 * 1024
 /** Bytes of responses that may wait for a client that takes none. */
 const mostHeld = 64 * 1024 * 1024
@@ -19,6 +19,8 @@ interface Reader {
 export class Http2Address {
   /** Requests whose responses have not begun, or wait for the client to take them. */
   waitingRequests = 0
+  /** Those of them that wait for the client. */
+  stalledRequests = 0
   /** Bytes of responses that wait for the client to take them. */
   held = 0
   readonly key: string
@@ -35,8 +37,13 @@ export class Http2Address {
 
   /** Ms until its connections may read; 0 for now. */
   get delay(): number {
-    if (this.waitingRequests <= free || this.isTrusted) return 0
+    if (this.stalledRequests <= free || this.isTrusted) return 0
     return Math.max(0, this.#dueAt - performance.now())
+  }
+
+  /** Whether so much is under way that others go first. */
+  get isCrowded(): boolean {
+    return this.waitingRequests > free && !this.isTrusted
   }
 
   /** Whether more of its responses wait than it may leave. */
@@ -61,9 +68,9 @@ export class Http2Address {
 
   /** Has what comes wait for work that was done. */
   charge(work: number): void {
-    if (this.waitingRequests <= free || this.isTrusted) return
-    const waiting = Math.min(this.waitingRequests, slowest)
-    this.#dueAt = Math.max(this.#dueAt, performance.now()) + (work * waiting * waiting) / pace
+    if (this.stalledRequests <= free || this.isTrusted) return
+    const stalled = Math.min(this.stalledRequests, slowest)
+    this.#dueAt = Math.max(this.#dueAt, performance.now()) + (work * stalled * stalled) / pace
   }
 
   /** Takes note of another connection, or of the end of one; returns how many there are. */

@@ -64,8 +64,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #turns: Http2Turns
   readonly #addresses: Http2Addresses
   readonly #address: Http2Address
-  /** What its address has of it: requests that wait, and bytes of responses. */
+  /** What its address has of it: requests that wait, those that wait for the client, and bytes of responses. */
   #waitingRequests = 0
+  #stalledRequests = 0
   #held = 0
   #isClosed = false
   #lookedAt = 0
@@ -286,9 +287,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   /** Has its requests count as those of its address. */
   #count(): void {
-    const { waitingCount } = this.session
+    const { waitingCount, stalledCount } = this.session
     this.#address.waitingRequests += waitingCount - this.#waitingRequests
     this.#waitingRequests = waitingCount
+    this.#address.stalledRequests += stalledCount - this.#stalledRequests
+    this.#stalledRequests = stalledCount
   }
 
   #countHeld(): void {

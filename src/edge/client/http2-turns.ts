@@ -4,7 +4,7 @@
 import { TurnWork, workOfTurn } from '../../http2/turn-work.ts'
 import type { Http2Address } from './http2-address.ts'
 
-/** What one connection may do before it is the turn of another one. */
+/** What one connection may do before it is the turn of another one, and all that a crowded address may do in a turn of the loop. */
 const slice = workOfTurn / 4
 /** Requests of clients that have left which are ended in a turn: each may close a connection to an origin. */
 const mostEnded = 16
@@ -87,7 +87,8 @@ export class Http2Turns {
       left -= most - this.work.left
       if (!address.hasWaiting) continue
       this.#waiting.add(address)
-      looks++
+      if (!address.isCrowded) looks++
+      else delay = Math.min(delay, address.delay)
     }
     return delay
   }

@@ -1,4 +1,4 @@
-// The pace of an address over HTTP/2: free with few requests that wait, the slower the more of them there are.
+// The pace of an address over HTTP/2: free where few responses wait for the client, the slower the more of them there are.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,25 +9,25 @@ function join(isTrusted = false) {
   return new Http2Addresses().join('192.0.2.1', isTrusted)
 }
 
-/** Returns the ms that a request costs an address of which so many wait. */
-function delayWith(waiting: number, isTrusted = false): number {
+/** Returns the ms that a request costs an address with so many stalled ones. */
+function delayWith(stalled: number, isTrusted = false): number {
   const address = join(isTrusted)
-  address.waitingRequests = waiting
+  address.stalledRequests = stalled
   address.charge(workOfRequest)
   return address.delay
 }
 
-test('an address with no more requests that wait than one connection may have has no pace', () => {
+test('an address with no more stalled requests than one connection may have has no pace', () => {
   assert.equal(delayWith(0), 0)
   assert.equal(delayWith(128), 0)
 })
 
-test('the more requests wait, the longer others wait, up to a bound', () => {
+test('the more requests are stalled, the longer others wait, up to a bound', () => {
   // A delay is what is left of it, so that each is less by the time that the test takes.
   const hundred = 100 * workOfRequest
-  const of = (waiting: number) => {
+  const of = (stalled: number) => {
     const address = join()
-    address.waitingRequests = waiting
+    address.stalledRequests = stalled
     const before = performance.now()
     address.charge(hundred)
     return address.delay + performance.now() - before
@@ -38,13 +38,24 @@ test('the more requests wait, the longer others wait, up to a bound', () => {
   assert.ok(more < 2 * many)
 })
 
-test('what is done adds up, and is over as soon as few wait', () => {
+test('what is done adds up, and is over as soon as few are stalled', () => {
   const address = join()
-  address.waitingRequests = 1_024
+  address.stalledRequests = 1_024
   for (let i = 0; i < 100; i++) address.charge(workOfRequest)
   assert.ok(address.delay > 200)
-  address.waitingRequests = 128
+  address.stalledRequests = 128
   assert.equal(address.delay, 0)
+})
+
+test('requests that wait for their origins alone have no pace, however many they are', () => {
+  const address = join()
+  address.waitingRequests = 10_000
+  address.charge(1_000 * workOfRequest)
+  assert.equal(address.delay, 0)
+  assert.equal(address.isCrowded, true)
+  const hop = join(true)
+  hop.waitingRequests = 10_000
+  assert.equal(hop.isCrowded, false)
 })
 
 test('a trusted hop has no pace, and may leave any number of bytes', () => {

@@ -89,6 +89,7 @@ for (const [how, end] of Object.entries(endings))
     const { address, join, closed, edge } = await start(t, origin)
     const socket = join(requests(100))
     await turnsUntil(() => address.waitingRequests === 100 && origin.wires.length === 100)
+    assert.equal(address.stalledRequests, 0)
     end(socket, origin)
     await turnsUntil(() => address.waitingRequests === 0)
     await turnsUntil(() => edge.accesses.length === 100)
@@ -130,19 +131,20 @@ test('no request waits any more behind responses, refusals and failures, and an 
 test('responses that wait for closed windows count, and no more once they are sent', async t => {
   const { edge, address, join } = await start(t, await startResponder(t, ok('hello')))
   const socket = join(settings([setting.initialWindowSize, 0]), requests(20))
-  await turnsUntil(() => edge.accesses.length === 20)
+  await turnsUntil(() => edge.accesses.length === 20 && address.stalledRequests === 20)
   assert.equal(address.waitingRequests, 20)
   socket.write(settings([setting.initialWindowSize, 65_535]))
   await turnsUntil(() => address.waitingRequests === 0)
+  assert.equal(address.stalledRequests, 0)
 })
 
-test('all that is read of an address is charged to it, and the more requests wait, the slower it begins others', async t => {
-  const { address, join } = await start(t, await silent(t))
+test('all that is read of an address is charged to it, and the more requests are stalled, the slower it begins others', async t => {
+  const { address, join } = await start(t, await startResponder(t, ok('hello')))
   const charge = t.mock.method(address, 'charge')
   const began = performance.now()
-  for (let i = 0; i < 5; i++) join(requests(100))
-  await turnsUntil(() => address.waitingRequests === 500)
-  // From 128 on each waits for the square of how many there are: 160 ms together.
+  for (let i = 0; i < 5; i++) join(settings([setting.initialWindowSize, 0]), requests(100))
+  await turnsUntil(() => address.stalledRequests === 500)
+  // From 128 on each waits for the square of how many there are: 160 ms together, but for those that have begun before.
   const took = performance.now() - began
   assert.ok(took > 100, `${took} ms`)
   const charged = charge.mock.calls.reduce((sum, { arguments: [work] }) => sum + work, 0)

@@ -63,11 +63,12 @@ test('what comes waits behind those who wait, and nobody waits behind them', asy
   assert.equal(turns.work.left, workOfTurn)
 })
 
-/** Has a connection want everything twenty times, of an address of which so many requests wait; returns how often it was served in the first turn of the loop. */
-async function servedAtFirst(turns: Http2Turns, waitingRequests: number) {
+/** Has a connection want everything twenty times, of an address with so many requests; returns how often it was served in the first turn of the loop. */
+async function servedAtFirst(turns: Http2Turns, requests: { waiting: number; stalled: number }) {
   let count = 0
   const address = new Http2Addresses().join('192.0.2.1', false)
-  address.waitingRequests = waitingRequests
+  address.waitingRequests = requests.waiting
+  address.stalledRequests = requests.stalled
   const wait = () => {
     address.add(greedy)
     turns.add(address)
@@ -90,11 +91,18 @@ async function servedAtFirst(turns: Http2Turns, waitingRequests: number) {
 }
 
 test('a turn of the loop has four slices, and then nobody else reads in it', async () => {
-  assert.deepEqual(await servedAtFirst(new Http2Turns(), 128), { first: 4, left: 0 })
+  const requests = { waiting: 128, stalled: 128 }
+  assert.deepEqual(await servedAtFirst(new Http2Turns(), requests), { first: 4, left: 0 })
 })
 
-test('an address of which many requests wait keeps nobody else from reading while it has to wait', async () => {
-  assert.deepEqual(await servedAtFirst(new Http2Turns(), 1_024), { first: 1, left: workOfTurn })
+test('an address with many requests under way has one slice of a turn', async () => {
+  const requests = { waiting: 129, stalled: 0 }
+  assert.deepEqual(await servedAtFirst(new Http2Turns(), requests), { first: 1, left: 0 })
+})
+
+test('an address with many stalled requests keeps nobody else from reading while it has to wait', async () => {
+  const requests = { waiting: 1_024, stalled: 1_024 }
+  assert.deepEqual(await servedAtFirst(new Http2Turns(), requests), { first: 1, left: workOfTurn })
 })
 
 test('each turn begins with all of its work', async () => {
