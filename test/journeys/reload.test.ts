@@ -75,7 +75,11 @@ test('after a rejected reload the next valid one takes effect', async t => {
 
 test('a bug in a reload is logged as such, and changes nothing', async t => {
   const bug = `import path from 'node:path'; import { syncBuiltinESMExports } from 'node:module'
-process.on('SIGURG', () => { path.resolve = () => { throw new Error('provoked') }; syncBuiltinESMExports() })`
+const { resolve } = path
+let isBroken = false
+process.on('SIGURG', () => { isBroken = true })
+path.resolve = (...parts) => { if (isBroken) throw new Error('provoked'); return resolve(...parts) }
+syncBuiltinESMExports()`
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` }
   const site = await startSite(t, (_, response) => response.end('old'))
   const gateway = await startGateway(t, siteConfig(site), { env })
