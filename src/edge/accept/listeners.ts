@@ -11,7 +11,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type AcceptedConnection, screen } from '../../base/accepted-connection.ts'
 import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
-import { AcceptQueue } from './accept-queue.ts'
 import { highWaterMark } from '../origin/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
@@ -43,7 +42,6 @@ export class Listeners {
   readonly #sockets = new Map<string, ListeningSocket>()
   /** Counts the connections that were accepted. */
   #accepted = 0
-  readonly #queue = new AcceptQueue()
 
   constructor(owner: ListenersOwner) {
     this.#owner = owner
@@ -140,9 +138,8 @@ export class Listeners {
     return { server, listening }
   }
 
-  /** Whether a connection is not to be served, or only in a later turn. */
   #holds(connection: AcceptedConnection): boolean {
-    const isHeld = this.#owner.holds(connection) || this.#queue.delays(connection)
+    const isHeld = this.#owner.holds(connection)
     if (isHeld) this.#accepted++
     return isHeld
   }
