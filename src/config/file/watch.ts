@@ -68,7 +68,8 @@ export class ConfigWatch {
   #watchAll(): void {
     this.#stop()
     const entries = Map.groupBy([...this.#seen.keys()].flatMap(entriesOnTheWay), ({ directory }) => directory)
-    for (const [directory, of] of entries) this.#watch(directory, new Set(of.map(({ name }) => name)))
+    for (const [directory, of] of entries)
+      if (of.some(({ decides }) => decides)) this.#watch(directory, new Set(of.map(({ name }) => name)))
   }
 
   #watch(directory: string, names: Set<string>): void {
@@ -117,9 +118,11 @@ export class ConfigWatch {
 interface Entry {
   readonly directory: string
   readonly name: string
+  /** Whether it decides what the path leads to: the file, a symbolic link, or the first that is missing. A directory does so where it is replaced. */
+  readonly decides: boolean
 }
 
-/** Returns the entries that decide what a path leads to: that of the file, those of symbolic links on the way, and the first that is missing. */
+/** Returns the entries that a path leads through, links followed, until one is missing. */
 function entriesOnTheWay(file: string): readonly Entry[] {
   const found: Entry[] = []
   const rest = file.split(sep)
@@ -127,7 +130,7 @@ function entriesOnTheWay(file: string): readonly Entry[] {
   for (let links = 0; rest.length > 0 && links <= mostLinks; ) {
     const name = rest.shift()!
     const target = targetOf(join(at, name))
-    if (target !== 'none' || rest.length === 0) found.push({ directory: at, name })
+    found.push({ directory: at, name, decides: target !== 'none' || rest.length === 0 })
     if (target === 'missing') break
     if (target === 'none') at = join(at, name)
     else {

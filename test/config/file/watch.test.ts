@@ -75,6 +75,19 @@ describe('watchConfig', () => {
     }
   })
 
+  test('reloads when a folder that a link leads through is replaced beside the link', async t => {
+    const folder = makeFolder(t)
+    for (const version of ['v1', 'v2']) {
+      mkdirSync(join(folder, version, 'conf'), { recursive: true })
+      writeFileSync(join(folder, version, 'conf', 'gatehouse.yaml'), version)
+    }
+    symlinkSync('v1/conf/gatehouse.yaml', join(folder, 'gatehouse.yaml'))
+    const { reloaded } = watch(t, [join(folder, 'gatehouse.yaml')])
+    renameSync(join(folder, 'v1'), join(folder, 'v0'))
+    renameSync(join(folder, 'v2'), join(folder, 'v1'))
+    await reloaded()
+  })
+
   test('reloads when the folders disappear, and when they come back one by one', async t => {
     const above = join(makeFolder(t), 'tls')
     const folder = join(above, 'certificates')
