@@ -47,7 +47,11 @@ export class Faces {
   }
 
   get #ready(): Promise<BuiltFaces> {
-    this.#built ??= this.#build()
+    // What fails, such as for want of descriptors, is tried again with the next request.
+    this.#built ??= this.#build().catch(fault => {
+      this.#built = null
+      throw fault
+    })
     return this.#built
   }
 
