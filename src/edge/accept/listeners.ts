@@ -13,9 +13,9 @@ import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../.
 import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial.ts'
 
-/** Ms of a turn of the loop in which hardly any connection can have come, and how many turns are waited for one. */
+/** Ms of a turn of the loop in which hardly any connection can have come, and those in which all that wait are accepted: one a turn of each socket. */
 const shortTurn = 0.05
-const mostTurns = 200
+const longestClose = 2_000
 
 /** How listeners share their addresses with other processes. */
 export interface ListenOptions {
@@ -86,7 +86,8 @@ export class Listeners {
 
   /** Stops listening once the connections in the backlog are accepted, behind a turn that brought none and was short enough for hardly any other to have come. */
   async closeWhenQuiet(): Promise<void> {
-    for (let turns = 0; turns < mostTurns; turns++) {
+    const end = performance.now() + longestClose
+    for (let turns = 0; turns <= backlog && performance.now() < end; turns++) {
       const accepted = this.#accepted
       const begun = performance.now()
       await turn()
