@@ -91,13 +91,14 @@ export class Http2Addresses {
 
   /** Returns the address of another connection from `peer`. */
   join(peer: string, isTrusted: boolean): Http2Address {
-    const key = clientKey(peer)
+    // A proxy speaks for others, and not for its network.
+    const key = isTrusted ? `proxy ${peer}` : clientKey(peer)
     let address = this.#byKey.get(key)
     if (address === undefined) {
       address = new Http2Address(key)
+      address.isTrusted = isTrusted
       this.#byKey.set(key, address)
     }
-    address.isTrusted = isTrusted
     address.count(1)
     return address
   }

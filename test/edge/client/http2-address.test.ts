@@ -68,6 +68,18 @@ test('a trusted hop has no pace, and may leave any number of bytes', () => {
   assert.equal(hop.isOverdrawn, false)
 })
 
+test('a trusted hop has no pace beside clients of its network, and they have theirs', () => {
+  const addresses = new Http2Addresses()
+  const trust = (hopFirst: boolean) => {
+    const joined = [hopFirst, !hopFirst].map(isHop =>
+      addresses.join(isHop ? '2001:db8::1' : '2001:db8::2', isHop),
+    )
+    return joined.map(({ isTrusted }) => isTrusted)
+  }
+  assert.deepEqual(trust(true), [true, false])
+  assert.deepEqual(trust(false), [false, true])
+})
+
 test('connections of a network of IPv6 are those of one address, which is forgotten with the last', () => {
   const addresses = new Http2Addresses()
   const one = addresses.join('2001:db8::1', false)
