@@ -538,7 +538,9 @@ export class ServerSession<Owner> implements FrameTaker {
   write(stream: Stream<Owner>, bytes: Buffer): boolean {
     if (stream.isClosed || bytes.length === 0) return true
     const mayGoOn = this.#outflow.write(stream, bytes)
-    this.#announce()
+    if (mayGoOn) this.#announce()
+    // That it waits is to be known, even where there is no output to take.
+    else this.#user.outputReady()
     return mayGoOn
   }
 

@@ -317,6 +317,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   )
 
   #writeOn(): void {
+    this.#count()
     if (this.#isWriting || this.#socket.destroyed) return
     const bytes = this.session.takeOutput()
     if (bytes !== null) {
@@ -351,6 +352,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#lookedAt = now
     const { responseRate } = this.#plane.snapshot.client
     this.session.sweep(now, responseRate, this.#address.isOverdrawn)
+    this.#count()
     this.#countHeld()
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()

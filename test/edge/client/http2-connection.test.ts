@@ -138,6 +138,31 @@ test('responses that wait for closed windows count, and no more once they are se
   assert.equal(address.stalledRequests, 0)
 })
 
+test('responses that wait for a client that reads nothing at all count', async t => {
+  const { address, connections, join } = await start(t, await startResponder(t, ok('x'.repeat(400_000))))
+  const socket = join(settings([setting.initialWindowSize, 2 ** 31 - 1]), requests(100))
+  socket.pause()
+  await turnsUntil(() => (connections[0]?.session.stalledCount ?? 0) > 50)
+  await turnsUntil(() => address.stalledRequests === connections[0]!.session.stalledCount)
+})
+
+test('streams that pause wait no more once they were looked at', async t => {
+  const events = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n'
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send(events)
+    await wire.ending
+  })
+  const { edge, address, connections, join } = await start(t, origin)
+  join(requests(50))
+  await turnsUntil(() => address.waitingRequests === 50 && origin.wires.length === 50)
+  let now = edge.plane.coarseNow
+  await turnsUntil(() => {
+    connections[0]!.sweep((now += 1_000))
+    return address.waitingRequests === 0
+  })
+})
+
 test('all that is read of an address is charged to it, and the more requests are stalled, the slower it begins others', async t => {
   const { address, join } = await start(t, await startResponder(t, ok('hello')))
   const charge = t.mock.method(address, 'charge')
