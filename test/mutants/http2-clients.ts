@@ -187,17 +187,6 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/accept/accept-queue.ts',
-    tests: ['edge/accept/accept-queue'],
-    changes: [
-      {
-        text: 'this.#served = next.length',
-        becomes: 'this.#served = 0',
-        breaks: 'connections that come later overtake those that wait',
-      },
-    ],
-  },
-  {
     file: 'http2/budget.ts',
     tests: ['edge/client/http2-offenders'],
     changes: [
