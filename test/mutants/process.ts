@@ -186,8 +186,8 @@ export const process: readonly Mutated[] = [
         breaks: 'two reloads run at once',
       },
       {
-        text: "if (target !== 'none' || rest.length === 0) found.push({ directory: at, name })",
-        becomes: 'if (rest.length === 0) found.push({ directory: at, name })',
+        text: "decides: target !== 'none' || rest.length === 0",
+        becomes: 'decides: rest.length === 0',
         breaks: 'a link that turns on the way to a certificate goes unnoticed',
       },
       {
