@@ -17,7 +17,7 @@ test('that writes are refused, that notices are, and what can be lost is logged 
   const replica = await startRedis(t, { args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
   await replicates(primary)
   await primary.ask('CONFIG', 'SET', 'min-replicas-to-write', 1)
-  const store = await openStore(primary.url, { commandTimeout: 1_000 })
+  const store = await openStore(primary.url, { commandTimeout: 10_000 })
   t.after(() => store.close())
   await until(() => store.deafness === null)
   const lines: Line[] = []
