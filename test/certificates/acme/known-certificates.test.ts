@@ -22,7 +22,7 @@ function copyIn(t: TestContext): string {
 }
 
 async function opened(t: TestContext, url: string): Promise<Store> {
-  const store = await openStore(url, { commandTimeout: 1_000 })
+  const store = await openStore(url, { commandTimeout: 5_000 })
   t.after(() => store.close())
   return store
 }

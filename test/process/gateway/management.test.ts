@@ -37,7 +37,7 @@ function dataFolder(t: TestContext): string {
 }
 
 async function open(t: TestContext, url: string): Promise<Store> {
-  const store = await openStore(url, { commandTimeout: 1_000 })
+  const store = await openStore(url, { commandTimeout: 5_000 })
   t.after(() => store.close())
   return store
 }

@@ -11,7 +11,7 @@ const period = 5
 
 test('an empty store is filled, and the log has one line when it becomes unreachable and one when it is back', async t => {
   const server = await startRedis(t)
-  const store = await openStore(server.url, { commandTimeout: 1_000 })
+  const store = await openStore(server.url, { commandTimeout: 5_000 })
   t.after(() => store.close())
   const lines: string[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line).msg) })

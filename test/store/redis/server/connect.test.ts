@@ -39,7 +39,7 @@ test('over TLS a server is believed with a certificate that this machine or the 
   await startRedis(t, { args: ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'] })
   const url = `rediss://localhost:${port}`
   assert.equal((await openRedis(t, url)).isUnreachable, true)
-  const trusting = await RedisStore.open(url, { commandTimeout: 2_000, ca: cert })
+  const trusting = await RedisStore.open(url, { commandTimeout: 10_000, ca: cert })
   t.after(() => trusting.close())
   assert.equal(trusting.isUnreachable, false)
   assert.deepEqual(await trusting.accounts.list(), [])
@@ -52,6 +52,6 @@ test('over TLS a server is believed with a certificate that this machine or the 
 
 const listAccounts = `
   import { RedisStore } from ${JSON.stringify(join(root, 'src/store/redis/redis-store.ts'))}
-  const store = await RedisStore.open(process.env.STORE, { commandTimeout: 2000 })
+  const store = await RedisStore.open(process.env.STORE, { commandTimeout: 10_000 })
   console.log(JSON.stringify(await store.accounts.list()))
   await store.close()`
