@@ -1,6 +1,7 @@
-// Measures what traces cost of a GET: node bench/micro/edge/telemetry.ts [--sample 0.01]. Two processes of one program differ by more than that, so that it is one,
-// whose configuration is reloaded between slices. What a slice leaves behind, spans on their way to the collector, is waited for and counts. --control
-// changes nothing between slices, and shows what the measurement itself does.
+// Measures what traces cost of a GET: node bench/micro/edge/telemetry.ts [--sample 0.01]. Two processes of one program differ by more than that, and each of them from
+// minute to minute. So two run beside each other and are loaded in turns, one with traces and one without, and then the other way round: what differs by process or by time
+// is in both. What a half leaves behind, spans on their way to the collector, is waited for and counts. --control has traces in neither, and shows what the
+// measurement itself does. A greater share costs so many times more, which says what a span costs.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { oneLook, ratioInterval } from '../../interleaved/interval.ts'
 import { type Started, startRunner } from '../../interleaved/runners.ts'
 import { beAlone } from '../../load/alone.ts'
-import { folder } from '../../load/launch.ts'
+import { folder, keep } from '../../load/launch.ts'
 import { launchOrigin } from '../../load/peers.ts'
 import { gatehouse } from '../../load/peers/gatehouse.ts'
 
@@ -19,11 +20,15 @@ const { values } = parseArgs({
   options: {
     /** The share of requests that is sampled. */
     sample: { type: 'string', default: '0.01' },
-    /** Pairs of slices, behind those in which all is sampled, so that the code of spans gets as warm as it is behind a million requests. */
-    pairs: { type: 'string', default: '25' },
-    warm: { type: 'string', default: '3' },
-    /** Milliseconds of load. */
-    slice: { type: 'string', default: '1000' },
+    /** Starts of two processes, and the pairs of halves of each, behind those in which all is sampled, so that the code of spans gets as warm as it is behind a million requests. */
+    starts: { type: 'string', default: '2' },
+    pairs: { type: 'string', default: '8' },
+    warm: { type: 'string', default: '1' },
+    /** Slices of load of each process in half a pair, and their milliseconds. */
+    slices: { type: 'string', default: '20' },
+    slice: { type: 'string', default: '100' },
+    /** One of `parts` alone. */
+    part: { type: 'string' },
     control: { type: 'boolean', default: false },
   },
 })
@@ -54,15 +59,26 @@ interface Part {
   readonly off: string
   readonly on: string
   readonly warm: string
-  /** Ms behind a slice. */
+  /** Ms behind half a pair. */
   readonly rest: number
 }
 
-/** µs of CPU a request, by pair. */
+/** µs of CPU a request, by pair: the geometric means of both processes. */
 interface Costs {
   readonly off: number[]
   readonly on: number[]
 }
+
+type State = keyof Costs | 'warm'
+
+interface Contestant {
+  readonly runner: Started
+  /** Applies a state of its telemetry. */
+  readonly set: (state: State) => Promise<void>
+}
+
+/** Ms for what is under way when a slice ends. */
+const endOfSlice = 15
 
 await beAlone()
 // Takes all that it gets, in this process, whose CPU nobody counts.
@@ -70,56 +86,87 @@ const collector = createServer((request, response) => request.resume().once('end
 collector.listen(0, '127.0.0.1')
 await once(collector, 'listening')
 const origin = await launchOrigin()
-const measured: Costs[] = []
-for (const part of parts) {
-  const costs = await measure(part)
-  report(part.name, costs)
-  measured.push(costs)
+for (const part of parts.filter(({ name }) => values.part === undefined || name === values.part)) {
+  const costs: Costs = { off: [], on: [] }
+  for (let start = 1; start <= Number(values.starts); start++) {
+    await measure(part, costs)
+    report(part.name, costs)
+  }
 }
-const product = (of: keyof Costs) => measured[0]![of].map((cost, at) => cost * measured[1]![of][at]!)
-report('both', { off: product('off'), on: product('on') })
 await origin.stop()
 process.exit()
 
-async function measure(part: Part): Promise<Costs> {
+/** Starts two processes and adds what they cost. */
+async function measure(part: Part, costs: Costs): Promise<void> {
+  const both = [await startContestant(part, 'one'), await startContestant(part, 'other')] as const
+  for (let pair = -Number(values.warm); pair < Number(values.pairs); pair++) {
+    const on = pair < 0 ? 'warm' : values.control ? 'off' : 'on'
+    const [a, b] = await half(both, [on, 'off'], part.rest)
+    const [c, d] = await half(both, [pair < 0 ? on : 'off', on], part.rest)
+    if (pair < 0) continue
+    costs.on.push(Math.sqrt(a * d))
+    costs.off.push(Math.sqrt(b * c))
+  }
+  for (const { runner } of both)
+    if ((await runner.stop()) > 0) console.error(`${runner.name}: unexpected responses`)
+}
+
+async function startContestant(part: Part, name: string): Promise<Contestant> {
+  const peer = gatehouse(`${part.name}-${name}`)
+  const file = join(folder, `${peer.name}.yaml`)
+  const log = join(folder, `${peer.name}.log`)
+  let plain = ''
   const runner = await startRunner(
-    gatehouse(part.name, undefined, async () => telemetry(part, 'off')),
+    {
+      ...peer,
+      // With a configuration that is not that of the other one.
+      async prepare(...where) {
+        const command = await peer.prepare(...where)
+        plain = readFileSync(command.args.at(-1)!, 'utf8')
+        keep(`${peer.name}.yaml`, plain + telemetry(part, 'off'))
+        return { ...command, args: [...command.args.slice(0, -1), file] }
+      },
+    },
     'get',
     origin.port,
   )
-  const file = join(folder, 'gatehouse.yaml')
-  const plain = readFileSync(file, 'utf8').replace(telemetry(part, 'off'), '')
-  const log = join(folder, `${part.name}.log`)
-  const costs: Costs = { off: [], on: [] }
   let reloads = 0
-  for (let pair = -Number(values.warm); pair < Number(values.pairs); pair++) {
-    const order = Math.random() < 0.5 ? (['off', 'on'] as const) : (['on', 'off'] as const)
-    for (const state of order) {
-      // Each differs from the one before, so that there is a reload in any case.
-      writeFileSync(
-        file,
-        `${plain}${telemetry(part, pair < 0 ? 'warm' : values.control ? 'off' : state)}# ${++reloads}\n`,
-      )
-      while (readFileSync(log, 'utf8').split('configuration reloaded').length <= reloads) await wait(20)
-      const cost = await slice(runner, part.rest)
-      if (pair >= 0) costs[state].push(cost)
-    }
+  const set = async (state: State) => {
+    // Each differs from the one before, so that there is a reload in any case.
+    writeFileSync(file, `${plain}${telemetry(part, state)}# ${++reloads}\n`)
+    while (readFileSync(log, 'utf8').split('configuration reloaded').length <= reloads) await wait(20)
   }
-  if ((await runner.stop()) > 0) console.error(`${part.name}: unexpected responses`)
-  return costs
+  return { runner, set }
 }
 
-/** Loads the gateway for a slice, and returns the µs of CPU of a request, with those of the rest behind it. */
-async function slice({ load, cpu }: Started, rest: number): Promise<number> {
-  const [spent, count] = [cpu(), load.count]
-  load.resume()
-  await wait(Number(values.slice))
-  load.pause()
+/** Loads both in turns, in states of their own, and returns the µs of CPU of a request of each, with those of the rest behind it. */
+async function half(
+  both: readonly [Contestant, Contestant],
+  states: readonly [State, State],
+  rest: number,
+): Promise<[number, number]> {
+  for (const [at, { set }] of both.entries()) await set(states[at]!)
+  const before = both.map(read)
+  for (let slice = 0; slice < Number(values.slices); slice++)
+    // First one, then the other, and the next time in the reverse order.
+    for (const { runner } of slice % 2 === 0 ? both : both.toReversed()) {
+      runner.load.resume()
+      await wait(Number(values.slice))
+      runner.load.pause()
+      await wait(endOfSlice)
+    }
   await wait(rest)
-  return (cpu() - spent) / (load.count - count)
+  const [one, other] = both
+    .map(read)
+    .map(({ cpu, count }, at) => (cpu - before[at]!.cpu) / (count - before[at]!.count))
+  return [one!, other!]
 }
 
-function telemetry({ sends, ...part }: Part, state: keyof Costs | 'warm'): string {
+function read({ runner: { cpu, load } }: Contestant): { readonly cpu: number; readonly count: number } {
+  return { cpu: cpu(), count: load.count }
+}
+
+function telemetry({ sends, ...part }: Part, state: State): string {
   const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
   return `telemetry: { ${part[state]}${sends ? `, otlp: { url: '${url}' }` : ''} }\n`
 }
