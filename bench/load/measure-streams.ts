@@ -7,10 +7,9 @@ import type { Sample } from './measure.ts'
 import { meter } from './meter.ts'
 import { MIXES, STALL } from './mixes.ts'
 import { percentile } from './statistics.ts'
-import { type EventStream, openStreams, timeFirstEvents } from './streams.ts'
+import { type EventStream, openStreams, timeFirstEvents, warmUpStreams } from './streams.ts'
 
 const WARM_UP_SECONDS = 1
-const WARM_UP_EVENTS = 100
 const FIRST_EVENTS = 500
 
 /** Streams of each that are timed in turn. */
@@ -41,10 +40,11 @@ export async function measureStreams(
   const { short } = CALLS[mix](PROVIDER_DOOR)
   const count = MIXES[mix].streams
   const own = CALLS[mix](door)
+  const ends = mix === 'ttft'
+  await warmUpStreams(proxy.port, own.short, ends)
   return whileStreaming(proxy.port, count, own.long, async streams => {
-    const time = (port: number, call: Call, count: number) =>
-      timeFirstEvents(port, count, call, mix === 'ttft')
-    await Promise.all([wait(WARM_UP_SECONDS * 1000), time(proxy.port, own.short, WARM_UP_EVENTS)])
+    const time = (port: number, call: Call, count: number) => timeFirstEvents(port, count, call, ends)
+    await wait(WARM_UP_SECONDS * 1000)
     const flow = await measureFlow(proxy, streams, seconds)
     const [direct, proxied]: [number[], number[]] = [[], []]
     // In turn, while the same streams flow, so that what the machine does meanwhile hits both.

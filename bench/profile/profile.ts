@@ -9,7 +9,7 @@ import { GOVERNED, NATIVE, OPEN } from '../load/mixes.ts'
 import type { Peer } from '../load/peers.ts'
 import { residentMemory } from '../load/proc.ts'
 import { median } from '../load/statistics.ts'
-import { timeFirstEvents } from '../load/streams.ts'
+import { timeFirstEvents, warmUpStreams } from '../load/streams.ts'
 import { type Asked, type Bursts, timeRequests } from './latency.ts'
 import { compareTails, type Spread } from './tails.ts'
 
@@ -171,6 +171,8 @@ async function timeFirstTokens(
   ]
   const times = new Map<string, number[][]>()
   const failing = new Set<string>()
+  for (const { name, port, call } of asked)
+    await warmUpStreams(port, call, true).catch(() => failing.add(name))
   for (let round = 0; round < Math.ceil(bursts / 10); round++)
     for (const { name, port, call } of asked) {
       if (failing.has(name)) continue

@@ -5,7 +5,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { chatAt, EVENTS, PROVIDER_DOOR } from '../../../bench/load/call.ts'
 import { createOrigin } from '../../../bench/load/origin.ts'
-import { countEvents, EventStream, openStreams, timeFirstEvents } from '../../../bench/load/streams.ts'
+import {
+  countEvents,
+  EventStream,
+  openStreams,
+  timeFirstEvents,
+  warmUpStreams,
+} from '../../../bench/load/streams.ts'
 
 test('a GET of the root returns 244 bytes of JSON', async t => {
   const client = await dial(await listen(t))
@@ -64,6 +70,12 @@ test('a chat that is timed is read to its end', async t => {
   assert.ok(times.every(time => time > 0 && time < 20_000))
 })
 
+test('a warm-up begins as many streams as it is told', async t => {
+  const sockets = new Set<Socket>()
+  await warmUpStreams(await listen(t, sockets), chatAt(PROVIDER_DOOR, 'own', 1), true, 120)
+  assert.equal(sockets.size, 120)
+})
+
 test('a stream that ends before its first event is an error', async t => {
   const stream = new EventStream(await listen(t), EVENTS)
   stream.close()
@@ -75,9 +87,8 @@ test('events are counted by their data fields', () => {
   assert.equal(countEvents(Buffer.from('HTTP/1.1 200 OK\r\n\r\n')), 0)
 })
 
-async function listen(t: TestContext): Promise<number> {
+async function listen(t: TestContext, sockets = new Set<Socket>()): Promise<number> {
   const origin = createOrigin().listen(0, '127.0.0.1')
-  const sockets = new Set<Socket>()
   origin.on('connection', socket => sockets.add(socket))
   t.after(() => {
     origin.close()
