@@ -89,12 +89,12 @@ export class Capture {
 
   #overflow(bytes: Buffer, room: number): void {
     if (room > 0) this.#keep(bytes.subarray(0, room))
-    if (!this.isEncoded) this.#roll(bytes.subarray(room))
+    if (!this.isEncoded) this.#roll(room > 0 ? bytes.subarray(room) : bytes)
   }
 
   #roll(bytes: Buffer): void {
     this.#ring ??= Buffer.allocUnsafeSlow(tailSize)
-    const last = bytes.subarray(Math.max(0, bytes.length - tailSize))
+    const last = bytes.length > tailSize ? bytes.subarray(-tailSize) : bytes
     const at = (this.#rolled + bytes.length - last.length) % tailSize
     const fits = last.copy(this.#ring, at)
     if (fits < last.length) last.copy(this.#ring, 0, fits)

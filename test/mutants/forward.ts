@@ -381,7 +381,7 @@ export const forward: readonly Mutated[] = [
     tests: ['edge/forward/event-stream'],
     changes: [
       {
-        text: "return this.#tail === '' || this.#tail.endsWith('\\n') || this.#tail.endsWith('\\r') ? '' : '\\n'",
+        text: "return this.#last === -1 || this.#last === lf || this.#last === cr ? '' : '\\n'",
         becomes: "return ''",
         breaks: 'the error of a stream is read as part of the line before',
       },

@@ -1,23 +1,25 @@
 // What must be known of an event stream to end it honestly when its origin dies: whether it stands between two events.
 
+import { cr, lf } from '../../http1/characters.ts'
+
 export class EventStream {
   /** Whether a content coding hides the text, so that nothing can be added to it. */
   readonly isEncoded: boolean
-  #tail = ''
+  /** The last byte of what was relayed; -1 before the first. */
+  #last = -1
 
   constructor(isEncoded: boolean) {
     this.isEncoded = isEncoded
   }
 
-  /** Remembers the last bytes of what was relayed. */
+  /** Remembers how what was relayed ends. */
   note(bytes: Buffer): void {
-    const tail = bytes.toString('latin1', Math.max(0, bytes.length - 2))
-    this.#tail = tail.length === 2 ? tail : (this.#tail + tail).slice(-2)
+    if (bytes.length > 0) this.#last = bytes[bytes.length - 1]!
   }
 
   /** Whether a comment may be sent now, which readers ignore: only a whole line can be one. */
   get mayAddComment(): boolean {
-    return !this.isEncoded && this.#tail.endsWith('\n')
+    return !this.isEncoded && this.#last === lf
   }
 
   /**
@@ -25,6 +27,6 @@ export class EventStream {
    * last event, and is never taken for a whole one.
    */
   get opening(): string {
-    return this.#tail === '' || this.#tail.endsWith('\n') || this.#tail.endsWith('\r') ? '' : '\n'
+    return this.#last === -1 || this.#last === lf || this.#last === cr ? '' : '\n'
   }
 }
