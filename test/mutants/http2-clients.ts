@@ -80,6 +80,12 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['edge/client/http2-connection'],
     changes: [
       {
+        text: 'readNothingAhead(socket)',
+        becomes: '',
+        breaks:
+          'of a client that has to wait and sends a few bytes at a time, thousands of pieces are read and kept',
+      },
+      {
         text: 'this.#address.charge(work - this.#turns.work.left)',
         becomes: '',
         breaks: 'a client that takes no responses has any number of requests begun at once',
@@ -110,6 +116,11 @@ export const http2Clients: readonly Mutated[] = [
     file: 'edge/client/http2-address.ts',
     tests: ['edge/client/http2-address'],
     changes: [
+      {
+        text: 'return delay < mostEarly ? 0 : delay',
+        becomes: 'return Math.max(0, delay)',
+        breaks: 'the event loop turns without a rest where an address has to wait for less than a timer does',
+      },
       {
         text: 'work * stalled * stalled',
         becomes: 'work * stalled',

@@ -10,6 +10,8 @@ const slowest = 1_024
 const pace = 16 * 1024 * 1024
 /** Bytes of responses that may wait for a client that takes none. */
 const mostHeld = 64 * 1024 * 1024
+/** Ms, those of a timer, by which it may be early: it would wait for less by turning the event loop. */
+const mostEarly = 1
 
 interface Reader {
   /** Reads on with so much work, and waits again where that was not enough; must not throw. */
@@ -35,10 +37,11 @@ export class Http2Address {
     this.key = key
   }
 
-  /** Ms until its connections may read; 0 for now. */
+  /** Ms until its connections may read, at least those of a timer; 0 for now. */
   get delay(): number {
     if (this.stalledRequests <= free || this.isTrusted) return 0
-    return Math.max(0, this.#dueAt - performance.now())
+    const delay = this.#dueAt - performance.now()
+    return delay < mostEarly ? 0 : delay
   }
 
   /** Whether so much is under way that others go first. */

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { forget, ignoreErrors } from '../../base/closed.ts'
+import { readNothingAhead } from '../../base/read-ahead.ts'
 import { reset } from '../../base/reset.ts'
 import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
@@ -97,6 +98,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#address = addresses.join(this.peer, snapshot.trusted.has(this.peer))
     const budgets = offenders.budgetsOf(this.peer, now)
     this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
+    readNothingAhead(socket)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
     // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
     this.#on('end', () => {

@@ -54,7 +54,7 @@ export class Http2Turns {
     const delay = this.#readSome()
     // Until nobody waits, what comes is put behind those who do.
     this.work.left = delay === 0 ? 0 : workOfTurn
-    if (delay < 1 || this.#leaving.size > 0) this.#plan()
+    if (delay === 0 || this.#leaving.size > 0) this.#plan()
     else if (delay !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(this.#turn, delay)
   }
 

@@ -38,6 +38,15 @@ test('the more requests are stalled, the longer others wait, up to a bound', () 
   assert.ok(more < 2 * many)
 })
 
+test('nobody waits for less than a timer does, and what is not waited for is not forgotten', () => {
+  const address = join()
+  address.stalledRequests = 256
+  address.charge(workOfRequest)
+  assert.equal(address.delay, 0)
+  for (let i = 0; i < 100; i++) address.charge(workOfRequest)
+  assert.ok(address.delay > 10)
+})
+
 test('what is done adds up, and is over as soon as few are stalled', () => {
   const address = join()
   address.stalledRequests = 1_024

@@ -37,10 +37,12 @@ async function start(t: TestContext, origin: { readonly url: string }) {
   const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url], patient)))
   const peers = { offenders: new Offenders(), turns: new Http2Turns(), addresses: new Http2Addresses() }
   const connections: Http2Connection[] = []
+  const sockets: Socket[] = []
   let closed = 0
   /** Requests that were recorded when a connection was closed last. */
   let recorded = 0
-  const server = createServer({ allowHalfOpen: true }, socket => {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
+    sockets.push(socket)
     const arrival = { tls: null, isMisplaced: false, transport: socket, client: null }
     const isClosed = () => {
       closed++
@@ -64,6 +66,7 @@ async function start(t: TestContext, origin: { readonly url: string }) {
     address,
     addresses: peers.addresses,
     connections,
+    sockets,
     join,
     closed: () => closed,
     recorded: () => recorded,
@@ -98,6 +101,28 @@ for (const [how, end] of Object.entries(endings))
     assert.equal(address.waitingRequests, 0)
     assert.equal(address.held, 0)
   })
+
+test('of small pieces that come while an address has to wait, one is read, and all of them afterwards', async t => {
+  const { address, join, sockets, edge } = await start(t, await startResponder(t, ok('hello')))
+  const socket = join()
+  await turnsUntil(() => sockets[0]?.bytesRead === socket.bytesWritten)
+  socket.setNoDelay(true)
+  address.stalledRequests += 1_024
+  address.charge(2 ** 30)
+  // The first is kept, and has the connection wait; another one is read ahead.
+  for (const byte of requests(1)) {
+    const before = sockets.length
+    socket.write(Buffer.from([byte]))
+    const other = join()
+    await turnsUntil(() => sockets.length > before && sockets[before]!.bytesRead > 0)
+    other.destroy()
+  }
+  assert.equal(sockets[0]!.readableLength, 1)
+  address.stalledRequests -= 1_024
+  const next = join(requests(1))
+  await turnsUntil(() => edge.accesses.length === 2)
+  next.destroy()
+})
 
 test('a connection counts until the requests that it leaves behind are ended, some in each turn', async t => {
   const origin = await silent(t)
