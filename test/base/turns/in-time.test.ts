@@ -25,6 +25,15 @@ test('a result that comes late, or fails late, troubles nobody', async () => {
   await new Promise(resolve => setImmediate(resolve))
 })
 
+test('a result is waited for behind a pause in which neither this process nor its peer ran', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const answer = inTime(promise, 80, late)
+  for (const end = performance.now() + 100; performance.now() < end; );
+  for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate)
+  resolve('answer')
+  assert.equal(await answer, 'answer')
+})
+
 test('a result that came while this process was busy is in time', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const answer = inTime(promise, 1, late)
