@@ -107,12 +107,17 @@ function notAllowed(methods: readonly string[]): ApiResponse {
   return withHeaders(failure('method_not_allowed', allow), { allow })
 }
 
+/** Decodes a segment; throws where that is not possible. */
+function decoded(segment: string): string {
+  return segment.includes('%') ? decodeURIComponent(segment) : segment
+}
+
 /** Returns what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
 function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   try {
     for (let at = 1; at < row.length; at++)
-      if (isParam(row[at]!)) params[row[at]!.slice(1, -1)] = decodeURIComponent(path[at]!)
+      if (isParam(row[at]!)) params[row[at]!.slice(1, -1)] = decoded(path[at]!)
     return params
   } catch {
     return null

@@ -36,8 +36,8 @@ export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch
     if (id === field.hop) hops.push(rawHeaders[at + 1]!)
   }
   if (!isPassedOn) {
-    const isDirect = namesThisMachine(headers.host)
-    return { address: peer, peer, isDirect, isVouched: false, base: baseOf(headers.host), ray: nextRay() }
+    const { isDirect, base } = readHost(headers.host)
+    return { address: peer, peer, isDirect, isVouched: false, base, ray: nextRay() }
   }
   const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
   const known = vouched ?? { address: null, ray: nextRay() }
@@ -45,6 +45,16 @@ export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch
   const { host, 'x-forwarded-host': asked, 'x-forwarded-proto': proto } = headers
   const base = isVouched ? baseOf(asked, proto) : baseOf(host)
   return { ...known, peer, isDirect: false, isVouched, base }
+}
+
+/** Most requests in a row are for the same Host. */
+let latestHost: string | undefined
+let read = { isDirect: namesThisMachine(undefined), base: baseOf(undefined) }
+
+function readHost(host: string | undefined): typeof read {
+  if (host === latestHost) return read
+  latestHost = host
+  return (read = { isDirect: namesThisMachine(host), base: baseOf(host) })
 }
 
 function baseOf(host: string | string[] | undefined, proto: string | string[] = 'http'): string | null {

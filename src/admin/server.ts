@@ -247,7 +247,11 @@ export class AdminServer {
   ): Promise<void> {
     const parts = [made.body, ...(made.rest ?? [])]
     const fields = ['svc-ray', sender.ray]
-    if (made.stream === undefined) fields.push('content-length', String(await lengthOf(parts)))
+    if (made.stream === undefined)
+      fields.push(
+        'content-length',
+        String(made.rest === undefined ? Buffer.byteLength(made.body) : await lengthOf(parts)),
+      )
     if (!this.#server.listening) fields.push('connection', 'close')
     for (const name in made.headers) if (!ownNames.has(name)) fields.push(name, made.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in made.headers)) fields.push(name, value)

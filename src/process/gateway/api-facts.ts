@@ -14,7 +14,8 @@ import { pagesUrl } from './pages-url.ts'
 import type { Services } from './services.ts'
 import type { TlsCare } from './tls-care.ts'
 
-interface ApiParts {
+/** What it is built from. */
+export interface ApiParts {
   readonly config: Config
   /** Where the side port is. */
   readonly admin: Endpoint

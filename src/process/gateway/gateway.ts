@@ -19,7 +19,7 @@ import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import { AdminListener } from './admin-listener.ts'
-import { apiOf, documentationOf } from './api-facts.ts'
+import { type ApiParts, apiOf, documentationOf } from './api-facts.ts'
 import type { Faces } from './faces.ts'
 import { GatewayCounts } from './gateway-counts.ts'
 import { type GatewayParts, type Patience, usualPatience } from './gateway-parts.ts'
@@ -54,6 +54,8 @@ export class Gateway {
   #faces: Faces | null = null
   #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
+  /** What the management API works on, and what it was made of. */
+  #knownApi: (Pick<ApiParts, 'config' | 'admin' | 'plane'> & { readonly api: Api }) | null = null
   #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
 
@@ -237,11 +239,13 @@ export class Gateway {
   get #api(): Api | null {
     const [services, management, plane] = [this.#services, this.#management, this.#plane]
     if (services === null || management === null || plane === null) return null
+    const [config, admin, known] = [this.#config, this.admin, this.#knownApi]
+    // The other parts stay until the gateway stops.
+    if (known?.config === config && known.admin === admin && known.plane === plane) return known.api
     const own = { log: this.#log, requests: this.#requests, startedAt: this.#startedAt }
-    return apiOf({
-      ...{ config: this.#config, admin: this.admin, services, management, plane, tls: this.#tls },
-      ...own,
-    })
+    const api = apiOf({ config, admin, services, management, plane, tls: this.#tls, ...own })
+    this.#knownApi = { config, admin, plane, api }
+    return api
   }
 
   get #storeSigns(): StoreSigns | null {

@@ -19,7 +19,7 @@ interface ZoneFactsParts {
   readonly standings: () => readonly Standing[]
 }
 
-/** Looks up the current state; made for each request, since all of it may change. */
+/** Looks up the current state of a configuration in effect. */
 export function zoneFacts({ config, documentation, records, plane, standings }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
