@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { forget, ignoreErrors } from '../../base/closed.ts'
+import { readNothingAhead } from '../../base/read-ahead.ts'
 import { reset } from '../../base/reset.ts'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
@@ -111,6 +112,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#exchanges = new Exchanges(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
     this.#reader = new RequestReader(this, socket, plane, this.#lifetime)
+    readNothingAhead(socket)
     const owned = socket as Owned
     owned[owner] = this
     owned.on('data', ClientConnection.#onData)

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { readNothingAhead } from '../../base/read-ahead.ts'
 import { reset } from '../../base/reset.ts'
 import { misuse } from '../../base/misuse.ts'
 import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
@@ -49,6 +50,7 @@ export class OriginConnection implements Leased {
     this.times = times
     this.address = address
     this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
+    readNothingAhead(socket)
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
     this.#on('end', () => this.#ended())
     this.#on('error', (error: Cause) => this.#failed(failureOf(error)))

@@ -25,6 +25,11 @@ async function start(t: TestContext) {
   return { near, client, plane, connection: new ClientConnection(near, plane, () => {}) }
 }
 
+test('nothing is read ahead of a client whose body has to wait', async t => {
+  const { near } = await start(t)
+  assert.equal(near.readableHighWaterMark, 0)
+})
+
 test('a drain closes a connection whose client still reads its last response, once it has all of it', async t => {
   const { near, client, connection } = await start(t)
   near.write(large)

@@ -37,6 +37,11 @@ test('a connection that nothing is left on is returned', async t => {
   assert.deepEqual(told, ['returned'])
 })
 
+test('nothing is read ahead of an origin whose response has to wait', async t => {
+  const { near } = await start(t)
+  assert.equal(near.readableHighWaterMark, 0)
+})
+
 test('a connection with bytes that were received and not read is closed in place of a return', async t => {
   const { near, far, told, connection } = await start(t)
   const lease = connection.lend()
