@@ -75,7 +75,7 @@ function fault(
   const spelling = withoutNeedlessEscapes(spell(url))
   // Of the URI of a bare host only the slash may lack.
   if (text === spelling || `${text}/` === spelling) return null
-  return textFault(spelling, longest) ?? `must be written as ${spelling}`
+  return fault(spelling, longest, rules, spell) ?? `must be written as ${spelling}`
 }
 
 function textFault(text: string, longest: number): string | null {
