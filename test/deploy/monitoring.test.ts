@@ -75,6 +75,7 @@ test('every metric, label and value that alerts and panels ask for is one that a
   writeFileSync(join(folder, 'shop.pem'), certificate)
   writeFileSync(join(folder, 'shop.key'), key)
   writeFileSync(join(folder, 'ca.pem'), authority.certificate)
+  writeFileSync(join(folder, 'ca.crl'), authority.revocationList())
   const site = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, configurationWith(folder, site))
   for (const path of ['/', '/dead', '/more']) await fetch(gateway.edge + path)
@@ -127,7 +128,7 @@ pools: { shop: { origins: ['${site}'] }, dead: { origins: ['${deadOrigin().url}'
 zones:
   - hosts: [shop.example]
     default: on
-    tls: { client_certificates: { ca: 'file:${folder}/ca.pem', mode: optional } }
+    tls: { client_certificates: { ca: 'file:${folder}/ca.pem', crl: ['file:${folder}/ca.crl'], mode: optional } }
     routes: [{ path: /, pool: shop }, { path: /dead, pool: dead }]
 `
 }
