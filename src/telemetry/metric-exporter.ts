@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Collector } from './collector.ts'
-import { encodeMetrics, type MetricFamily, type Sender } from './otlp.ts'
+import { encodeMetrics, type MetricFamily, type Sender } from './metric-message.ts'
 
 interface MetricExporterParts {
   readonly collector: Pick<Collector, 'send' | 'close'>

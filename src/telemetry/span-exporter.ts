@@ -2,7 +2,8 @@
 
 import type { Tally } from '../metrics/distribution.ts'
 import type { Collector } from './collector.ts'
-import { encodeSpans, type Sender } from './otlp.ts'
+import type { Sender } from './metric-message.ts'
+import { SpanBatch } from './span-batch.ts'
 import type { Span, SpanSink } from './span.ts'
 
 /** What becomes of spans. */
@@ -24,7 +25,12 @@ interface SpanExporterParts {
 
 export class SpanExporter implements SpanSink {
   readonly #parts: SpanExporterParts
-  #waiting: Span[] = []
+  /** Spans are added to the last one. */
+  readonly #waiting: SpanBatch[] = []
+  /** A batch that was sent, whose memory the next one takes. */
+  #spare: SpanBatch | null = null
+  /** How many spans wait in all batches. */
+  #count = 0
   #timer: NodeJS.Timeout | null = null
   /** The batch under way; null for none. */
   #sending: Promise<void> | null = null
@@ -36,10 +42,10 @@ export class SpanExporter implements SpanSink {
   take(spans: readonly Span[]): void {
     const { counts, queue, delay = usualDelay } = this.#parts
     for (const span of spans) {
-      if (this.#waiting.length < queue) this.#waiting.push(span)
+      if (this.#count < queue) this.#add(span)
       else counts.queue_full.inc()
     }
-    if (this.#waiting.length >= mostInBatch) this.#begin()
+    if (this.#count >= mostInBatch) this.#begin()
     else this.#timer ??= setTimeout(() => this.#begin(), delay).unref()
   }
 
@@ -48,14 +54,26 @@ export class SpanExporter implements SpanSink {
     const over = AbortSignal.timeout(grace)
     const sent = this.#flush()
     await Promise.race([sent, new Promise<void>(resolve => over.addEventListener('abort', () => resolve()))])
-    this.#parts.counts.export_failed.value += this.#waiting.length
-    this.#waiting = []
+    this.#parts.counts.export_failed.value += this.#count
+    this.#waiting.length = 0
+    this.#count = 0
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#parts.collector.close()
   }
 
+  #add(span: Span): void {
+    let batch = this.#waiting.at(-1)
+    if (batch === undefined || batch.count === mostInBatch) {
+      batch = this.#spare ?? new SpanBatch(this.#parts.sender)
+      this.#spare = null
+      this.#waiting.push(batch)
+    }
+    batch.add(span)
+    this.#count++
+  }
+
   async #flush(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#sending !== null) {
+    while (this.#count > 0 || this.#sending !== null) {
       this.#begin()
       await this.#sending
     }
@@ -64,18 +82,24 @@ export class SpanExporter implements SpanSink {
   #begin(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    if (this.#sending !== null || this.#waiting.length === 0) return
-    this.#sending = this.#sendBatch(this.#waiting.splice(0, mostInBatch)).finally(() => {
+    if (this.#sending !== null) return
+    const batch = this.#waiting.shift()
+    if (batch === undefined) return
+    this.#count -= batch.count
+    this.#sending = this.#send(batch).finally(() => {
       this.#sending = null
-      if (this.#waiting.length > 0) this.take([])
+      if (this.#count > 0) this.take([])
     })
   }
 
-  async #sendBatch(spans: readonly Span[]): Promise<void> {
-    const { collector, sender, counts } = this.#parts
-    const isTaken = await collector.send('traces', encodeSpans(spans, sender))
+  async #send(batch: SpanBatch): Promise<void> {
+    const { collector, counts } = this.#parts
+    const isTaken = await collector.send('traces', batch.end())
     const counted = isTaken ? counts.exported : counts.export_failed
-    counted.value += spans.length
+    counted.value += batch.count
+    if (!isTaken) return
+    batch.clear()
+    this.#spare = batch
   }
 }
 

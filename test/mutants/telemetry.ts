@@ -154,9 +154,41 @@ export const telemetry: readonly Mutated[] = [
     tests: ['telemetry/exporters'],
     changes: [
       {
-        text: 'this.#waiting.length < queue',
+        text: 'this.#count < queue',
         becomes: 'queue > 0',
         breaks: 'spans fill the memory while their collector is unreachable',
+      },
+    ],
+  },
+  {
+    file: 'telemetry/span-batch.ts',
+    tests: ['telemetry/span-batch'],
+    changes: [
+      {
+        text: 'parentId !== null && span.isParentRemote',
+        becomes: 'span.isParentRemote',
+        breaks: 'the first span of a trace has a parent elsewhere',
+      },
+      {
+        text: 'Number.isSafeInteger(value) && value >= 0',
+        becomes: 'Number.isSafeInteger(value)',
+        breaks: 'a number below 0 has no end',
+      },
+    ],
+  },
+  {
+    file: 'telemetry/protobuf-writer.ts',
+    tests: ['telemetry/span-batch', 'telemetry/exporters'],
+    changes: [
+      {
+        text: 'Math.floor(high / 2 ** 16) + Math.floor(low / 2 ** 32)',
+        becomes: 'Math.floor(high / 2 ** 16)',
+        breaks: 'times miss seconds',
+      },
+      {
+        text: 'if (code > lastOfAscii) {',
+        becomes: 'if (code > 0xff) {',
+        breaks: 'texts are in Latin-1',
       },
     ],
   },

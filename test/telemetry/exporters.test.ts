@@ -7,7 +7,7 @@ import { createLogger } from '../../src/log/log.ts'
 import { tallies } from '../../src/metrics/distribution.ts'
 import { Collector } from '../../src/telemetry/collector.ts'
 import { MetricExporter } from '../../src/telemetry/metric-exporter.ts'
-import type { MetricFamily } from '../../src/telemetry/otlp.ts'
+import type { MetricFamily } from '../../src/telemetry/metric-message.ts'
 import type { Span } from '../../src/telemetry/span.ts'
 import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
 import { deadOrigin } from '../help/origin.ts'
@@ -96,6 +96,27 @@ test('more spans than may wait are dropped and counted, and the rest arrives', a
   await received.until(() => received.spans.length === 3)
   await spans.close(10_000)
   deepEqual(figures(), [3, 2, 0])
+})
+
+test('spans that come while others are under way wait for their turn, and each arrives once', async t => {
+  const received = await startCollector(t)
+  const { spans, figures } = exporter(collectorAt(t, received.url).collector, 2_000)
+  const numbered = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => ({
+      ...span,
+      spanId: (from + i + 1).toString(16).padStart(16, '0'),
+    }))
+  spans.take(numbered(0, 1_500))
+  await received.until(() => received.spans.length >= 512)
+  // These are written where the first ones were.
+  spans.take(numbered(1_500, 2_000))
+  await spans.close(10_000)
+  const ids = received.spans.map(({ spanId }) => Number.parseInt(spanId, 16))
+  deepEqual(
+    ids,
+    Array.from({ length: 2_000 }, (_, i) => i + 1),
+  )
+  deepEqual(figures(), [2_000, 0, 0])
 })
 
 test('what the collector cannot take for now is sent again, and what it refuses is not', async t => {

@@ -1,13 +1,7 @@
-// Spans and metrics as messages of OTLP, in protobuf.
+// Metrics as messages of OTLP, in protobuf.
 
-import {
-  type MetricData,
-  ProtobufMetricsSerializer,
-  ProtobufTraceSerializer,
-  type ReadableSpan,
-  type Resource,
-} from '@opentelemetry/otlp-transformer'
-import type { Attributes, Span } from './span.ts'
+import { type MetricData, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
+import type { Attributes } from './span.ts'
 
 /** One number of a metric; a histogram has several names. */
 interface Value {
@@ -30,12 +24,6 @@ export interface Sender {
   readonly version: string
 }
 
-/** Writes an ExportTraceServiceRequest. */
-export function encodeSpans(spans: readonly Span[], sender: Sender): Uint8Array {
-  const common = { resource: { attributes: sender.attributes }, instrumentationScope: scopeOf(sender) }
-  return ProtobufTraceSerializer.serializeRequest(spans.map(span => readable(span, common)))!
-}
-
 /** Writes an ExportMetricsServiceRequest: all that was counted since `since`, as of `now`, both in wall-clock ms. */
 export function encodeMetrics(
   families: readonly MetricFamily[],
@@ -47,15 +35,11 @@ export function encodeMetrics(
   const resource = { attributes: sender.attributes }
   return ProtobufMetricsSerializer.serializeRequest({
     resource,
-    scopeMetrics: [{ scope: scopeOf(sender), metrics }],
+    scopeMetrics: [{ scope: { name: 'gatehouse', version: sender.version }, metrics }],
   })!
 }
 
 type TimeSpan = Pick<MetricData['dataPoints'][number], 'startTime' | 'endTime'>
-
-const kinds = { server: 1, client: 2 } as const
-const statusUnset = 0
-const statusError = 2
 
 // As the SDK numbers them.
 const histogramType = 0
@@ -63,36 +47,6 @@ const gaugeType = 2
 const sumType = 3
 const doubleValue = 1
 const cumulative = 1
-
-function scopeOf({ version }: Sender): { readonly name: string; readonly version: string } {
-  return { name: 'gatehouse', version }
-}
-
-function readable(
-  span: Span,
-  common: { readonly resource: Resource; readonly instrumentationScope: { name: string; version: string } },
-): ReadableSpan {
-  const { traceId, spanId, parentId, flags: traceFlags, state } = span
-  const traceState = state === '' ? null : { serialize: () => state }
-  const context = { traceId, spanId, traceFlags, ...(traceState && { traceState }) }
-  const parent = parentId && { traceId, spanId: parentId, traceFlags, isRemote: span.isParentRemote }
-  return {
-    ...common,
-    name: span.name,
-    kind: kinds[span.kind],
-    spanContext: () => context,
-    ...(parent && { parentSpanContext: parent }),
-    startTime: hrTime(span.start),
-    endTime: hrTime(Math.max(span.start, span.end)),
-    status: { code: span.isError ? statusError : statusUnset },
-    attributes: span.attributes,
-    events: span.events.map(({ name, at, attributes = {} }) => ({ name, time: hrTime(at), attributes })),
-    links: [],
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
-  }
-}
 
 function metricOf(family: MetricFamily, span: TimeSpan): MetricData {
   const { name, help: description, type } = family
