@@ -32,6 +32,32 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/accept/newcomers.ts',
+    tests: ['edge/accept/newcomers'],
+    changes: [
+      {
+        text: 'this.#newOf(room, now) < mostNew)) return false',
+        becomes: 'true)) return false',
+        breaks: 'of connections that attack at once, all are read before any is known',
+      },
+      {
+        text: "else if (now - since < (standing === 'busy' ? longestBusy : silence)) count++",
+        becomes: 'else count++',
+        breaks: 'connections that say nothing have others of the address wait',
+      },
+      {
+        text: 'if (count >= free && now < waiting[0]!.until) return',
+        becomes: 'if (count >= free) return',
+        breaks: 'a client that attacks slowly has others of its address wait without end',
+      },
+      {
+        text: 'this.#limits.leave(peer)',
+        becomes: '',
+        breaks: 'connections that have waited count twice under the limits',
+      },
+    ],
+  },
+  {
     file: 'edge/client/http2-spending.ts',
     tests: ['edge/client/http2-spending'],
     changes: [

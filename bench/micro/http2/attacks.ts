@@ -1,4 +1,4 @@
-// What attacks by clients over HTTP/2 cost others, beside nginx: node bench/micro/http2/attacks.ts, with ROUNDS, ONLY (parts of names) and SHAPE. Each attack comes by one connection
+// What attacks by clients over HTTP/2 cost others, beside nginx: node bench/micro/http2/attacks.ts, with ROUNDS, ONLY (parts of names), SHAPE and SERVER. Each attack comes by one connection
 // (once), by one after the other (again), and by a hundred at a time (hundred), each time from an address that was never seen before.
 
 import type { ChildProcess } from 'node:child_process'
@@ -22,6 +22,7 @@ import { rate } from './victim.ts'
 /** Seconds of one measurement: what is held back of a hundred connections is released after five. */
 const seconds = { once: 2, again: 4, hundred: 7 } as const satisfies Record<Shape, number>
 const wanted = shapes.filter(shape => (process.env.SHAPE ?? shape) === shape)
+const onlyServer = process.env.SERVER
 /** Seconds in which an attack begins, when nothing is known of the attacker. */
 const beginning = 0.3
 
@@ -47,7 +48,7 @@ await run(async origin => {
     `upstream origin { server 127.0.0.1:${origin}; keepalive 128; }`,
   )
   const { h2c, plain, stop } = await startOurs(origin, null)
-  const contestants: readonly Contestant[] = [
+  const all: readonly Contestant[] = [
     { name: 'gatehouse', plain, h2c: h2c.port, shapes },
     // nginx 1.22 tells by the port which version a client without TLS speaks.
     {
@@ -58,6 +59,7 @@ await run(async origin => {
       shapes: ['once', 'again'],
     },
   ]
+  const contestants = all.filter(({ name }) => (onlyServer ?? name) === name)
   const victim = startScript('victim.ts')
   for (const { plain, h2c } of contestants) {
     await measure(plain, victim, 2, null)
@@ -65,6 +67,7 @@ await run(async origin => {
   }
   console.log('times of others in ms: the median, and the p99 of all and of what follows the first 0.3 s')
   line(['', '', 'alone p50', 'p99', 'attacked p50', 'p99', 'ratio', 'later p99', 'ratio', 'conn/s'])
+  console.log('and of each round, p99 alone and attacked, and later')
   for (const name of namesOf(attacks))
     for (const shape of wanted) await compare(contestants, victim, name, shape)
   await stop()
@@ -114,6 +117,15 @@ function row(attack: string, server: string, alone: Figures[], attacked: Figures
     ...[p99, p99 / of(alone, 99), laterP99, laterP99 / of(alone, 99, later)],
   ]
   line([attack, server, ...values.map(value => value.toFixed(2)), (connections / duration).toFixed(1)])
+  const each = (from: number) =>
+    alone
+      .map((figures, i) => `${text(of([figures], 99, from))}>${text(of([attacked[i]!], 99, from))}`)
+      .join(' ')
+  if (alone.length > 1) console.log(`  ${each(0)} | ${each(later)}`)
+}
+
+function text(ms: number): string {
+  return ms.toFixed(1)
 }
 
 /** Returns an address of loopback that has not attacked yet. */

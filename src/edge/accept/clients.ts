@@ -18,6 +18,7 @@ import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { Handshake } from './handshake.ts'
+import { Newcomers } from './newcomers.ts'
 import { Overture } from './overture.ts'
 import { Penalties } from './penalties.ts'
 import { Proxied } from './proxied.ts'
@@ -41,6 +42,7 @@ export class Clients {
   readonly #plane: Plane
   readonly #refused: RefusedClients
   readonly #penalties: Penalties
+  readonly #newcomers: Newcomers
   readonly #http2: Http2Peers
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
@@ -52,6 +54,9 @@ export class Clients {
     this.#share = share
     this.limits = new ConnectionLimits(share)
     this.#penalties = new Penalties(plane, this.limits, this.#refused)
+    this.#newcomers = new Newcomers(plane, this.limits, connection => {
+      if (!this.#penalties.holds(connection)) connection.serve()
+    })
     this.#http2 = {
       offenders: this.#penalties.offenders,
       turns: new Http2Turns(),
@@ -63,7 +68,7 @@ export class Clients {
   /** Whether a connection is not to be taken, at least not yet: by a listener of HTTP/2 on which clients are known by their addresses. */
   holds(connection: AcceptedConnection): boolean {
     try {
-      return this.#penalties.holds(connection)
+      return this.#penalties.holds(connection) || this.#newcomers.holds(connection)
     } catch (bug) {
       this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
       return false
@@ -89,6 +94,7 @@ export class Clients {
       const connection = this.#connect(socket, peer, way)
       this.#plane.metrics.clientConnections.inc()
       this.#connections.add(connection)
+      if (isNew(connection) && !this.#plane.snapshot.trusted.has(peer)) this.#newcomers.add(connection)
     } catch (bug) {
       socket.destroy()
       this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
@@ -99,6 +105,7 @@ export class Clients {
   sweep(now: number): void {
     this.#share.sweep()
     this.#penalties.sweep(now)
+    this.#newcomers.sweep()
     for (const connection of this.#connections) connection.sweep(now)
   }
 
@@ -108,6 +115,7 @@ export class Clients {
     this.#drained = resolve
     this.#share.close()
     this.#penalties.close()
+    this.#newcomers.close()
     for (const connection of this.#connections) connection.drain()
     const timer = setTimeout(resolve, grace)
     if (this.#connections.size === 0) resolve()
@@ -154,6 +162,7 @@ export class Clients {
   /** Cuts every connection. */
   destroy(): void {
     this.#penalties.close()
+    this.#newcomers.close()
     for (const connection of this.#connections) connection.destroy()
   }
 
@@ -299,11 +308,15 @@ export class Clients {
   #replace(before: Before, connection: Connection): void {
     this.#connections.delete(before)
     this.#connections.add(connection)
+    if (!isNew(before)) return
+    if (isNew(connection)) this.#newcomers.replace(before, connection)
+    else this.#newcomers.delete(before)
   }
 
   #closed(connection: Connection): void {
     if (!this.#connections.delete(connection)) return
     this.#plane.metrics.clientConnections.dec()
+    if (isNew(connection)) this.#newcomers.delete(connection)
     this.limits.leave(connection.peer)
     if (this.#connections.size === 0) this.#drained?.()
   }
@@ -314,4 +327,9 @@ export class Clients {
       yield
     }
   }
+}
+
+/** Whether a connection may yet turn out to be an attack over HTTP/2. */
+function isNew(connection: Connection): connection is Handshake | Overture | Http2Connection {
+  return !(connection instanceof ClientConnection || connection instanceof Proxied)
 }

@@ -41,6 +41,7 @@ export class Handshake {
   readonly peer: string
   /** It has not been served yet. */
   readonly isIdle = false
+  readonly standing = 'silent'
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: HandshakeOwner

@@ -22,6 +22,7 @@ export class Overture {
   readonly peer: string
   /** It has not been served yet. */
   readonly isIdle = false
+  readonly standing = 'silent'
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: OvertureOwner

@@ -43,6 +43,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly tls: ClientTls | null
   readonly shown = new Shown()
   readonly session: ServerSession<StreamClient>
+  /** What is known of its client: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
+  standing: 'silent' | 'busy' | 'known' = 'silent'
   readonly #socket: Socket
   readonly #transport: Socket
   readonly #plane: Plane
@@ -64,7 +66,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #offenders: Offenders
   readonly #turns: Http2Turns
   readonly #addresses: Http2Addresses
-  readonly #address: Http2Address
+  #address: Http2Address
+  /** The snapshot by which its address is that of a client, or of a proxy. */
+  #joinedBy: Plane['snapshot']
   /** What its address has of it: requests that wait, those that wait for the client, and bytes of responses. */
   #waitingRequests = 0
   #stalledRequests = 0
@@ -95,6 +99,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#turns = turns
     const { coarseNow: now, snapshot } = plane
     this.#addresses = addresses
+    this.#joinedBy = snapshot
     this.#address = addresses.join(this.peer, snapshot.trusted.has(this.peer))
     const budgets = offenders.budgetsOf(this.peer, now)
     this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
@@ -121,6 +126,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   sweep(now: number): void {
     this.#requests.sweep(now)
     try {
+      if (this.#plane.snapshot !== this.#joinedBy) this.#joinAgain()
       if (now - this.#lookedAt >= lookEvery) this.#look(now)
       if (this.#lifetime.isOver(now)) this.#expire(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()
@@ -275,6 +281,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#settleUp()
     this.#count()
     if (this.#hasFailed) return void this.#socket.pause()
+    this.standing = state === 'done' ? 'known' : 'busy'
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
     if (state === 'more') this.#wait()
@@ -294,6 +301,24 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#waitingRequests = waitingCount
     this.#address.stalledRequests += stalledCount - this.#stalledRequests
     this.#stalledRequests = stalledCount
+  }
+
+  /** Moves to the address that it has by the settings in effect: proxies have their own. */
+  #joinAgain(): void {
+    const { snapshot } = this.#plane
+    this.#joinedBy = snapshot
+    if (this.#isClosed) return
+    const before = this.#address
+    this.#address = this.#addresses.join(this.peer, snapshot.trusted.has(this.peer))
+    before.waitingRequests -= this.#waitingRequests
+    before.stalledRequests -= this.#stalledRequests
+    before.held -= this.#held
+    this.#waitingRequests = this.#stalledRequests = this.#held = 0
+    this.#count()
+    this.#countHeld()
+    this.#addresses.leave(before)
+    // It may have waited for longer than it has to now.
+    if (before.hasWaiting) this.#turns.add(before)
   }
 
   #countHeld(): void {

@@ -34,7 +34,8 @@ function requests(count: number): Buffer {
 
 /** Listens for connections of one address, which is at hand. */
 async function start(t: TestContext, origin: { readonly url: string }) {
-  const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url], patient)))
+  const config = edgeConfig([origin.url], patient)
+  const edge = await listenAt(t, new Edge(t, config))
   const peers = { offenders: new Offenders(), turns: new Http2Turns(), addresses: new Http2Addresses() }
   const connections: Http2Connection[] = []
   const sockets: Socket[] = []
@@ -61,8 +62,16 @@ async function start(t: TestContext, origin: { readonly url: string }) {
     socket.resume().write(Buffer.concat([preface, settings(), windowUpdate(0, 2 ** 24), ...bytes]))
     return socket
   }
+  const sweep = () => {
+    for (const connection of connections) connection.sweep(edge.plane.coarseNow)
+  }
+  const trust = (...trustedProxies: string[]) => {
+    edge.plane.reload({ ...config, trustedProxies })
+    sweep()
+  }
   return {
     edge,
+    trust,
     address,
     addresses: peers.addresses,
     connections,
@@ -161,6 +170,44 @@ test('responses that wait for closed windows count, and no more once they are se
   socket.write(settings([setting.initialWindowSize, 65_535]))
   await turnsUntil(() => address.waitingRequests === 0)
   assert.equal(address.stalledRequests, 0)
+})
+
+test('a reload that trusts a proxy, or no longer, has the connections count as those of a proxy, or of a client', async t => {
+  const { address, addresses, connections, join, trust } = await start(
+    t,
+    await startResponder(t, ok('hello')),
+  )
+  const closed = settings([setting.initialWindowSize, 0])
+  const sockets = [join(closed, requests(20)), join(closed, requests(20))]
+  await turnsUntil(() => address.stalledRequests === 40)
+  connections[0]!.sweep(performance.now() + 10_000)
+  assert.ok(address.held > 0)
+  trust('127.0.0.1')
+  assert.deepEqual([address.waitingRequests, address.stalledRequests, address.held], [0, 0, 0])
+  const proxy = addresses.join('127.0.0.1', true)
+  assert.equal(proxy.stalledRequests, 40)
+  assert.ok(proxy.held > 0)
+  addresses.leave(proxy)
+  trust()
+  assert.equal(addresses.size, 1)
+  assert.deepEqual([address.stalledRequests, proxy.stalledRequests, proxy.held], [40, 0, 0])
+  for (const socket of sockets) socket.destroy()
+  await turnsUntil(() => address.stalledRequests === 0)
+  addresses.leave(address)
+  assert.equal(addresses.size, 0)
+})
+
+test('a connection that waited for its turn as a client reads on as a proxy', async t => {
+  const { address, edge, join, sockets, trust } = await start(t, await startResponder(t, ok('hello')))
+  address.stalledRequests = 1_024
+  address.charge(2 ** 30)
+  join(requests(1))
+  await turnsUntil(() => sockets[0]?.isPaused() === true)
+  await turn()
+  await turn()
+  address.stalledRequests = 0
+  trust('127.0.0.1')
+  await turnsUntil(() => edge.accesses.length === 1)
 })
 
 test('responses that wait for a client that reads nothing at all count', async t => {
