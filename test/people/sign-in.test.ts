@@ -52,7 +52,8 @@ onStores('after five wrong passwords the right one has to wait, of a user or of 
     assert.ok(later.outcome === 'throttled')
     waits.push(later.retryAfter)
   }
-  assert.ok(Math.abs(waits[0]! - waits[1]!) <= 5)
+  // Attempts are counted in buckets of ten seconds, and the second user's may fall into the next one.
+  assert.ok(Math.abs(waits[0]! - waits[1]!) <= 11, `${waits} s`)
   village.clock.advance(11 * minute)
   assert.equal((await signIn.withPassword({ email: user.email, password }, visit)).outcome, 'signed_in')
 })

@@ -108,7 +108,7 @@ test('credentials of an owner that were removed and not confirmed are not called
   const primary = await startRedis(t, { aof: false })
   const replica = await startRedis(t, { aof: false, args: ['--replicaof', `127.0.0.1 ${primary.port}`] })
   await replicates(primary)
-  const { credentials } = await openRedis(t, primary.url, 1_000)
+  const { credentials } = await openRedis(t, primary.url, 3_000)
   const user = hex(16)
   await credentials.put(credential('session', { user, client: null, grant: null }))
   replica.stop()

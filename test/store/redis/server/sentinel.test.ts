@@ -48,7 +48,7 @@ test('Sentinels with a password of their own are shown it', async t => {
 
 test('a store on the side of an old primary calls unknown tokens and records unknown, and never missing', async t => {
   const net = await startSentinelNet(t, { args: ['--repl-timeout', '2'] })
-  const store = await openRedis(t, net.url, 1_000)
+  const store = await openRedis(t, net.url, 2_000)
   const kept = token()
   assert.equal(await store.tokens.insert(kept), true)
   assert.equal(await store.tokens.findByDigest(token().digest), null)
