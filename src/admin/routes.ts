@@ -10,7 +10,7 @@ import { type HandOver, handover } from './handover.ts'
 import { alive, ready, type Unready } from './health.ts'
 import { home } from './home.ts'
 import { openapi } from './openapi/openapi.ts'
-import { type Upgrade, upgrade } from './upgrade.ts'
+import { obey, type OperatorCommand } from './operator-command.ts'
 import type { Requester, Route } from './router.ts'
 import { accountParameters, listAccounts } from './people/accounts.ts'
 import { account, type Api, type ApiRow, type PlainRow, type UserRow } from './row.ts'
@@ -38,7 +38,8 @@ export interface Facts {
   /** What the management API works on; without it, the API says that the store is unreachable. */
   readonly api?: () => Api | null
   readonly handOver?: HandOver
-  readonly upgrade?: Upgrade
+  readonly reload?: OperatorCommand
+  readonly upgrade?: OperatorCommand
 }
 
 /** The management API of accounts. */
@@ -95,7 +96,8 @@ export const routes: readonly Route<Facts>[] = [
     handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
   },
   guardedUnless(seesMetrics, { path: '/metrics', permission: 'Metrics Read' }, exposition),
-  { method: 'POST', path: '/upgrade', handle: (request, facts) => upgrade(request, facts.upgrade) },
+  { method: 'POST', path: '/reload', handle: (request, facts) => obey(request, '/reload', facts.reload) },
+  { method: 'POST', path: '/upgrade', handle: (request, facts) => obey(request, '/upgrade', facts.upgrade) },
   { method: 'POST', path: '/handover', handle: (request, { handOver }) => handover(request, handOver) },
   { method: 'GET', path: '/errors', handle: ({ requester }) => documentationIndex(requester.accept) },
   {

@@ -27,7 +27,7 @@ export class Lifecycle {
     return this.#phase
   }
 
-  /** Starts one part after the other; when one throws, those before it are stopped and the error is thrown on. */
+  /** Starts one part after the other; when one throws, those before it are stopped and the error is thrown on, unless they were being stopped: what is cut short fails. */
   async start(): Promise<void> {
     try {
       for (const part of this.#parts) {
@@ -36,8 +36,9 @@ export class Lifecycle {
         await part.start()
       }
     } catch (cause) {
+      const isCutShort = this.#phase !== 'starting'
       await this.stop()
-      throw cause
+      if (!isCutShort) throw cause
     }
     if (this.#phase === 'starting') this.#phase = 'running'
   }

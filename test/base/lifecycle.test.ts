@@ -65,6 +65,23 @@ test('stopping during the start ends it after the part that is starting', async 
   assert.deepEqual(story, ['-a'])
 })
 
+test('a part that cannot start since it is being stopped is no failure', async () => {
+  const story: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const life = new Lifecycle(
+    [
+      part('a', story),
+      part('b', story, { start: () => slow.promise, stop: () => slow.reject(new Error('cut short')) }),
+    ],
+    unexpected,
+  )
+  const started = life.start()
+  await Promise.resolve()
+  await life.stop()
+  await started
+  assert.deepEqual([life.phase, story], ['stopped', ['+a', '-a']])
+})
+
 test('stopping twice stops once', async () => {
   const story: string[] = []
   const life = new Lifecycle([part('a', story)], unexpected)

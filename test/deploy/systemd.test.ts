@@ -45,6 +45,11 @@ test('systemd understands every line, and the program starts by it', t => {
   assert.equal(status, 0, stderr)
 })
 
+test('systemctl reload runs the command that reports why a configuration is rejected, with the configuration of the service', () => {
+  const command = settings.get('ExecStart')!
+  assert.equal(settings.get('ExecReload'), command.replace(' start ', ' reload '))
+})
+
 test('the service may do little', () => {
   analyze(['security', '--offline=true', '--threshold=20', join(root, 'deploy/systemd/gatehouse.service')])
 })

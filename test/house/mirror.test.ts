@@ -52,7 +52,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/turns/turns': ['base/turns/short-exchanges'],
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'journeys/systemd': ['process/systemd/service-manager'],
-  'journeys/upgrade': ['admin/upgrade', 'process/commands/upgrade'],
+  'journeys/upgrade': ['admin/operator-command', 'process/commands/running'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'certificates/holdings': ['certificates/by-name'],

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { gatehouse } from '../help/command.ts'
+import { freePort } from '../help/free-port.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
@@ -116,4 +119,30 @@ test('a request that began before a reload is finished with what it began with',
   assert.equal(await served(gateway), 'fast')
   finish()
   assert.equal(await answer, 'slow')
+})
+
+test('the command `reload` says whether the configuration is applied, and if not, why', async t => {
+  const site = await startSite(t, (_, response) => response.end('hello'))
+  const [admin, other] = await Promise.all([freePort(), freePort()])
+  const yaml = (more: string) =>
+    siteConfig(site, `workers: 1\nlisten: ['127.0.0.1:0']\nadmin: 127.0.0.1:${admin}\n${more}`)
+  const gateway = await startGateway(t, yaml(''))
+  const env = { GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const attempt = async (more: string) => {
+    gateway.rewrite(yaml(more))
+    return gatehouse(['reload', '--config', gateway.file], env)
+  }
+  assert.deepEqual(await attempt('telemetry: { trace_context: on }'), { code: 0, stdout: '', stderr: '' })
+  const bound = await attempt('log: { access: false }')
+  assert.deepEqual([bound.code, bound.stderr], [1, 'gatehouse: restart required to change log.access\n'])
+  const wrong = await attempt('colour: red')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /unknown setting "colour"/)
+  const nobody = siteConfig(site, `admin: 127.0.0.1:${other}`)
+  gateway.rewrite(`listen: ['127.0.0.1:0']\n${nobody}`)
+  const { code, stderr } = await gatehouse(['reload', '--config', gateway.file], env)
+  assert.deepEqual(
+    [code, stderr],
+    [1, `gatehouse: no gateway with this data folder responds at http://127.0.0.1:${other}\n`],
+  )
 })

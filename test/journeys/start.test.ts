@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { version } from '../../src/process/version.ts'
 import { gatehouse } from '../help/command.ts'
-import { startGateway, writeConfig } from '../help/gateway.ts'
+import { main, RunningGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
@@ -35,6 +36,24 @@ test('the log has the real addresses and the version, and each start and stop', 
     ],
   )
   assert.equal(gateway.lines[1]!.version, version)
+})
+
+test('a gateway that is stopped while its workers start ends well, without an error', async t => {
+  // Said by workers alone: the gateway itself has no channel.
+  const said = `--import=data:text/javascript,if(process.send)console.log('{%22msg%22:%22worker%20loads%22}')`
+  const file = writeConfig(t, `workers: 2${closed}`)
+  const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data'), NODE_OPTIONS: said }
+  const child = spawn(process.execPath, [main, 'start', '--config', file], { env, detached: true })
+  t.after(() => child.kill('SIGKILL'))
+  const gateway = new RunningGateway(child, file)
+  await gateway.logged('worker loads')
+  // To all processes, as systemd and terminals send it: a worker that loads its code ends by it.
+  process.kill(-gateway.pid, 'SIGTERM')
+  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  assert.equal(await gateway.stderr, '')
+  const levels = gateway.lines.map(({ level }) => level ?? 0)
+  assert.ok(!levels.some(level => Number(level) > 40), JSON.stringify(gateway.lines))
+  assert.equal(gateway.lines.at(-1)?.msg, 'stopped')
 })
 
 for (const command of ['start', 'demo'] as const)

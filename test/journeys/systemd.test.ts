@@ -71,8 +71,7 @@ function start(t: TestContext, file: string, fds: readonly number[], variables: 
       }
     await closed
   })
-  child.stdout!.resume()
-  return { child, pids, stderr: text(child.stderr!) }
+  return { child, pids, stdout: text(child.stdout!), stderr: text(child.stderr!) }
 }
 
 test('a service is told to be ready, reloading, replaced and stopping by the process that is it, and alive while its workers are', async t => {
@@ -89,7 +88,7 @@ test('a service is told to be ready, reloading, replaced and stopping by the pro
   const address = `@gatehouse-test-${process.pid}`
   const told = await listen(t, address)
   const fds = sockets.map(({ fd }) => fd)
-  const { child, pids } = start(t, file, fds, {
+  const { child, pids, stdout, stderr } = start(t, file, fds, {
     LISTEN_FDS: '3',
     NOTIFY_SOCKET: address,
     WATCHDOG_USEC: '400000',
@@ -118,6 +117,8 @@ test('a service is told to be ready, reloading, replaced and stopping by the pro
   assert.equal(await (await fetch(`http://127.0.0.1:${port}`)).text(), 'hello')
   process.kill(pid, 'SIGTERM')
   await told(/^STOPPING=1\|/)
+  // The way there is experimental in Node, which is nothing that an operator could change.
+  assert.doesNotMatch((await stdout) + (await stderr), /warning/i)
 })
 
 test('the first connection to sockets of systemd starts the gateway, which serves it', async t => {

@@ -33,12 +33,19 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./start.ts')).start,
   },
+  reload: {
+    usage: 'reload [--config PATH]',
+    summary: 'Apply the configuration in the running gateway, or report why it is rejected.',
+    options: config,
+    args: 0,
+    load: async () => (await import('./running.ts')).reload,
+  },
   upgrade: {
     usage: 'upgrade [--config PATH]',
     summary: 'Replace the running gateway by a new process from the code on disk.',
     options: config,
     args: 0,
-    load: async () => (await import('./upgrade.ts')).upgrade,
+    load: async () => (await import('./running.ts')).upgrade,
   },
   check: {
     usage: 'check [--config PATH]',

@@ -97,6 +97,9 @@ export class Gateway {
   /** Has the process replaced by a new one; resolves with the reason where it is not. */
   upgrade: () => Promise<string | null> = async () => 'this process cannot be replaced'
 
+  /** Reads the files of the configuration once more; resolves with the reasons where they cannot be applied. */
+  reloadFiles: () => Promise<string | null> = async () => 'this process has no files to reload'
+
   /** The configuration in effect. */
   get config(): Config {
     return this.#config
@@ -211,6 +214,13 @@ export class Gateway {
     this.#plane?.destroy()
   }
 
+  /** Carries out a command for who has proved to be the operator of this machine. */
+  async #obey(authorization: string | null, command: () => Promise<string | null>) {
+    if (!this.#adminListener.proves(authorization)) return null
+    const reason = await command()
+    return reason === null ? 'done' : { reason }
+  }
+
   #buildServer(): AdminServer {
     const log = this.#log
     const facts: Facts = {
@@ -219,11 +229,8 @@ export class Gateway {
       api: () => this.#api,
       metricsAccess: this.#config.management.metrics,
       metrics: () => this.#counts.expose(),
-      upgrade: async authorization => {
-        if (!this.#adminListener.proves(authorization)) return null
-        const reason = await this.upgrade()
-        return reason === null ? 'done' : { reason }
-      },
+      reload: authorization => this.#obey(authorization, this.reloadFiles),
+      upgrade: authorization => this.#obey(authorization, this.upgrade),
       handOver: (authorization, replaces) => this.#adminListener.handOver(authorization, replaces),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')

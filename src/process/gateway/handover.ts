@@ -11,8 +11,8 @@ import { reachable } from '../url.ts'
 
 /** How long a gateway may take to respond, in ms: one on a machine without a moment to spare, too, or it would not be replaced. */
 const patience = 10_000
-/** How long it may take to be replaced: longer than it waits for the next one. */
-const upgradePatience = 90_000
+/** How long it may take to be replaced, or to reload: longer than it waits for the next one, and for its workers. */
+const commandPatience = 90_000
 
 /** The content of a note. */
 interface Written {
@@ -91,14 +91,15 @@ export async function takeOver(
   return { hasLeft: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/** Asks the gateway that listens on the port of an endpoint to have itself replaced by a new process; resolves with null once that serves, with the reason why it does not, and with undefined where no one there belongs to the note in the folder. */
-export async function askForUpgrade(
+/** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with null once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
+export async function command(
+  name: 'reload' | 'upgrade',
   { port }: Pick<Endpoint, 'port'>,
   folder = dataFolder(),
 ): Promise<string | null | undefined> {
   const written = await readNote(notePath(folder, port))
   if (written === null) return undefined
-  const asked = ask({ host: reachable(written.host), port }, '/upgrade', written.proof, upgradePatience)
+  const asked = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandPatience)
   const { status, body } = await asked.catch(() => ({ status: null, body: '' }))
   if (status === 200) return null
   return status === 409 ? (JSON.parse(body) as { reason: string }).reason : undefined

@@ -50,5 +50,12 @@ export function announce(level: 'info' | 'fatal', fields: object, msg: string, t
 /** Writes Node's warnings to the log; Node itself writes them to stderr, as text. */
 export function logWarningsOfNode(log: Logger): void {
   process.removeAllListeners('warning')
-  process.on('warning', warning => log.warn({ err: warning }, 'Node warning'))
+  process.on('warning', warning => {
+    if (!isKnown(warning)) log.warn({ err: warning }, 'Node warning')
+  })
+}
+
+/** Whether it is that of `node:ffi`, by which systemd is told how the service is: it is used knowingly, of a pinned Node, and an operator can do nothing about it. */
+function isKnown({ name, message }: Error): boolean {
+  return name === 'ExperimentalWarning' && message.startsWith('FFI is ')
 }

@@ -26,14 +26,18 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   'telemetry.otlp': config => config.telemetry.otlp,
 }
 
-/** Applies what was loaded; never rejects, since an invalid configuration changes nothing. */
-export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<void> {
+/** Applies what was loaded, and resolves with null; or with the reasons why not: an invalid configuration changes nothing. */
+export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<string | null> {
   const reasons = await attempt(loaded, gateway)
   for (const reason of reasons) log.error({ reason }, 'configuration reload failed')
-  if (reasons.length > 0) return metrics.reloads.failure.inc()
+  if (reasons.length > 0) {
+    metrics.reloads.failure.inc()
+    return reasons.join('\n')
+  }
   metrics.reloads.success.inc()
   logWarnings(loaded, log)
   log.info('configuration reloaded')
+  return null
 }
 
 /** Logs what is valid but unwise. */

@@ -2,7 +2,6 @@
 
 import type { LineWriter } from '../../log/line-writer.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
-import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
 import { newSetUp } from '../../people/links/links.ts'
 import { setUpPath } from '../../pages/paths.ts'
 import { type Assembly, assemble } from './assemble.ts'
@@ -20,7 +19,8 @@ import { isUsable } from '../commands/mistakes.ts'
 import type { Gateway } from './gateway.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from './log-output.ts'
 import { pagesUrl } from './pages-url.ts'
-import { logWarnings, reload } from './reload.ts'
+import { logWarnings } from './reload.ts'
+import { Reloads } from './reloads.ts'
 import { obeySignals } from './signals.ts'
 import { careForStore } from '../store/care.ts'
 import { tuneHeap } from '../heap.ts'
@@ -54,22 +54,25 @@ export async function run(path: string, replaces = false): Promise<number> {
   }
   const countsBefore = async () => (await before?.counts()) ?? []
   const assembly = assemble(loaded.config, { replaces, inherited, countsBefore })
+  logWarningsOfNode(assembly.log)
   const service = await ServiceManager.find(env, cause =>
     assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),
   )
-  logWarningsOfNode(assembly.log)
   logWarnings(loaded, assembly.log)
   exitOnBug(assembly)
-  return serve(
+  const reloads = new Reloads({
     assembly,
-    watchFor(assembly, loaded, service, () => loadConfig(path, env)),
-    { firstToken: given.token, before, service },
-  )
+    files: loaded.files,
+    service,
+    status: () => statusOf(assembly.gateway),
+    load: () => loadConfig(path, env),
+  })
+  return serve(assembly, reloads, { firstToken: given.token, before, service })
 }
 
 async function serve(
   { gateway, log, metrics, destination }: Assembly,
-  watch: ConfigWatch,
+  reloads: Reloads,
   {
     firstToken,
     before,
@@ -89,9 +92,10 @@ async function serve(
     succeeded: pid => service.replacedBy(pid),
   })
   gateway.upgrade = () => upgrade.begin()
+  gateway.reloadFiles = () => reloads.request()
   const stop = (reason: object) => {
     log.info(reason, 'stopping')
-    watch.close()
+    reloads.close()
     upgrade.abort()
     stopped.resolve(gateway.stop())
   }
@@ -101,7 +105,7 @@ async function serve(
     stop({ signal })
   }
   obeySignals({
-    reload: () => watch.trigger(),
+    reload: () => reloads.trigger(),
     upgrade: () => void upgrade.begin(),
     stop: stopService,
     force: code => {
@@ -119,9 +123,11 @@ async function serve(
     await before?.fail(message)
     return leave(1, destination)
   }
-  tuneHeap()
-  await before?.relieve()
-  service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
+  if (gateway.settled === null) {
+    tuneHeap()
+    await before?.relieve()
+    service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
+  } else await before?.fail('stopped before it served')
   if (gateway.unready === null) {
     greet(banner(gateway.config, gateway.edge, gateway.admin))
     const filled = async (first: FirstStart) => {
@@ -166,32 +172,6 @@ async function setUpUrl({ store, config, admin }: Gateway, account: string): Pro
   const { value, credential } = newSetUp(account, Date.now())
   const isKept = await store.credentials.put(credential).catch(() => false)
   return isKept ? origin + setUpPath(value) : null
-}
-
-/** Reloads when a file of the configuration has changed, or on demand; a bug in a reload leaves the previous configuration in effect. */
-function watchFor(
-  assembly: Assembly,
-  { files }: Loaded,
-  service: ServiceManager,
-  load: () => Loaded,
-): ConfigWatch {
-  const { log, metrics, gateway } = assembly
-  const failed = (error: Error) =>
-    log.warn({ err: error }, 'configuration file watch failed, changes will not be noticed')
-  const reloadAll = async () => {
-    service.reloading()
-    try {
-      const loaded = load()
-      watch.follow(loaded.files)
-      await reload(loaded, assembly)
-    } catch (bug) {
-      metrics.reloads.failure.inc()
-      log.error({ err: bug }, 'configuration reload failed')
-    }
-    service.reloaded(statusOf(gateway))
-  }
-  const watch = watchConfig(files, reloadAll, { failed })
-  return watch
 }
 
 /** After a bug the state is uncertain: it is better to log it and start a fresh process. Clients see that their responses are truncated. */

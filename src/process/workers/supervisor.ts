@@ -90,6 +90,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts the first worker alone: it validates the configuration, and determines the ports that the others share. */
   async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
+    if (this.#isEnding) throw new Unanswered('stopped before there were workers')
     this.#sockets = new SharedSockets(this.#count, sockets)
     this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
     const listen = await this.#start(0, 0)

@@ -23,7 +23,12 @@ test('the document is valid OpenAPI 3.1, and its schemas are valid JSON Schema',
 
 test('it documents the rows of the table of routes but those that are for programs of this machine, and no others', () => {
   assert.deepEqual(
-    [...described.map(({ method, path }) => `${method} ${path}`), 'POST /handover', 'POST /upgrade'].sort(),
+    [
+      ...described.map(({ method, path }) => `${method} ${path}`),
+      'POST /handover',
+      'POST /reload',
+      'POST /upgrade',
+    ].sort(),
     routes.map(({ method, path }) => `${method} ${path}`).sort(),
   )
 })

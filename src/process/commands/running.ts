@@ -1,0 +1,28 @@
+// `gatehouse reload` and `gatehouse upgrade`: have the gateway of a configuration apply it, or replaced by a new process from the code on disk, and wait for it.
+
+import { loadConfig } from '../../config/file/load.ts'
+import { command } from '../gateway/handover.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+import { tell } from './terminal.ts'
+import { urlOf } from '../url.ts'
+
+export function reload(input: Input): Promise<number> {
+  return ask('reload', input)
+}
+
+export function upgrade(input: Input): Promise<number> {
+  return ask('upgrade', input)
+}
+
+/** Returns 0 once the gateway has done it; 1 where it has not, or none runs, 2 for a configuration with mistakes. */
+async function ask(name: 'reload' | 'upgrade', input: Input): Promise<number> {
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return 2
+  const { admin } = loaded.config
+  const reason = await command(name, admin)
+  if (reason === null) return 0
+  tell(`gatehouse: ${reason ?? `no gateway with this data folder responds at ${urlOf(admin)}`}`)
+  return 1
+}

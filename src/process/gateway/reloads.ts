@@ -1,0 +1,83 @@
+// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how each went to those who asked for it.
+
+import type { Loaded } from '../../config/file/load.ts'
+import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
+import type { ServiceManager } from '../systemd/service-manager.ts'
+import type { Assembly } from './assemble.ts'
+import { reload } from './reload.ts'
+
+interface ReloadsParts {
+  readonly assembly: Assembly
+  /** The files that the gateway was started with. */
+  readonly files: readonly string[]
+  readonly service: ServiceManager
+  /** What systemd shows of the service. */
+  readonly status: () => string
+  readonly load: () => Loaded
+}
+
+export class Reloads {
+  readonly #parts: ReloadsParts
+  readonly #watch: ConfigWatch
+  /** Those who wait for the next reload. */
+  #asked: ((outcome: string | null) => void)[] = []
+  #isClosed = false
+
+  constructor(parts: ReloadsParts) {
+    const { log } = parts.assembly
+    this.#parts = parts
+    this.#watch = watchConfig(parts.files, () => this.#reload(), {
+      failed: error =>
+        log.warn({ err: error }, 'configuration file watch failed, changes will not be noticed'),
+    })
+  }
+
+  trigger(): void {
+    this.#watch.trigger()
+  }
+
+  /** Reloads; resolves with null once the configuration is applied, or with the reasons why it is not. */
+  request(): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string | null>()
+    if (this.#isClosed) resolve(stopping)
+    else this.#asked.push(resolve)
+    this.trigger()
+    return promise
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#watch.close()
+    this.#tell(this.#asked.splice(0), stopping)
+  }
+
+  async #reload(): Promise<void> {
+    const { service, status } = this.#parts
+    // Whoever asks from now on wants to know of the next one.
+    const asked = this.#asked.splice(0)
+    service.reloading()
+    const outcome = await this.#attempt()
+    service.reloaded(status())
+    this.#tell(asked, outcome)
+  }
+
+  /** Leaves the previous configuration in effect after a bug, too. */
+  async #attempt(): Promise<string | null> {
+    const { assembly, load } = this.#parts
+    try {
+      const loaded = load()
+      this.#watch.follow(loaded.files)
+      return await reload(loaded, assembly)
+    } catch (bug) {
+      assembly.metrics.reloads.failure.inc()
+      assembly.log.error({ err: bug }, 'configuration reload failed')
+      return 'internal error: the log has it'
+    }
+  }
+
+  #tell(asked: readonly ((outcome: string | null) => void)[], outcome: string | null): void {
+    for (const tell of asked) tell(outcome)
+  }
+}
+
+const stopping = 'the gateway is stopping'
