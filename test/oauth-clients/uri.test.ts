@@ -361,7 +361,10 @@ describe('whatever the text', () => {
 
   test('no spelling is suggested that breaks another rule', () => {
     const uri = 'com.example.app://%2e'
-    assert.match(redirectUriFault(uri, 'none') ?? '', /^must have a host that does not begin or end with a dot/)
+    assert.match(
+      redirectUriFault(uri, 'none') ?? '',
+      /^must have a host that does not begin or end with a dot/,
+    )
   })
 
   test('a suggested spelling is valid', () => {
