@@ -89,14 +89,14 @@ function sizing({ runs, date, machine }: Results): string {
   }
   return parts(
     table(
-      ['', 'a core'],
+      ['', 'per core'],
       [
         ['plain requests of a few kB', perSecond('gatehouse', 'get')],
         ['AI calls with token and log', perSecond(NATIVE, 'chat')],
         ['streamed tokens of AI calls', perSecond(NATIVE, 'ttft')],
       ],
     ),
-    `By the CPU that each took on ${date}: ${machine.processor}, Node ${machine.node}.`,
+    `Calculated from the CPU time measured on ${date}: ${machine.processor}, Node ${machine.node}.`,
   )
 }
 
@@ -112,8 +112,8 @@ function withoutEmpty(head: readonly string[], rows: readonly (readonly string[]
 function setting(results: Results): string {
   const { machine } = results
   return [
-    'µs are CPU time of the proxy per request. The ratio to nginx is in brackets.',
-    `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse they share a refusal; elsewhere each pays for a connect.`,
+    'µs are CPU time of the proxy per request, with the ratio to nginx in brackets.',
+    `For "error µs", ${CONNECTIONS} requests wait for an origin that refuses connections. In Gatehouse, they share one refusal; elsewhere, each pays for a connection attempt.`,
     `${sentence(lengthOf(results))}:`,
     `${machine.processor}, ${machine.memory}, ${machine.system}, Node ${machine.node}.`,
   ].join('\n')

@@ -97,7 +97,7 @@ test('a plan for production has what a core does, rounded down', () => {
   assert.match(text, /\| plain requests of a few kB \| 47,000 a second \|\n/)
   assert.match(text, /\| AI calls with token and log \| 40,000 a second \|\n/)
   assert.match(text, /\| streamed tokens of AI calls \| 55,000 a second \|\n/)
-  assert.match(text, /\nBy the CPU that each took on 2026-01-02: 2 × \$& Quick, Node 26.0.0\.\n/)
+  assert.match(text, /\nCalculated from the CPU time measured on 2026-01-02: 2 × \$& Quick, Node 26.0.0\.\n/)
   const without = withResults('docs/production.md', MARKED, { ...RESULTS, runs: [] })
   assert.match(without, /not measured/)
 })
