@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const http2Clients: readonly Mutated[] = [
   {
-    file: 'http2/server-session.ts',
+    file: 'http2/header-frames.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -12,11 +12,16 @@ export const http2Clients: readonly Mutated[] = [
         becomes: 'if (true) return size',
         breaks: 'a connection can send blocks that unpack to megabytes again and again',
       },
+    ],
+  },
+  {
+    file: 'http2/server-session.ts',
+    tests: ['http2/abuse', 'wire/http2-leaving'],
+    changes: [
       {
-        text: 'if (lingersUntil === 0 && !this.#spendReset()) return',
+        text: 'if (lingersUntil === 0 && !this.#allowance.spendReset()) return',
         becomes: '',
         breaks: 'requests cost nothing to a client that closes the connection in place of resetting them',
-        tests: ['http2/abuse', 'wire/http2-leaving'],
       },
     ],
   },
