@@ -8,11 +8,17 @@ export const http2Origin: readonly Mutated[] = [
     tests: ['http2/client/session'],
     changes: [
       {
-        text: 'if (this.#idleFrames < 0) this.#break',
-        becomes: 'if (false) this.#break',
+        text: 'if (this.#idleFrames < 0) this.break',
+        becomes: 'if (false) this.break',
         breaks: 'an origin may flood the gateway with frames that say nothing',
         tests: ['wire/http2-origin-failures'],
       },
+    ],
+  },
+  {
+    file: 'http2/client/control-frames.ts',
+    tests: ['http2/client/session'],
+    changes: [
       {
         text: "code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset'",
         becomes: "'refused'",
@@ -23,6 +29,12 @@ export const http2Origin: readonly Mutated[] = [
         becomes: 'if (stream.heldEnd === null)',
         breaks: 'what an origin completes behind a GOAWAY is lost',
       },
+    ],
+  },
+  {
+    file: 'http2/client/data-frames.ts',
+    tests: ['http2/client/session'],
+    changes: [
       {
         text: 'const isWrong = stream.remaining < 0 || (isEnd && stream.remaining > 0)',
         becomes: 'const isWrong = false',

@@ -1,0 +1,19 @@
+// What the parts of a session with an origin share.
+
+import type { FrameWriter } from '../frame-writer.ts'
+import type { PeerSettings } from '../peer-settings.ts'
+import type { TurnWork } from '../turn-work.ts'
+import type { Inflow } from './inflow.ts'
+import type { Liveness } from './liveness.ts'
+import type { Outflow } from './outflow.ts'
+import type { Streams } from './streams.ts'
+
+export interface SessionParts {
+  readonly output: FrameWriter
+  readonly outflow: Outflow
+  readonly inflow: Inflow
+  readonly streams: Streams
+  readonly liveness: Liveness
+  readonly peer: PeerSettings
+  readonly work: TurnWork
+}
