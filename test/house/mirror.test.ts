@@ -76,6 +76,11 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/overview/overview': ['dashboard/overview/'],
   'dashboard/tokens/tokens': ['dashboard/tokens/'],
   'dashboard/zones/zones': ['dashboard/zones/'],
+  'edge/client/http2-connection': [
+    'edge/client/http2-account',
+    'edge/client/http2-reader',
+    'edge/client/http2-writer',
+  ],
   'edge/client-certificate': ['certificates/client-trust'],
   'edge/accept/connection-limits': ['base/descriptors'],
   'edge/accept/listeners': ['base/listening-socket'],

@@ -86,50 +86,19 @@ export const http2Clients: readonly Mutated[] = [
   },
   {
     file: 'edge/client/http2-connection.ts',
-    tests: ['wire/http2-leaving'],
+    tests: ['edge/client/http2-connection'],
     changes: [
-      {
-        text: 'fault !== null && !snapshot.trusted.has(this.peer)',
-        becomes: 'fault !== null',
-        breaks: 'clients behind a trusted hop pay for each other',
-      },
       {
         text: 'if (isBroken) this.#leave()',
         becomes: '',
         breaks: 'a client that resets its connections leaves any number of requests behind',
+        tests: ['wire/http2-leaving'],
       },
-      {
-        text: 'this.#settleUp()\n    this.#count()',
-        becomes: 'this.#count()',
-        breaks: 'a hundred connections at a time can do a hundred times as much as one',
-        tests: ['wire/http2-penalties'],
-      },
-    ],
-  },
-  {
-    file: 'edge/client/http2-connection.ts',
-    tests: ['edge/client/http2-connection'],
-    changes: [
       {
         text: 'readNothingAhead(socket)',
         becomes: '',
         breaks:
           'of a client that has to wait and sends a few bytes at a time, thousands of pieces are read and kept',
-      },
-      {
-        text: 'this.#address.charge(work - this.#turns.work.left)',
-        becomes: '',
-        breaks: 'a client that takes no responses has any number of requests begun at once',
-      },
-      {
-        text: 'this.#waitingRequests = waitingCount',
-        becomes: '',
-        breaks: 'what an address does counts again and again',
-      },
-      {
-        text: 'const { waitingCount, stalledCount } = this.session',
-        becomes: 'const { waitingCount, waitingCount: stalledCount } = this.session',
-        breaks: 'a service whose many calls take long at their provider can begin but few a second',
       },
       {
         text: "if (fault !== 'session') this.#requests",
@@ -140,6 +109,45 @@ export const http2Clients: readonly Mutated[] = [
         text: 'if (this.#isClosed && this.#requests.count === 0)',
         becomes: 'if (this.#isClosed)',
         breaks: 'a gateway stops before it has recorded requests of clients that have left',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-account.ts',
+    tests: ['edge/client/http2-connection'],
+    changes: [
+      {
+        text: 'fault !== null && !snapshot.trusted.has(peer)',
+        becomes: 'fault !== null',
+        breaks: 'clients behind a trusted hop pay for each other',
+        tests: ['wire/http2-leaving'],
+      },
+      {
+        text: 'this.#waitingRequests = waitingCount',
+        becomes: '',
+        breaks: 'what an address does counts again and again',
+      },
+      {
+        text: 'const { waitingCount, stalledCount } = this.#connection.session',
+        becomes: 'const { waitingCount, waitingCount: stalledCount } = this.#connection.session',
+        breaks: 'a service whose many calls take long at their provider can begin but few a second',
+      },
+    ],
+  },
+  {
+    file: 'edge/client/http2-reader.ts',
+    tests: ['edge/client/http2-connection'],
+    changes: [
+      {
+        text: 'this.#account.settleUp()\n    this.#account.count()',
+        becomes: 'this.#account.count()',
+        breaks: 'a hundred connections at a time can do a hundred times as much as one',
+        tests: ['wire/http2-penalties'],
+      },
+      {
+        text: 'this.#account.address.charge(work - this.#turns.work.left)',
+        becomes: '',
+        breaks: 'a client that takes no responses has any number of requests begun at once',
       },
     ],
   },

@@ -9,7 +9,7 @@ import type { HeadLimits, RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { errorCode } from '../../http2/frames.ts'
 import { ServerSession } from '../../http2/server-session.ts'
-import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../http2/session-user.ts'
+import type { SessionFault, SessionUser, StreamFault } from '../../http2/session-user.ts'
 import { Shown } from '../../tokens/verify.ts'
 import type { ClientTls, Exchange } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
@@ -17,24 +17,18 @@ import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import type { Arrival } from './connection.ts'
 import { ClientPace } from './client-pace.ts'
-import type { Http2Address, Http2Addresses } from './http2-address.ts'
-import type { Offenders } from './http2-offenders.ts'
-import { Lifetime } from './lifetime.ts'
+import { Http2Account, type Http2Peers } from './http2-account.ts'
+import { Http2Reader, type Standing } from './http2-reader.ts'
 import { Http2Requests } from './http2-requests.ts'
 import type { ClientStream, StreamClient, StreamConnection } from './http2-stream.ts'
 import type { Http2Turns } from './http2-turns.ts'
+import { Http2Writer } from './http2-writer.ts'
+import { Lifetime } from './lifetime.ts'
 import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
 
 /** Ms between two looks at the pace of streams. */
 const lookEvery = 1_000
-
-/** What all connections over HTTP/2 share. */
-export interface Http2Peers {
-  readonly offenders: Offenders
-  readonly turns: Http2Turns
-  readonly addresses: Http2Addresses
-}
 
 export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
   readonly peer: string
@@ -43,8 +37,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly tls: ClientTls | null
   readonly shown = new Shown()
   readonly session: ServerSession<StreamClient>
-  /** What is known of its client: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
-  standing: 'silent' | 'busy' | 'known' = 'silent'
   readonly #socket: Socket
   readonly #transport: Socket
   readonly #plane: Plane
@@ -55,24 +47,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #tlsPace: TlsPace | null
   /** Streams that are reset once what waits of them is sent. */
   readonly #ending = new Set<ClientStream>()
-  #isFlushPlanned = false
-  /** Whether what was written last is still on its way. */
-  #isWriting = false
-  /** Whether reading waits for that. */
-  #isFull = false
-  #isShutDown = false
-  /** Whether nothing is read any more, since the client broke its rules. */
-  #hasFailed = false
-  readonly #offenders: Offenders
   readonly #turns: Http2Turns
-  readonly #addresses: Http2Addresses
-  #address: Http2Address
-  /** The snapshot by which its address is that of a client, or of a proxy. */
-  #joinedBy: Plane['snapshot']
-  /** What its address has of it: requests that wait, those that wait for the client, and bytes of responses. */
-  #waitingRequests = 0
-  #stalledRequests = 0
-  #held = 0
+  readonly #account: Http2Account
+  readonly #reader: Http2Reader
+  readonly #writer: Http2Writer
+  #isShutDown = false
   #isClosed = false
   #lookedAt = 0
 
@@ -82,8 +61,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     plane: Plane,
     closed: (connection: Http2Connection) => void,
     { tls, transport, client }: Arrival,
-    { offenders, turns, addresses }: Http2Peers,
+    peers: Http2Peers,
   ) {
+    const { offenders, turns } = peers
     this.#socket = socket
     this.#transport = transport
     this.tls = tls
@@ -95,12 +75,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.node = nodeOf(this.peer)
     this.#requests = new Http2Requests(this, plane)
     this.#lifetime = new Lifetime(socket, plane)
-    this.#offenders = offenders
     this.#turns = turns
+    this.#account = new Http2Account(this, plane, peers)
+    this.#reader = new Http2Reader(this, socket, plane, this.#requests, this.#account, turns)
+    this.#writer = new Http2Writer(this, socket, this.#account)
     const { coarseNow: now, snapshot } = plane
-    this.#addresses = addresses
-    this.#joinedBy = snapshot
-    this.#address = addresses.join(this.peer, snapshot.trusted.has(this.peer))
     const budgets = offenders.budgetsOf(this.peer, now)
     this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
     readNothingAhead(socket)
@@ -115,6 +94,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (this.session.hasOutput) this.outputReady()
   }
 
+  /** What is known of its client. */
+  get standing(): Standing {
+    return this.#reader.standing
+  }
+
   // ── what time and shutdown ask of it ──
 
   get isIdle(): boolean {
@@ -126,13 +110,13 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   sweep(now: number): void {
     this.#requests.sweep(now)
     try {
-      if (this.#plane.snapshot !== this.#joinedBy) this.#joinAgain()
+      this.#account.joinAgain()
       if (now - this.#lookedAt >= lookEvery) this.#look(now)
       if (this.#lifetime.isOver(now)) this.#expire(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()
       this.#settle()
     } catch (bug) {
-      this.#crashed(bug)
+      this.crashed(bug)
     }
   }
 
@@ -141,7 +125,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     try {
       this.#shutDown()
     } catch (bug) {
-      this.#crashed(bug)
+      this.crashed(bug)
     }
   }
 
@@ -165,11 +149,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   /** Reads on with so much work. */
   readOn(work: number): void {
     try {
-      if (!this.#lifetime.isOpen) return
-      this.#wasRead(this.session.readOn(this.#plane.coarseNow, work))
-      this.#address.charge(work - this.#turns.work.left)
+      if (this.#lifetime.isOpen) this.#reader.readOn(work)
     } catch (bug) {
-      this.#crashed(bug)
+      this.crashed(bug)
     }
   }
 
@@ -178,7 +160,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     try {
       return this.#requests.abandon(most)
     } catch (bug) {
-      this.#crashed(bug)
+      this.crashed(bug)
       return most
     } finally {
       this.#leaveIfOver()
@@ -238,21 +220,14 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#requests.drained(stream)
   }
 
-  /** Writes with the next turn what all streams have said by then. */
   outputReady(): void {
-    if (this.#isFlushPlanned) return
-    this.#isFlushPlanned = true
-    setImmediate(this.#flush)
+    this.#writer.plan()
   }
 
   failed(fault: SessionFault, detail: string): void {
-    const { metrics, snapshot, coarseNow } = this.#plane
-    metrics.http2Failures[fault].inc()
-    this.#hasFailed = true
-    // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
-    const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
-    if (!snapshot.trusted.has(this.peer))
-      this.#offenders.add(this.peer, this.session.budgets, coarseNow, penalty)
+    this.#plane.metrics.http2Failures[fault].inc()
+    this.#reader.hasEnded = true
+    this.#account.offended(fault)
     this.#plane.log.debug(
       { client: this.peer, fault, detail },
       'HTTP/2 connection closed: the client broke its rules',
@@ -264,98 +239,12 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   // ── reading and writing ──
 
   #receive(bytes: Buffer): void {
-    if (!this.#lifetime.isOpen) return
-    if (this.#address.delay > 0) {
-      this.session.keep(bytes)
-      return this.#wasRead('more')
-    }
-    const { work } = this.#turns
-    const before = work.left
-    this.#wasRead(this.session.read(bytes, this.#plane.coarseNow))
-    this.#address.charge(before - work.left)
-    this.#turns.wasRead()
+    if (this.#lifetime.isOpen) this.#reader.receive(bytes)
   }
 
-  #wasRead(state: ReadState): void {
-    this.#requests.flush()
-    this.#settleUp()
-    this.#count()
-    if (this.#hasFailed) return void this.#socket.pause()
-    this.standing = state === 'done' ? 'known' : 'busy'
-    if (state === 'done') return void this.#socket.resume()
-    this.#socket.pause()
-    if (state === 'more') this.#wait()
-    else this.#isFull = true
-  }
-
-  /** Has it read on when it is its turn. */
-  #wait(): void {
-    this.#address.add(this)
-    this.#turns.add(this.#address)
-  }
-
-  /** Has its requests count as those of its address. */
-  #count(): void {
-    const { waitingCount, stalledCount } = this.session
-    this.#address.waitingRequests += waitingCount - this.#waitingRequests
-    this.#waitingRequests = waitingCount
-    this.#address.stalledRequests += stalledCount - this.#stalledRequests
-    this.#stalledRequests = stalledCount
-  }
-
-  /** Moves to the address that it has by the settings in effect: proxies have their own. */
-  #joinAgain(): void {
-    const { snapshot } = this.#plane
-    this.#joinedBy = snapshot
-    if (this.#isClosed) return
-    const before = this.#address
-    this.#address = this.#addresses.join(this.peer, snapshot.trusted.has(this.peer))
-    before.waitingRequests -= this.#waitingRequests
-    before.stalledRequests -= this.#stalledRequests
-    before.held -= this.#held
-    this.#waitingRequests = this.#stalledRequests = this.#held = 0
-    this.#count()
-    this.#countHeld()
-    this.#addresses.leave(before)
-    // It may have waited for longer than it has to now.
-    if (before.hasWaiting) this.#turns.add(before)
-  }
-
-  #countHeld(): void {
-    const { held } = this.session
-    this.#address.held += held - this.#held
-    this.#held = held
-  }
-
-  readonly #flush = guarded(
-    () => {
-      this.#isFlushPlanned = false
-      this.#writeOn()
-    },
-    bug => this.#crashed(bug),
-  )
-
-  readonly #written = guarded(
-    () => {
-      this.#isWriting = false
-      this.#writeOn()
-    },
-    bug => this.#crashed(bug),
-  )
-
-  #writeOn(): void {
-    this.#count()
-    if (this.#isWriting || this.#socket.destroyed) return
-    const bytes = this.session.takeOutput()
-    if (bytes !== null) {
-      this.#isWriting = true
-      this.#socket.write(bytes, () => this.#written())
-    }
-    if (bytes === null && this.#isFull) {
-      this.#isFull = false
-      this.#wait()
-    }
-    this.#count()
+  wrote(isAll: boolean): void {
+    if (isAll) this.#reader.outputTaken()
+    this.#account.count()
     this.#settle()
   }
 
@@ -366,10 +255,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#ending.delete(stream)
       this.session.reset(stream, stream.isTunnel ? errorCode.cancel : errorCode.internal)
     }
-    const isDone = this.session.isDone && !this.session.hasOutput && !this.#isWriting
+    const isDone = this.session.isDone && !this.session.hasOutput && !this.#writer.isWriting
     if (!isDone || !this.#lifetime.isOpen) return
     // Whoever broke the rules is not waited for.
-    if (this.#hasFailed) this.#socket.destroySoon()
+    if (this.#reader.hasEnded) this.#socket.destroySoon()
     else this.#lifetime.close()
   }
 
@@ -378,9 +267,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #look(now: number): void {
     this.#lookedAt = now
     const { responseRate } = this.#plane.snapshot.client
-    this.session.sweep(now, responseRate, this.#address.isOverdrawn)
-    this.#count()
-    this.#countHeld()
+    this.session.sweep(now, responseRate, this.#account.address.isOverdrawn)
+    this.#account.countAll()
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()
     this.#cut()
@@ -418,9 +306,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (isBroken) this.#leave()
     this.#abandonAll()
     this.#isClosed = true
-    this.#count()
-    this.#countHeld()
-    this.#addresses.leave(this.#address)
+    this.#account.close()
     forget(this.#socket)
     this.#leaveIfOver()
   }
@@ -432,17 +318,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   #leave(): void {
     this.session.leave(this.#plane.coarseNow)
-    this.#settleUp()
+    this.#account.settleUp()
   }
 
-  /** Charges the client with what this connection has spent, which others could spend as well. */
-  #settleUp(): void {
-    const { coarseNow, snapshot } = this.#plane
-    const fault = this.#offenders.spending.charge(this.peer, this.session.budgets, coarseNow)
-    if (fault !== null && !snapshot.trusted.has(this.peer)) this.session.exhaust(fault)
-  }
-
-  #crashed(bug: unknown): void {
+  crashed(bug: unknown): void {
     this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
     this.destroy()
   }
@@ -450,7 +329,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #on<T = void>(event: string, handle: (what: T) => void): void {
     this.#socket.on(
       event,
-      guarded(handle, bug => this.#crashed(bug)),
+      guarded(handle, bug => this.crashed(bug)),
     )
   }
 }
