@@ -144,6 +144,11 @@ export const http2Origin: readonly Mutated[] = [
         breaks: 'the queue for streams has no end',
       },
       {
+        text: 'this.#waiting.serveFirst(connection)',
+        becomes: 'if (!this.#waiting.serve(connection)) break',
+        breaks: 'a request that was refused waits for a new connection where there may be none',
+      },
+      {
         text: 'while (this.#dials.size < worth && this.#owner.room > 0)',
         becomes: 'while (this.#dials.size < worth)',
         breaks: 'more connections of HTTP/2 are opened than an origin may have',

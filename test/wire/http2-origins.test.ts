@@ -6,11 +6,11 @@ import { createSecureServer, createServer, type ServerHttp2Stream, type Settings
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { edgeConfig, recordOf, startEdge } from '../help/edge.ts'
 import { ManualClock, patient } from '../help/clock.ts'
-import { type Frame, rstStream, uint32 } from '../help/http2.ts'
+import { type Frame, rstStream, settings, uint32, windowUpdate } from '../help/http2.ts'
 import { data, frame, headers, startHttp2Origin } from '../help/http2-origin.ts'
 import { chunks, post, request } from '../help/raw.ts'
 import { turnsUntil } from '../help/until.ts'
@@ -249,6 +249,56 @@ test('requests that an origin refuses or has not seen go to another connection, 
   assert.equal(refused.status, 520, 'once is enough')
   assert.equal((await edge.ask(post('/', 'x'))).text, 'by 2')
   assert.equal(edge.accesses.at(-1)!.status, 200)
+})
+
+test('a request that an origin refuses goes out again by the only connection that it may have', async t => {
+  const origin = await startHttp2Origin(t, async wire => {
+    const held = await wire.request()
+    wire.send(rstStream(await wire.request(), errorCode.refusedStream))
+    await turnsUntil(() => edge.metrics.originQueue.value === 1)
+    wire.answer(held, 'held')
+    wire.answer(await wire.request(), 'again')
+  })
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', connections: 1 } })
+  const held = edge.ask(request('GET /'))
+  await turnsUntil(() => edge.metrics.originStreams.value === 1)
+  assert.equal((await edge.ask(post('/', 'x'))).text, 'again')
+  assert.equal((await held).text, 'held')
+})
+
+test('an upload that waited for another one goes by a connection that was used before', async t => {
+  const origin = await startHttp2Origin(
+    t,
+    async wire => {
+      const held = await wire.request()
+      const first = await wire.request()
+      await turnsUntil(() => edge.metrics.originQueue.value === 1)
+      await uploads[0]!.send('x')
+      // It has no stream to go by yet.
+      while (((await wire.next(frameType.data))!.flags & flag.endStream) === 0);
+      wire.answer(held, 'held')
+      const second = await wire.request()
+      await uploads[1]!.send('x')
+      wire.answer(first, 'first')
+      wire.answer(second, 'second')
+    },
+    Buffer.concat([settings([setting.initialWindowSize, 2 ** 20]), windowUpdate(0, 2 ** 20)]),
+  )
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c', streams: 2, connections: 1 } })
+  const held = edge.ask(request('GET /'))
+  await turnsUntil(() => edge.metrics.originStreams.value === 1)
+  const length = 70_000
+  const uploads = await Promise.all([edge.connect(), edge.connect()])
+  for (const upload of uploads) {
+    await upload.send(request('POST /', `Content-Length: ${length}`) + 'x'.repeat(length - 1))
+    await turnsUntil(() => edge.metrics.originStreams.value === 2)
+  }
+  const answers = await Promise.all(uploads.map(upload => upload.response()))
+  assert.deepEqual(
+    answers.map(({ text }) => text),
+    ['first', 'second'],
+  )
+  assert.equal((await held).text, 'held')
 })
 
 test('an origin that leaves fails no request, however often it does', async t => {

@@ -78,6 +78,13 @@ export class ConnectionQueue {
     return true
   }
 
+  /** Hands a connection that carries many to who came first, for whom it is as good as a new one; there must be one. */
+  serveFirst(connection: Lendable): void {
+    const { first } = this
+    this.remove(first)
+    hand(first, connection)
+  }
+
   /** Has all who wait here wait there, each for as long as before. */
   moveTo(other: ConnectionQueue): void {
     for (const [waiter, since] of this.#forNew) other.add(waiter, since, { fresh: true })

@@ -217,7 +217,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   changed(connection: Http2Connection): void {
     // Where no other may be opened, a connection at risk is better than none.
     if (connection.session.isWorn && this.#owner.room > 0) connection.isReplaced = true
-    while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serve(connection)
+    while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serveFirst(connection)
     this.#settle(connection)
     this.dialMore()
   }
