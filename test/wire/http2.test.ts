@@ -193,6 +193,53 @@ test('interim responses come before the final one, and a body that waits is aske
   assert.equal((await responseTo(waiting)).status, 200)
 })
 
+test('a client that pauses in its body gets the response to what it has sent', async t => {
+  const { session } = await startScript(t, async wire => {
+    await wire.head()
+    await wire.until(chunks('begun'))
+    await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    await wire.until('0\r\n\r\n')
+    await wire.send('0\r\n\r\n')
+  })
+  const stream = open(session, { ':method': 'POST' }, false)
+  const response = responseTo(stream)
+  stream.write('begun')
+  await once(stream, 'response')
+  stream.end()
+  assert.equal((await response).status, 200)
+})
+
+test('what comes of a body while it waits for a connection goes on with its beginning', async t => {
+  const isTime = Promise.withResolvers<void>()
+  const { session, edge } = await startScript(
+    t,
+    async wire => {
+      await wire.request()
+      await isTime.promise
+      await wire.send(ok())
+      await wire.head()
+      await wire.until(chunks('more'))
+      await wire.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      await wire.until('0\r\n\r\n')
+      await wire.send('0\r\n\r\n')
+    },
+    { transport: { connections: 1 } },
+  )
+  const first = ask(session)
+  await until(() => edge.metrics.originConnections.value === 1)
+  const stream = open(session, { ':method': 'POST' }, false)
+  const response = responseTo(stream)
+  stream.write('x'.repeat(65_537))
+  await until(() => edge.metrics.originQueue.value === 1)
+  stream.write('more')
+  // Behind that, so that it is here.
+  await new Promise(resolve => session.ping(resolve))
+  isTime.resolve()
+  await once(stream, 'response')
+  stream.end()
+  assert.deepEqual([(await first).status, (await response).status], [200, 200])
+})
+
 test('events come as they are sent, and a last one behind a fault, before the stream is reset', async t => {
   const { session, origin } = await startScript(t, async wire => {
     await wire.request()

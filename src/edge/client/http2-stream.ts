@@ -116,6 +116,8 @@ export class StreamClient implements Client, ResponseSink {
   readBody(): void {
     this.#isBodyWanted = true
     this.#session.readBody(this.stream)
+    // More than was here may never come before there is a response.
+    this.exchange?.upstream?.flushBody()
   }
 
   pauseBody(): void {
