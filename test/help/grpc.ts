@@ -47,7 +47,7 @@ export interface EchoClient {
   unary(request: Buffer, metadata: Metadata, options: { deadline?: number }, done: Done): ClientUnaryCall
   collect(done: Done): ClientWritableStream<Buffer>
   spread(request: Buffer, metadata?: Metadata): ClientReadableStream<Buffer>
-  both(): ClientDuplexStream<Buffer, Buffer>
+  both(metadata?: Metadata): ClientDuplexStream<Buffer, Buffer>
   close(): void
 }
 

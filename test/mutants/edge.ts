@@ -654,6 +654,11 @@ export const edge: readonly Mutated[] = [
         becomes: '',
         breaks: 'a client of HTTP/2 gets a key that it never asked for',
       },
+      {
+        text: 'this.exchange?.upstream?.flushBody()',
+        becomes: '',
+        breaks: 'client and origin wait for each other in the middle of a body',
+      },
     ],
   },
   {

@@ -257,7 +257,7 @@ export const forward: readonly Mutated[] = [
   },
   {
     file: 'edge/forward/kept-body.ts',
-    tests: ['edge/forward/kept-body'],
+    tests: ['edge/forward/kept-body', 'wire/grpc'],
     changes: [
       {
         text: 'if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()',
@@ -270,9 +270,14 @@ export const forward: readonly Mutated[] = [
         breaks: 'a large body is kept in memory and sent twice',
       },
       {
-        text: "if (requestBody.framing === 'chunked') this.deadline",
-        becomes: 'this.deadline',
+        text: "if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline",
+        becomes: 'if (!this.#isCall) this.deadline',
         breaks: 'a pause in a body of known length takes a connection for it',
+      },
+      {
+        text: 'if (this.#carrier.endsOverdue()) return',
+        becomes: '',
+        breaks: 'a gRPC call outlives its deadline while there is no room for it',
       },
     ],
   },

@@ -13,13 +13,14 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
-import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
+import { ManualClock } from '../help/clock.ts'
+import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
 import { data, headers, startHttp2Origin } from '../help/http2-origin.ts'
 import { rstStream } from '../help/http2.ts'
 import { deadOrigin } from '../help/origin.ts'
 import { type EchoClient, grpcClient, startGrpc } from '../help/grpc.ts'
-import { until } from '../help/until.ts'
+import { turnsUntil, until } from '../help/until.ts'
 
 type Answer = sendUnaryData<Buffer>
 
@@ -29,7 +30,7 @@ interface Seen {
   metadata: Metadata | null
 }
 
-async function start(t: TestContext, settings: EdgeSettings = {}) {
+async function start(t: TestContext, settings: EdgeSettings = {}, parts: EdgeParts = {}) {
   const seen: Seen = { cancelled: 0, metadata: null }
   const port = await startGrpc(t, {
     unary(call: ServerUnaryCall<Buffer, Buffer>, done: Answer) {
@@ -59,16 +60,17 @@ async function start(t: TestContext, settings: EdgeSettings = {}) {
       call.end()
     },
     both(call: ServerDuplexStream<Buffer, Buffer>) {
+      if (call.metadata.get('x-greet').length > 0) call.write(Buffer.from('hello'))
       call.on('data', (piece: Buffer) => call.write(Buffer.from(`back: ${piece}`)))
       call.on('end', () => call.end())
     },
   })
-  return { seen, ...(await before(t, `http://127.0.0.1:${port}`, settings)) }
+  return { seen, ...(await before(t, `http://127.0.0.1:${port}`, settings, parts)) }
 }
 
-async function before(t: TestContext, url: string, settings: EdgeSettings = {}) {
+async function before(t: TestContext, url: string, settings: EdgeSettings = {}, parts: EdgeParts = {}) {
   const config = edgeConfig([url], { transport: { http: 'h2c' }, ...settings, h2c: true })
-  const edge = await listenAt(t, new Edge(t, config))
+  const edge = await listenAt(t, new Edge(t, config, parts))
   return { edge, client: grpcClient(t, edge.port) }
 }
 
@@ -141,6 +143,48 @@ test('streams pass in every direction, each message as it is sent', async t => {
   both.end()
   const [{ code }] = await once(both, 'status')
   assert.equal(code, status.OK)
+})
+
+test('a server may speak first', async t => {
+  const { client } = await start(t)
+  const metadata = new Metadata()
+  metadata.set('x-greet', 'yes')
+  const both = client.both(metadata)
+  assert.equal(String((await once(both, 'data'))[0]), 'hello')
+  both.end()
+  const [{ code }] = await once(both, 'status')
+  assert.equal(code, status.OK)
+})
+
+test('a call whose client says little lasts, before its server has said anything', async t => {
+  const clock = new ManualClock()
+  const { client, edge } = await start(t, { timeouts: { idle: 20_000 } }, { clock })
+  const collected = Promise.withResolvers<Buffer | ServiceError | undefined>()
+  const stream = client.collect((error, response) => collected.resolve(error ?? response))
+  for (let second = 0; second < 15; second++) {
+    stream.write(Buffer.from('x'))
+    clock.advance(1_000)
+    await turnsUntil(() => edge.plane.coarseNow >= clock.now())
+  }
+  stream.end()
+  assert.equal(String(await collected.promise), 'x'.repeat(15))
+})
+
+test('more than a hundred calls reach a server whose clients have nothing to say yet', async t => {
+  const { client, edge } = await start(t)
+  for (let i = 0; i < 101; i++) client.both().on('error', () => {})
+  await until(() => edge.metrics.originStreams.value === 101)
+})
+
+test('a call ends with its deadline while there is no room for it', async t => {
+  const transport = { http: 'h2c', streams: 1, connections: 1 } as const
+  const { client, edge } = await start(t, { transport })
+  const metadata = new Metadata()
+  metadata.set('grpc-timeout', '100m')
+  const [{ code }] = await once(client.both(metadata), 'error')
+  assert.equal(code, status.DEADLINE_EXCEEDED)
+  await until(() => edge.accesses.length === 1)
+  assert.equal(edge.accesses[0]!.cause, 'GH_CALL_TIMEOUT')
 })
 
 test('a server hears that a call was cancelled, or is past its deadline', async t => {

@@ -2,6 +2,7 @@
 // of its sweeps, so that reading a body costs nothing more.
 
 import type { Exchange } from '../exchange.ts'
+import { isGrpc } from '../grpc.ts'
 
 /** Ms of waiting after which the rate counts. */
 const grace = 10_000
@@ -14,6 +15,8 @@ export type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
 
 export class BodyPace {
   readonly #x: Exchange
+  /** Bytes a second that it must come to, 0 for any: whoever makes a gRPC call sends when there is something to say. */
+  readonly #rate: number
   #lookedAt: number
   /** Bytes that had come by then: those that came before it was asked count too. */
   #bytes = 0
@@ -24,6 +27,7 @@ export class BodyPace {
 
   constructor(x: Exchange, now: number) {
     this.#x = x
+    this.#rate = isGrpc(x.head) ? 0 : x.snapshot.client.bodyRate
     this.#lookedAt = now
   }
 
@@ -42,13 +46,13 @@ export class BodyPace {
   #judge(bytes: number): SlowBody | null {
     const { route, snapshot } = this.#x
     const idle = route?.config.timeouts.idle || Number.POSITIVE_INFINITY
-    const { bodyRate, bodyTimeout } = snapshot.client
+    const { bodyTimeout } = snapshot.client
     if (this.#silent >= idle) return 'body_idle'
     if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
-    if (bodyRate === 0) return null
+    if (this.#rate === 0) return null
     // What came fast makes up for a pause as long as a client may be silent, and not for a trickle over hours.
     const most = this.#waited + Math.max(idle, grace)
-    this.#earned = Math.min(this.#earned + (bytes * 1000) / bodyRate, most)
+    this.#earned = Math.min(this.#earned + (bytes * 1000) / this.#rate, most)
     return this.#waited >= Math.max(this.#earned, grace) ? 'body_rate' : null
   }
 }

@@ -230,7 +230,7 @@ export class Attempt implements ConnectionUser {
 
   #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {
     this.#streamed = lease.begin(head)
-    const mayGoOn = this.#streamed.data(body.bytes!)
+    const mayGoOn = body.bytes === null || this.#streamed.data(body.bytes)
     body.forget()
     if (this.#x.requestBody.done) this.bodyEnd()
     else if (mayGoOn) this.#x.client.readBody()

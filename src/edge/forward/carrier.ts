@@ -8,6 +8,8 @@ import type { ResponseBody } from '../origin/connection-user.ts'
 export interface Carrier {
   /** So much of the body is there as the request sets out with. */
   setOut(): void
+  /** Ends a gRPC call whose time is over; whether it did. */
+  endsOverdue(): boolean
   /** Another attempt is to be made with the same origin; a `fresh` connection was never used. */
   connect(fresh: boolean): void
   /** Whether the client gets the response; if not, the attempt was let go of or drains. */

@@ -57,8 +57,9 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   start(): void {
-    const { requestBody, ai, tap } = this.#x
+    const { requestBody, ai, tap, head, startedAt } = this.#x
     if (tap !== null) tap.isUnderWay = true
+    if (isGrpc(head)) this.#callDeadline = startedAt + callTimeout(head)
     const gathered = ai === null ? null : ai.body
     if (gathered !== null || !requestBody.done) this.#body = new KeptBody(this.#x, this, gathered)
     if (requestBody.done) this.setOut()
@@ -106,13 +107,19 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   expire(): void {
     const attempt = this.#attempt
     const now = this.#x.plane.clock.monotonic()
-    if (now >= this.#callDeadline) return this.#overdue('GH_CALL_TIMEOUT')
+    if (this.endsOverdue()) return
     if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
     if (!attempt?.isRelaying && now >= this.#totalDeadline) return this.#overdue('GH_TOTAL_TIMEOUT')
     const stage = attempt ?? this.#redirectBody
     if (stage !== null) return stage.expire()
     this.#letGo()
     this.lost('connect', fault('GH_CONNECT_TIMEOUT'), true)
+  }
+
+  endsOverdue(): boolean {
+    const isOverdue = this.#x.plane.clock.monotonic() >= this.#callDeadline
+    if (isOverdue) this.#overdue('GH_CALL_TIMEOUT')
+    return isOverdue
   }
 
   #overdue(way: OriginFault): void {
@@ -132,7 +139,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   connect(fresh: boolean): void {
     this.#attempt = null
     this.#redirectBody = null
-    if (this.#totalDeadline === Number.POSITIVE_INFINITY) this.#setDeadlines()
+    if (this.#totalDeadline === Number.POSITIVE_INFINITY)
+      this.#totalDeadline = deadlineIn(this.#x, this.timeouts.total)
     this.ask(fresh, this.#body)
   }
 
@@ -269,12 +277,6 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.#attempt = null
     this.#redirectBody.read(body)
     return true
-  }
-
-  #setDeadlines(): void {
-    const x = this.#x
-    this.#totalDeadline = deadlineIn(x, this.timeouts.total)
-    if (isGrpc(x.head)) this.#callDeadline = x.startedAt + callTimeout(x.head)
   }
 
   /** For the spans of the request, where it has any. */

@@ -2,6 +2,7 @@
 
 import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
+import { callTimeout, isGrpc } from '../grpc.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
 
@@ -10,7 +11,7 @@ import { deadlineIn } from './deadline.ts'
  * before it takes a connection, or clients that send nothing would hold all that an origin may have.
  */
 const smallBody = 64 * 1024
-/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
+/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent; one that makes a gRPC call, to its head alone. */
 const pause = 500
 
 export class KeptBody implements Upstream {
@@ -19,6 +20,8 @@ export class KeptBody implements Upstream {
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #carrier: Carrier
+  /** Whether it sets out within a pause, however it comes: each message of a call is for the server as soon as it is there. */
+  #isCall = false
   #bytes: Buffer | null
   /** The pieces that it comes in; null where it came in one. */
   #pieces: GrowingBytes | null = null
@@ -39,6 +42,10 @@ export class KeptBody implements Upstream {
   gather(): void {
     const x = this.#x
     x.upstream = this
+    if (isGrpc(x.head)) {
+      this.#isCall = true
+      this.deadline = deadlineIn(x, Math.min(pause, callTimeout(x.head)))
+    }
     if (x.head.expect !== null) x.client.invite(x)
     x.client.readBody()
   }
@@ -63,6 +70,7 @@ export class KeptBody implements Upstream {
 
   /** Sets out with what there is, where no request that is there whole has to wait for that. */
   expire(): void {
+    if (this.#carrier.endsOverdue()) return
     this.deadline = deadlineIn(this.#x, pause)
     if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()
   }
@@ -78,7 +86,7 @@ export class KeptBody implements Upstream {
     const { requestBody } = this.#x
     pieces.append(bytes)
     if (pieces.size <= smallBody) {
-      if (requestBody.framing === 'chunked') this.deadline = deadlineIn(this.#x, pause)
+      if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline = deadlineIn(this.#x, pause)
     } else if (requestBody.done) this.isWhole = false
     else this.#setOutWithPart()
   }

@@ -69,7 +69,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#mayDial = mayDial
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
     const { http, streams } = config.transport
-    this.#uploads = new Uploads(http === '1' ? this.#most : this.#most * streams)
+    this.#uploads = new Uploads(this.#most, http === '1' ? 1 : streams)
     this.#dials = new Dials(this, clock)
     const changed = () => this.#leaveOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)

@@ -3,17 +3,19 @@
 
 import { type Waiter, ConnectionQueue } from './connection-queue.ts'
 
-/** The most that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
+/** The most connections' worth of those that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
 const mostOfPauses = 100
 
 export class Uploads {
   readonly #most: number
+  readonly #mostPauses: number
   readonly #admitted = new Set<Waiter>()
   readonly #waiting = new ConnectionQueue()
 
-  /** `connections` is the most that the origin may have. */
-  constructor(connections: number) {
-    this.#most = Math.floor(connections / 2)
+  /** `connections` is the most that the origin may have, each of which carries so many requests. */
+  constructor(connections: number, each: number) {
+    this.#most = Math.floor((connections * each) / 2)
+    this.#mostPauses = Math.min(this.#most, mostOfPauses * each)
   }
 
   /** Counts those who wait to be admitted. */
@@ -28,7 +30,7 @@ export class Uploads {
 
   /** The same for one whose client pauses, and may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
-    return this.#admitted.size < Math.min(this.#most, mostOfPauses)
+    return this.#admitted.size < this.#mostPauses
   }
 
   admit(waiter: Waiter): void {

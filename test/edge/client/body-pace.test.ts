@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BodyPace } from '../../../src/edge/client/body-pace.ts'
 import type { Exchange } from '../../../src/edge/exchange.ts'
+import { field } from '../../../src/http1/fields.ts'
 
-const usual = { bodyRate: 500, bodyTimeout: 0, idle: 300_000 }
+const usual = { type: 'text/plain', bodyRate: 500, bodyTimeout: 0, idle: 300_000 }
 
 /** Looks every 100 ms for `ms`, after as many bytes have come as `bytesAt` says; returns when and why the body was given up, if it was. */
 function watch(
@@ -15,8 +16,9 @@ function watch(
     ...limits
   }: Partial<typeof usual> & { isAwaited?: (ms: number) => boolean } = {},
 ): readonly [ms: number, reason: string] | null {
-  const { idle, ...client } = { ...usual, ...limits }
-  const x = { bytesIn: 0, route: { config: { timeouts: { idle } } }, snapshot: { client } }
+  const { idle, type, ...client } = { ...usual, ...limits }
+  const head = { version: '2', fields: ['Content-Type', type], ids: [field.contentType] }
+  const x = { head, bytesIn: 0, route: { config: { timeouts: { idle } } }, snapshot: { client } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
   for (let now = 0; now <= ms; now += 100) {
     x.bytesIn = bytesAt(now)
@@ -42,6 +44,12 @@ test('a body below the rate is abandoned as soon as that is certain', () => {
     assert.deepEqual(watch(steady(perSecond), 60_000), [10_000, 'body_rate'], `${perSecond}`)
 })
 
+test('a call of gRPC may take its time, but not be silent for long', () => {
+  const type = 'application/grpc+proto'
+  assert.equal(watch(steady(1), 600_000, { type }), null)
+  assert.deepEqual(watch(steady(0), 600_000, { type }), [300_000, 'body_idle'])
+})
+
 test('fast bytes make up for a pause, but not for a trickle over hours', () => {
   const burst = (ms: number) => 10_000_000 + ms / 1_000
   assert.equal(watch(burst, 290_000), null)
@@ -49,7 +57,7 @@ test('fast bytes make up for a pause, but not for a trickle over hours', () => {
 })
 
 test('bytes that arrived before the first check count', () => {
-  const x = { bytesIn: 60_000, route: null, snapshot: { client: usual } }
+  const x = { head: { version: '1.1' }, bytesIn: 60_000, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
   const lookAt = (second: number) => pace.look(true, second * 1_000)
   for (let second = 0; second < 120; second++) assert.equal(lookAt(second), null, `${second}`)
@@ -89,7 +97,7 @@ test('a limit that is off bounds nothing', () => {
 })
 
 test('a stall of the process does not count against the client', () => {
-  const x = { bytesIn: 1, route: null, snapshot: { client: usual } }
+  const x = { head: { version: '1.1' }, bytesIn: 1, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
   for (const now of [60_000, 120_000]) assert.equal(pace.look(true, now), null)
 })
