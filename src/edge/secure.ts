@@ -1,5 +1,6 @@
 // Step 3: what a zone asks of the connection, and of its TLS.
 
+import type { ZoneTls } from '../config/config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { refuseCertificate } from './client-certificate.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
@@ -31,9 +32,11 @@ export function secure(x: Exchange): Refusal | 'answered' | null {
     return refuse('tls_not_fips_compliant')
   }
   if (rules.minVersion === 'TLSv1.3' && tls.version !== 'TLSv1.3') return refuse('tls_version_not_supported')
-  const { ciphers } = rules
-  const isListed = ciphers.length === 0 || (ciphers as readonly string[]).includes(tls.cipher)
-  return isListed ? null : refuse('tls_cipher_not_supported')
+  return isListed(tls, rules) ? null : refuse('tls_cipher_not_supported')
+}
+
+function isListed({ cipher }: ClientTls, { ciphers }: ZoneTls): boolean {
+  return ciphers.length === 0 || (ciphers as readonly string[]).includes(cipher)
 }
 
 /** Whether the name of the handshake leads where the Host of the request does: one certificate may be good for several zones, and only one of them was asked for. */
@@ -43,10 +46,12 @@ function isFor(x: Exchange, { serverName }: ClientTls): boolean {
   return x.zone === null ? ai?.hosts.has(serverName) === true : zones.find(serverName) === x.zone
 }
 
-/** Whether a client may use a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section 9.1.1): the same certificate is good for both, and both ask the same of clients. */
-function mayShare({ snapshot, zone, host }: Exchange, { serverName, trust, isFips }: ClientTls): boolean {
+/** Whether a client may use a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section 9.1.1): the same certificate is good for both, both ask the same of clients, and its suite, which was chosen for another zone, is one that this one takes. */
+function mayShare({ snapshot, zone, host }: Exchange, tls: ClientTls): boolean {
   const { certificates } = snapshot
+  const { serverName, trust, isFips } = tls
   if (zone?.config.tls.fips === true && !isFips) return false
+  if (zone !== null && !isListed(tls, zone.config.tls)) return false
   return trust === (zone?.trust ?? '') && certificates.find(serverName) === certificates.find(host)
 }
 

@@ -15,6 +15,17 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/secure.ts',
+    tests: ['wire/http2'],
+    changes: [
+      {
+        text: 'if (zone !== null && !isListed(tls, zone.config.tls)) return false',
+        becomes: '',
+        breaks: 'a browser is refused that knows a suite which the zone lists',
+      },
+    ],
+  },
+  {
     file: 'edge/client-certificate.ts',
     tests: ['edge/client-certificate'],
     changes: [

@@ -435,7 +435,7 @@ test('AI calls are gathered, refused and cut short as over HTTP/1.1', async t =>
 // ── TLS ──
 
 const authority = new Authority()
-const shared = authority.issue(['site.test', 'other.test', 'strict.test', '127.0.0.1'])
+const shared = authority.issue(['site.test', 'other.test', 'strict.test', 'picky.test', '127.0.0.1'])
 const alone = authority.issue(['alone.test'])
 
 async function startTls(t: TestContext, enabled = true) {
@@ -450,8 +450,9 @@ async function startTls(t: TestContext, enabled = true) {
     forward: 'subject' as const,
   }
   const strict = { ...another('strict'), tls: { ...tls, client } }
+  const picky = { ...another('picky'), tls: { ...tls, ciphers: ['TLS_AES_256_GCM_SHA384'] as const } }
   const config = {
-    ...edgeConfig([origin.url], { zones: [another('other'), another('alone'), strict] }),
+    ...edgeConfig([origin.url], { zones: [another('other'), another('alone'), strict, picky] }),
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
     tls: { certificates: [shared, alone], minVersion: 'TLSv1.2' } as const,
     http2: { enabled, maxConcurrentStreams: 128, penalty: 1_000 },
@@ -486,10 +487,13 @@ test('a connection serves other zones of its certificate, and is the wrong one f
   const session = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, secured)
   assert.equal((await ask(session)).status, 200)
   assert.equal((await ask(session, { ':authority': 'other.test' })).status, 200)
-  for (const other of ['alone.test', 'strict.test']) {
+  for (const other of ['alone.test', 'strict.test', 'picky.test']) {
     const { status, body } = await ask(session, { ':authority': other, ...json })
     assert.deepEqual([status, JSON.parse(String(body)).error_name], [421, 'misdirected_request'])
   }
+  const servername = 'picky.test'
+  const picky = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, { ...secured, servername })
+  assert.equal((await ask(picky, { ':authority': servername })).status, 200)
   const nameless = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, { ...secured, servername: '' })
   assert.equal((await ask(nameless)).status, 200)
   assert.equal((await ask(nameless, { ':authority': 'strict.test' })).status, 421)
