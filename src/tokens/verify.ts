@@ -52,7 +52,8 @@ type FormOfToken = 'token' | 'access_token'
 
 /** The last token that a connection sent: mostly it sends the same again, which then needs no new digest. */
 export class Shown {
-  value = ''
+  /** Null before the first one. */
+  value: string | null = null
   digest = ''
   form: FormOfToken = 'token'
   /** What is known of it, whose digest was found to be the same. */

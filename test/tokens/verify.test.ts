@@ -234,7 +234,7 @@ test('the last token of a connection is verified again each time, and nothing el
   const { verifier, value, token, update, steered } = setUp()
   const shown = new Shown()
   await verifier.verify(value, here, 'ai', shown)
-  assert.equal(shown.value, '')
+  assert.equal(shown.value, null)
   assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
   assert.equal(shown.value, value)
   assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
@@ -243,6 +243,68 @@ test('the last token of a connection is verified again each time, and nothing el
   update({ status: 'disabled' })
   assert.equal(await verifier.verify(value, here, 'ai', shown), 'disabled')
   steered.byDigest.clear()
+})
+
+test('what is no token is refused without the store on a connection that has shown none', () => {
+  const { verifier, steered } = setUp()
+  assert.equal(verifier.verify('', here, 'ai', new Shown()), 'malformed')
+  assert.equal(steered.asked, 0)
+})
+
+test('a connection that remembers its last token is told the same as one that does not', async () => {
+  const there = '198.51.100.9'
+  const names = ['open', 'narrow', 'made up', 'broken', 'none', 'empty'] as const
+  const step = fc.oneof(
+    fc.record({
+      what: fc.constant('show'),
+      token: fc.constantFrom(...names),
+      from: fc.constantFrom(here, there, null),
+    }),
+    fc.record({
+      what: fc.constantFrom('disable', 'enable', 'remove'),
+      token: fc.constantFrom('open', 'narrow'),
+    }),
+    fc.record({ what: fc.constant('wait'), ms: fc.constantFrom(1, 500, 5_001) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async steps => {
+      const { clock, steered, verifier } = setUp()
+      const tokens = {
+        open: tokenWith(),
+        narrow: tokenWith({ id: 'b'.repeat(32), addressesIn: [`${here}/32`] }),
+      }
+      const kept = new Map<string, Token>()
+      const put = (name: 'open' | 'narrow', changed: Partial<Token> | null) => {
+        const { token } = tokens[name]
+        if (changed === null) kept.delete(token.digest)
+        else kept.set(token.digest, { ...token, ...changed })
+        steered.byDigest.clear()
+        for (const [digest, token] of kept) steered.byDigest.set(digest, token)
+        steered.changes.tell({ kind: 'token', account: token.account, id: token.id })
+      }
+      put('open', {})
+      put('narrow', {})
+      const { value: madeUp } = mintToken()
+      const values: Record<(typeof names)[number], string | null> = {
+        open: tokens.open.value,
+        narrow: tokens.narrow.value,
+        'made up': madeUp,
+        broken: `${tokens.open.value.slice(0, -1)}!`,
+        none: null,
+        empty: '',
+      }
+      const shown = new Shown()
+      for (const step of steps) {
+        if ('ms' in step) await clock.advance(step.ms)
+        else if ('from' in step) {
+          const value = values[step.token]
+          const remembered = await verifier.verify(value, step.from, 'ai', shown)
+          assert.deepEqual(remembered, await verifier.verify(value, step.from, 'ai'))
+        } else if (step.what === 'remove') put(step.token, null)
+        else put(step.token, { status: step.what === 'disable' ? 'disabled' : 'active' })
+      }
+    }),
+  )
 })
 
 test('a good use is told of, and the next one from when on it is wanted', async () => {
