@@ -56,10 +56,14 @@ export class Capture {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
-  /** Returns the last bytes of the body that are not in `head`; empty where it has all, and for an encoded body. */
+  /** Returns the last bytes of the body, of which some may be in `head`; empty where it has all, and for an encoded body. */
   tail(): Buffer {
     if (this.#ring === null) return empty
-    if (this.#rolled <= tailSize) return this.#ring.subarray(0, this.#rolled)
+    if (this.#rolled < tailSize)
+      return Buffer.concat([
+        this.head().subarray(this.#rolled - tailSize),
+        this.#ring.subarray(0, this.#rolled),
+      ])
     const split = this.#rolled % tailSize
     return Buffer.concat([this.#ring.subarray(split), this.#ring.subarray(0, split)])
   }

@@ -30,7 +30,7 @@ interface Excerpt {
   /** Whether it is still encoded, so that nothing can be read from it. */
   readonly isEncoded: boolean
   readonly head: Buffer
-  /** The kept end, where that is not in the head. */
+  /** The kept end, which may begin in the head; empty where the head has all. */
   readonly tail: Buffer
   readonly isCut: boolean
 }
@@ -116,7 +116,7 @@ export async function decodedExcerptOf(
   const isEncoded = decoded === null || decoded.bytes.length === 0
   const bytes = isEncoded ? raw : decoded.bytes
   const head = bytes.subarray(0, headSize)
-  const tail = bytes.subarray(Math.max(headSize, bytes.length - tailSize))
+  const tail = bytes.length > headSize ? bytes.subarray(-tailSize) : bytes.subarray(0, 0)
   const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > headSize
   return { isEncoded, head, tail, isCut }
 }

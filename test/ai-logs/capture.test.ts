@@ -1,6 +1,7 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { usageOf } from '../../src/ai/usage/usage.ts'
 import { Capture, encodedSize, headSize, tailSize } from '../../src/ai-logs/capture.ts'
 
 function captured(pieces: readonly Buffer[], isEncoded = false): Capture {
@@ -50,9 +51,31 @@ describe('Capture', () => {
         const capture = captured(cut(body, sizes))
         equal(capture.size, total)
         ok(capture.head().equals(body.subarray(0, headSize)))
-        const rest = body.subarray(headSize)
-        ok(capture.tail().equals(rest.subarray(Math.max(0, rest.length - tailSize))))
+        ok(capture.tail().equals(total > headSize ? body.subarray(-tailSize) : Buffer.alloc(0)))
         equal(capture.isCut, total > headSize)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('keeps the usage of a response of any length and in any pieces', () => {
+    const start = { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } }
+    const end = { type: 'message_delta', delta: {}, usage: { output_tokens: 44 } }
+    const stream = (size: number) =>
+      `data: ${JSON.stringify(start)}\n\n: ${'x'.repeat(size)}\r\n\r\ndata: ${JSON.stringify(end)}\n\n`
+    const json = (size: number) =>
+      JSON.stringify({ content: 'x'.repeat(size), usage: { input_tokens: 5, output_tokens: 44 } })
+    const size = fc.oneof(
+      fc.integer({ min: headSize - 300, max: headSize + 300 }),
+      fc.integer({ min: headSize + tailSize - 300, max: headSize + tailSize + 300 }),
+      fc.integer({ min: 0, max: 200_000 }),
+    )
+    const cuts = fc.array(fc.integer({ min: 1, max: 50_000 }), { maxLength: 10 })
+    fc.assert(
+      fc.property(size, cuts, fc.boolean(), (size, cuts, isStream) => {
+        const capture = captured(cut(Buffer.from((isStream ? stream : json)(size)), cuts))
+        const { tokensIn, tokensOut } = usageOf(capture.head(), capture.tail(), isStream)
+        deepEqual([tokensIn, tokensOut], [5, 44])
       }),
       { numRuns: 300 },
     )

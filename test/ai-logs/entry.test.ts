@@ -202,6 +202,14 @@ describe('an encoded answer', () => {
     equal(entry.tokensOut, 8 * 1024)
   })
 
+  test('is read to its end, of which the beginning may be kept as such', async () => {
+    const endOf = async (size: number) => {
+      const response = captured(gzipSync(Buffer.alloc(size, 'a')), true)
+      return (await entryOf(observed({ responseEncoding: 'gzip', response }))).tokensOut
+    }
+    deepEqual([await endOf(64 * 1024), await endOf(64 * 1024 + 1)], [0, 8 * 1024])
+  })
+
   test('is kept as base64 where its coding is not known, or its bytes are not of it', async () => {
     const bytes = gzipSync(text)
     const payload = { text: bytes.toString('base64'), isCut: false, isBase64: true }

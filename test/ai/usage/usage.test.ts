@@ -10,12 +10,8 @@ const sizes = { head: 64 * 1024, tail: 8 * 1024 }
 /** Reads the usage of a text as the log keeps it: its beginning, and its end where that is not all. */
 function read(text: string, isEventStream = false): readonly [string | null, number | null, number | null] {
   const bytes = Buffer.from(text)
-  const rest = bytes.subarray(sizes.head)
-  const { model, tokensIn, tokensOut } = usageOf(
-    bytes.subarray(0, sizes.head),
-    rest.subarray(-sizes.tail),
-    isEventStream,
-  )
+  const tail = bytes.length > sizes.head ? bytes.subarray(-sizes.tail) : Buffer.alloc(0)
+  const { model, tokensIn, tokensOut } = usageOf(bytes.subarray(0, sizes.head), tail, isEventStream)
   return [model, tokensIn, tokensOut]
 }
 
