@@ -1,12 +1,10 @@
 // Finds the model of a request that was not parsed.
 
-import { plainModel } from './plain-model.ts'
+import { lastMember } from '../ai/members.ts'
 
 const longest = 256
-/** Where a request usually names it. */
-const near = 1024
 
-/** Finds the model in the path (Google, Azure), or else at the beginning of a JSON body; null where neither names one. */
+/** Finds the model in the path (Google, Azure), or else in a JSON body as far as it is kept; null where neither names one. */
 export function requestedModel(path: string, body: Buffer | null): string | null {
   return modelOfPath(path) ?? (body && modelOfBody(body))
 }
@@ -21,27 +19,53 @@ function modelOfPath(path: string): string | null {
 
 const pathModel = /\/(?:models|deployments)\/([\w.@~-]{1,256})[:/]/
 
-/** Takes the first member of that name: in the requests of all providers it is at the top level, and no other one of that name is a string. */
+/** Takes the last member of that name at the top, as a provider's parser does: tools and what they are called with have members of any name. */
 function modelOfBody(body: Buffer): string | null {
-  return plainModel(body, near) ?? searchedModel(body)
+  const member = lastMember(body, name)
+  if (member === null) return null
+  const { start, end } = member
+  return isPlain(body, start, end) ? plainModel(body, start + 1, end - 1) : decoded(body, start, end)
 }
 
-function searchedModel(body: Buffer): string | null {
-  const text =
-    modelIn(body.toString('utf8', 0, near)) ?? (body.length > near ? modelIn(body.toString()) : null)
-  if (text === null || !text.includes('\\')) return text
+const name = Buffer.from('"model"')
+
+/** The model that was read last: mostly the next one is the same. */
+let plain = ''
+
+function plainModel(body: Buffer, start: number, end: number): string {
+  if (!isSame(body, start, end)) plain = body.toString('latin1', start, end)
+  return plain
+}
+
+function isSame(body: Buffer, start: number, end: number): boolean {
+  if (plain.length !== end - start) return false
+  for (let at = start; at < end; at++) if (body[at] !== plain.charCodeAt(at - start)) return false
+  return true
+}
+
+/** Whether a value is a string of the right length without escapes and bytes beyond ASCII. */
+function isPlain(body: Buffer, start: number, end: number): boolean {
+  if (end - start <= 2 || end - start > longest + 2) return false
+  if (body[start] !== quote || body[end - 1] !== quote) return false
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = body[at]!
+    if (byte < firstPlain || byte > lastPlain || byte === backslash) return false
+  }
+  return true
+}
+
+function decoded(body: Buffer, start: number, end: number): string | null {
+  // An escape has six bytes.
+  if (body[start] !== quote || end - start > 6 * longest + 2) return null
   try {
-    return JSON.parse(`"${text}"`)
+    const model: string = JSON.parse(body.toString('utf8', start, end))
+    return model === '' || model.length > longest ? null : model
   } catch {
     return null
   }
 }
 
-function modelIn(text: string): string | null {
-  const at = text.indexOf('"model"')
-  if (at === -1) return null
-  model.lastIndex = at
-  return model.exec(text)?.[1] ?? null
-}
-
-const model = new RegExp(`"model"\\s*:\\s*"((?:[^"\\\\]|\\\\.){1,${longest}})"`, 'y')
+const firstPlain = 0x20
+const lastPlain = 0x7e
+const quote = 0x22
+const backslash = 0x5c

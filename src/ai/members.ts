@@ -26,6 +26,15 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
   return scan.broken ?? members
 }
 
+/**
+ * Finds the value of the last top-level member of a name, as JSON.parse does, behind a byte order mark as well; null where there is none. `quoted` is the name with its
+ * quotes, in ASCII. Of what is cut or no JSON it reads as far as it can.
+ */
+export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+  const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
+  return json[start] === brace ? new Scan(json, unbounded).last(start, quoted) : null
+}
+
 /** Returns which bound an object or array exceeds, as `membersWithin` does; null for none. */
 export function brokenBound(json: Buffer, bounds: Bounds): keyof Bounds | null {
   const scan = new Scan(json, bounds)
@@ -81,6 +90,20 @@ class Scan {
     return members
   }
 
+  last(brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+    const json = this.#json
+    let found: Pick<Member, 'start' | 'end'> | null = null
+    let at = skipSpace(json, brace + 1)
+    while (json[at] === quote) {
+      const nameEnd = stringEnd(json, at)
+      const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
+      const end = this.#valueEnd(start)
+      if (isNamed(json, at, nameEnd, quoted)) found = { start, end }
+      at = skipSpace(json, skipSpace(json, end) + 1)
+    }
+    return found
+  }
+
   /** Finds the end of an object or array below so many others; counts depth instead of recursing, since the nesting is controlled by the caller. */
   nestedEnd(start: number, above: number): number {
     const json = this.#json
@@ -109,6 +132,17 @@ class Scan {
     while (!isDelimiter(json[at])) at++
     return at
   }
+}
+
+/** Whether a name is the one that is `quoted`, with or without escapes. */
+function isNamed(json: Buffer, start: number, end: number, quoted: Buffer): boolean {
+  let i = 0
+  while (i < quoted.length && json[start + i] === quoted[i]) i++
+  if (i === quoted.length) return end - start === i
+  return (
+    json[start + i] === backslash &&
+    textOf(json, start, end) === quoted.toString('latin1', 1, quoted.length - 1)
+  )
 }
 
 /** Scans byte by byte first, then in leaps: most strings are short, and images are very long. */
@@ -149,7 +183,7 @@ function unescaped(text: string): string {
   }
 }
 
-export function isSpace(byte: number | undefined): boolean {
+function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
@@ -158,6 +192,9 @@ function isDelimiter(byte: number | undefined): boolean {
 }
 
 const nearBy = 64
+
+/** The byte order mark of UTF-8. */
+const mark = [0xef, 0xbb, 0xbf]
 
 const quote = 0x22
 const comma = 0x2c

@@ -41,7 +41,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'base/send-stream',
   ],
   'admin/tokens/tokens': ['admin/tokens/'],
-  'ai-logs/entry': ['ai-logs/decode', 'ai-logs/requested-model'],
+  'ai-logs/entry': ['ai-logs/decode'],
   'ai-logs/query': ['ai-logs/query-filters', 'ai-logs/query-values'],
   'ai-logs/queue': ['ai-logs/backlog', 'ai-logs/batches'],
   'ai-logs/series/log-series': ['ai-logs/series/'],
