@@ -121,9 +121,10 @@ export class KeyCount {
     return this.allow(now)
   }
 
-  /** Takes back requests that were let in. */
+  /** Takes back requests that were let in, so that others fit. */
   takeBack(now: number, many: number): void {
     if (this.#unreported === 0) this.#unreportedSince = now
+    this.#fullUntil = Number.NEGATIVE_INFINITY
     this.#unreported -= many
     this.#alone?.add(now, -many)
   }
@@ -161,7 +162,8 @@ export class KeyCount {
     this.#known = count
     this.#knownAt = askedAt
     this.#alone = null
-    if (wait > 0) this.#fullUntil = now + wait
+    // What is taken back meanwhile makes room that the store does not know of.
+    if (wait > 0 && this.#used >= this.limit.most) this.#fullUntil = now + wait
   }
 
   /** Queues what a failed report contained once more. */

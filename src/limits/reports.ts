@@ -80,5 +80,6 @@ export class Reports {
     count.isReporting = true
     await this.#report(count)
     count.isReporting = false
+    if (count.unreported < 0) this.sendSoon(count)
   }
 }

@@ -192,6 +192,18 @@ test('a request that was given back is also taken back in the store', async t =>
   assert.equal(await spendAll(theirs, five, 9), 4)
 })
 
+test('what is given back at the limit fits again at once, by the minute and by the day', async t => {
+  const clock = new ManualClock()
+  const { counters } = await openStore(t, clock)
+  const { limiter } = setUp({ counters, clock })
+  for (const limit of [five, limitOf('quota', 5, { kind: 'day' })]) {
+    assert.equal(await spendAll(limiter, limit, 5), 5)
+    limiter.giveBack(limit, 'key')
+    limiter.giveBack(limit, 'key')
+    assert.equal(await spendAll(limiter, limit, 9), 2, limit.name)
+  }
+})
+
 test('closing a limiter reports the rest to the store', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
@@ -339,6 +351,62 @@ for (const kind of ['alone', 'with a store'] as const) {
         },
       ),
       { numRuns: kind === 'alone' ? 200 : 40 },
+    )
+  })
+}
+
+/** Ms by which a request may count longer than the window: a bucket here, and one in the store. */
+const longer = 2_000
+const counted = [five, limitOf('thirty', 30, minute), limitOf('three hundred', 300, minute)]
+
+for (const kind of ['alone', 'with a store'] as const) {
+  test(`${kind}, a list of all that were let in and not given back says the same`, async () => {
+    const spend = fc.record({
+      limit: fc.constantFrom(...counted),
+      key: fc.constantFrom('a', 'b'),
+      /** Of all, or all but one. */
+      times: fc.constantFrom(1, 2, 0.5, 0.999, 1.1),
+      together: fc.boolean(),
+      givesBack: fc.boolean(),
+    })
+    const pause = fc.constantFrom(0, 1, 999, 5_000, 30_000, 59_000, 61_000)
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(spend, pause), { maxLength: 15 }), async steps => {
+        const clock = new ManualClock()
+        const store =
+          kind === 'alone' ? null : await SqliteStore.open(':memory:', { commandTimeout: 250, clock })
+        const { limiter } = setUp({ clock, ...(store && { counters: store.counters }) })
+        const lists = new Map<string, number[]>()
+        for (const [{ limit, key, times, together, givesBack }, ms] of steps) {
+          const list = lists.getOrInsert(limit.name + key, [])
+          const now = clock.monotonic()
+          const since = (ms: number) => list.filter(at => at > now - ms).length
+          const count = Number.isInteger(times) ? times : Math.floor(times * limit.most)
+          const all = Array.from({ length: count }, () => () => limiter.spend(limit, key))
+          const spent = together ? await Promise.all(all.map(spend => spend())) : []
+          let letIn = 0
+          const giveBack = (): void => {
+            limiter.giveBack(limit, key)
+            list.pop()
+          }
+          for (const [i, spend] of all.entries()) {
+            const { isAllowed } = spent[i] ?? (await spend())
+            if (isAllowed) assert.ok(since(minute.period) < limit.most)
+            else assert.ok(since(minute.period + longer) >= limit.most)
+            if (!isAllowed) continue
+            list.push(now)
+            letIn++
+            if (givesBack && !together) giveBack()
+          }
+          if (givesBack && together) for (let i = 0; i < letIn; i++) giveBack()
+          // What was given back is reported at the end of a turn, behind the report before.
+          for (let turns = 0; turns < 6; turns++) await turn()
+          clock.advance(ms)
+        }
+        await limiter.close()
+        await store?.close()
+      }),
+      { numRuns: kind === 'alone' ? 200 : 50 },
     )
   })
 }
