@@ -230,9 +230,14 @@ export const access: readonly Mutated[] = [
     tests: ['limits/key-count', 'limits/limiter'],
     changes: [
       {
-        text: 'if (wait > 0) this.#fullUntil = now + wait',
+        text: 'if (wait > 0 && this.#used >= this.limit.most) this.#fullUntil = now + wait',
         becomes: '',
         breaks: 'each request over a limit asks the store',
+      },
+      {
+        text: 'this.#fullUntil = Number.NEGATIVE_INFINITY\n    this.#unreported -= many',
+        becomes: 'this.#unreported -= many',
+        breaks: 'what is given back lets nobody in',
       },
       {
         text: 'this.#underWay -= ask.done\n    this.#known = count',
