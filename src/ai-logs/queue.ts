@@ -181,10 +181,14 @@ export class LogQueue {
 
   /** Appends a batch; false when the store is unreachable, and the batch is retried later. */
   async #append(batch: Batch): Promise<boolean> {
-    const { account, id, logManagement: most, logManagementStrategy: strategy } = batch.gateway
+    const { account, id, logManagement: most, logManagementStrategy: strategy, createdAt } = batch.gateway
     const content = { ...batch.writer.batch(), isRepeated: batch.isRepeated }
     try {
-      const written = await this.#store.logs.append(account, id, content, { most, strategy })
+      const written = await this.#store.logs.append(account, id, content, {
+        most,
+        strategy,
+        madeAt: createdAt,
+      })
       this.#counts.written.value += written
       this.#counts.over_limit.value += batch.count - written
       this.#batches.recycle(batch)

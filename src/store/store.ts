@@ -322,7 +322,7 @@ export interface Logs {
   /**
    * Keeps entries of one gateway as far as the limit allows, whatever the order in which they come: with DELETE_OLDEST the last ones by time and then id, with
    * STOP_INSERTING the first ones, so that one that comes late takes the place of another. A limit below what is there removes nothing with STOP_INSERTING, and
-   * then nothing is added. Gives how many were kept; none where there is no such gateway (any more). Those of a repeated batch that are there already stay as they
+   * then nothing is added. Gives how many were kept; none where there is no such gateway (any more), or another one has its name by now. Those of a repeated batch that are there already stay as they
    * are, and count as kept. The batch must not change before this is settled.
    */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
@@ -396,6 +396,8 @@ export interface LogTail {
 export interface LogLimit {
   readonly most: number
   readonly strategy: LogStrategy
+  /** The `createdAt` of the gateway that the entries are of; without it, that is the one that has its name now. */
+  readonly madeAt?: number
 }
 
 export interface LogQuery extends Omit<Page, 'after'> {

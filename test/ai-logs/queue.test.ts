@@ -130,6 +130,19 @@ describe('LogQueue', () => {
     deepEqual(ground.counts, [7, 0, 3])
   })
 
+  test('writes nothing of a gateway that is gone to another one of its name', async t => {
+    const ground = await Ground.open(t)
+    const queue = ground.queue()
+    const another = { ...gateway, createdAt: 1, collectLogs: false }
+    add(queue)
+    await ground.store.gateways.remove(gateway.account, gateway.id)
+    await ground.store.gateways.insert(another)
+    const ray = add(queue, { gateway: another })
+    await queue.close()
+    deepEqual(await ground.ids(), [ray])
+    deepEqual(ground.counts, [1, 0, 1])
+  })
+
   test('keeps entries while the store is unreachable and writes them when it is back, with one warning', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()

@@ -265,6 +265,22 @@ export function logsContract(name: string, place: Place): void {
     assert.equal(await logs.count(kept.account, kept.id), 1)
   })
 
+  test(`${name}: entries of a gateway that is gone are not kept by another one of its name`, async t => {
+    const { store, logs, kept } = await start(place, t)
+    const appendOf = ({ createdAt }: Gateway) =>
+      logs.append(kept.account, kept.id, batchOf(logEntries(kept, 2)), { ...limit(10), madeAt: createdAt })
+    const found = (await store.gateways.get(kept.account, kept.id))!
+    await store.gateways.replace({ ...found.record, logManagement: 7, modifiedAt: 9 }, found.version)
+    assert.equal(await appendOf(kept), 2)
+    await store.gateways.remove(kept.account, kept.id)
+    assert.equal(await appendOf(kept), 0)
+    const another = { ...kept, createdAt: kept.createdAt + 1 }
+    await store.gateways.insert(another)
+    assert.equal(await appendOf(kept), 0)
+    assert.equal(await appendOf(another), 2)
+    assert.equal(await logs.count(kept.account, kept.id), 2)
+  })
+
   test(`${name}: all entries are given in the order in which they were appended`, async t => {
     const { logs, kept, append } = await start(place, t)
     const entries = logEntries(kept, 700, i => (i % 3 ? {} : bareMembers)).toReversed()

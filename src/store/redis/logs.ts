@@ -5,7 +5,7 @@ import { nextTurn } from '../../base/turns/turns.ts'
 import { entriesOf, type LogBatch } from '../log-batch/batch.ts'
 import { fittest } from '../log-limit.ts'
 import { LogSelection } from '../log-selection.ts'
-import type { LogEntry, LogSummary } from '../records.ts'
+import type { Gateway, LogEntry, LogSummary } from '../records.ts'
 import type {
   Listing,
   LogLimit,
@@ -21,6 +21,7 @@ import type {
 import type { Argument } from './server/connect.ts'
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './keys.ts'
+import { parse } from './records.ts'
 import {
   appendEntries,
   keepSum,
@@ -50,8 +51,8 @@ export class RedisLogs implements Logs {
   }
 
   async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    const { most, strategy } = limit
-    const home = await this.#find(account, gateway)
+    const { most, strategy, madeAt } = limit
+    const home = await this.#find(account, gateway, madeAt)
     if (!home) return 0
     const entries = entriesOf(batch, account, gateway)
     let kept = 0
@@ -175,11 +176,13 @@ export class RedisLogs implements Logs {
     }
   }
 
-  /** Returns the keys of a gateway's logs while there is such a gateway. */
-  async #find(account: string, gateway: string): Promise<Keys | null> {
+  /** Returns the keys of a gateway's logs while there is such a gateway, and it is the one that was made then. */
+  async #find(account: string, gateway: string, madeAt?: number): Promise<Keys | null> {
     const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
     if (kept === null) return null
-    const [, birth] = String(kept).split(' ', 2)
+    const text = String(kept)
+    if (madeAt !== undefined && parse<Gateway>(text)!.record.createdAt !== madeAt) return null
+    const [, birth] = text.split(' ', 2)
     return logKeys(account, gateway, birth!)
   }
 

@@ -27,7 +27,7 @@ export class LogAppender {
   }
 
   #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
-    const key = this.#segments.gatewayKey(account, gateway)
+    const key = this.#segments.gatewayKey(account, gateway, limit.madeAt)
     if (key === null) return { key: 0, kept: 0, excess: 0 }
     const wanted = fittestOf(batch, limit)
     const fresh = batch.isRepeated ? this.#unknownOf(key, wanted) : wanted

@@ -56,7 +56,7 @@ export class LogSegments {
     const ofGateway = 'FROM log_segments WHERE gateway = ?'
     const one = 'FROM log_segments WHERE key = ?'
     this.#spans = new LogSpans(db)
-    this.#gatewayKey = db.prepare('SELECT key FROM gateways WHERE account = ? AND id = ?')
+    this.#gatewayKey = db.prepare('SELECT key, created_at FROM gateways WHERE account = ? AND id = ?')
     this.#orphan = db.prepare(
       'SELECT gateway FROM log_books WHERE gateway NOT IN (SELECT key FROM gateways) LIMIT 1',
     )
@@ -82,8 +82,10 @@ export class LogSegments {
     this.#remove = db.command('DELETE FROM log_segments WHERE key = ?')
   }
 
-  gatewayKey(account: string, id: string): number | null {
-    return (this.#gatewayKey.get(account, id)?.key as number | undefined) ?? null
+  /** Returns the key of a gateway; null where there is none of that name, or one that was made at another time. */
+  gatewayKey(account: string, id: string, madeAt: number | null = null): number | null {
+    const row = this.#gatewayKey.get(account, id)
+    return row === undefined || (madeAt !== null && row.created_at !== madeAt) ? null : (row.key as number)
   }
 
   /** Returns the key of a gateway that is gone while its book is there; null when there is none. */
