@@ -28,7 +28,7 @@ export function readRequest(body: Buffer): Asked | Refusal {
   if ('error' in parsed) return parsed
   const { request, members } = parsed
   const { model } = request
-  if (isRepeated(members, 'model')) return fault('/model', 'must be given once')
+  if (members.filter(isModel).length > 1) return fault('/model', 'must be given once')
   if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
   if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
@@ -85,9 +85,10 @@ function readBareInput(body: Buffer, model: string): Asked | Refusal {
 /** Refuses an input with duplicate members, or a second name for the model. */
 function checkedInput(input: Asked): Asked | Refusal {
   const seen = new Set<string>()
-  for (const { name } of input.members) {
+  for (const member of input.members) {
+    const { name } = member
     const pointer = input.pointer + pointerOf(name)
-    if (name === 'model') return fault(pointer, 'belongs outside input: it is given beside it')
+    if (isModel(member)) return fault(pointer, 'belongs outside input: it is given beside it')
     if (seen.has(name)) return fault(pointer, 'must be given once')
     seen.add(name)
   }
@@ -110,6 +111,11 @@ const unacceptable = {
   no_object: notAnObject,
   depth: fault(null, `must not nest deeper than ${bounds.depth} levels`),
   values: fault(null, `must not have more than ${bounds.values} values`),
+}
+
+/** Whether a member is the model to any reader: those in Go take names in any case, and the last one counts. */
+function isModel({ name }: Member): boolean {
+  return name.length === 5 && name.toLowerCase() === 'model'
 }
 
 function isRepeated(members: readonly Member[], name: string): boolean {

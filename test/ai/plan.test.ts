@@ -68,7 +68,7 @@ describe('a REST call', () => {
   })
 
   test('keeps every other member and byte, whatever they are', () => {
-    const name = fc.string({ unit: anyCharacter }).filter(name => name !== 'model')
+    const name = fc.string({ unit: anyCharacter }).filter(name => name.toLowerCase() !== 'model')
     const member = fc.tuple(name, fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'))
     const written = member.map(
       ([name, value, space]) => `${JSON.stringify(name)}: ${JSON.stringify(value, null, space)}`,
@@ -163,6 +163,12 @@ describe('a REST call', () => {
     ['no model', '{}', 10001, '/model'],
     ['a model that is no string', '{"model":1}', 10001, '/model'],
     ['two models', '{"model":"openai/a","model":"openai/b"}', 10001, '/model'],
+    [
+      'two models to a reader that takes names in any case',
+      '{"model":"openai/a","Model":"b"}',
+      10001,
+      '/model',
+    ],
     ['two models, one in disguise', '{"model":"openai/a","mod\\u0065l":"openai/b"}', 10001, '/model'],
   ] as const
   for (const [name, body, code, pointer] of bad) {
@@ -231,6 +237,7 @@ describe('a call of /ai/run', () => {
 
   const bad = [
     [{ model: 'openai/x', input: {} }, '/input'],
+    [{ model: 'openai/x', input: { messages, MODEL: 'y' } }, '/input/MODEL'],
     [{ model: 'openai/x' }, '/input'],
     [{ model: 'openai/x', input: 'hi' }, '/input'],
     [{ model: 'openai/x', input: { messages }, 'a/b': 1 }, '/a~1b'],
