@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { deadOrigin, startResponder } from '../help/origin.ts'
 import type { Message } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const body = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
 
@@ -202,6 +203,28 @@ test('calls that were not sent to a provider are not stored', async t => {
   await chat(ai)
   await ai.logs.close()
   assert.equal(await ai.store.logs.count(ai.account, 'default'), 1)
+})
+
+test('a native call whose body never came whole is not stored', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { openai: provider.url }, { ai: { bodyLimit: 1_000 } })
+  const begin = async (framing: string, body: string) => {
+    const path = `${ai.native('openai')}/chat/completions`
+    const client = await ai.edge.connect()
+    const lines = ['Host: ai.test', `svc-aig-authorization: Bearer ${ai.token}`, framing]
+    await client.send(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    return client
+  }
+  const chunked = 'Transfer-Encoding: chunked'
+  const large = await begin(chunked, `3e9\r\n${'x'.repeat(1_001)}\r\n`)
+  const broken = await begin(chunked, 'x\r\n')
+  assert.deepEqual([(await large.response()).status, (await broken.response()).status], [413, 400])
+  const leaving = await begin('Content-Length: 9', '{"model"')
+  await until(() => ai.edge.metrics.ai.allowed.authenticated.value === 3)
+  leaving.reset()
+  await until(() => ai.edge.accesses.length === 3)
+  await ai.logs.close()
+  assert.deepEqual([await ai.store.logs.count(ai.account, 'default'), provider.requests.length], [0, 0])
 })
 
 test('a gateway whose limit is 0 keeps nothing', async t => {

@@ -57,8 +57,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   start(): void {
-    const { requestBody, ai, tap, head, startedAt } = this.#x
-    if (tap !== null) tap.isUnderWay = true
+    const { requestBody, ai, head, startedAt } = this.#x
     if (isGrpc(head)) this.#callDeadline = startedAt + callTimeout(head)
     const gathered = ai === null ? null : ai.body
     if (gathered !== null || !requestBody.done) this.#body = new KeptBody(this.#x, this, gathered)
@@ -131,7 +130,9 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   // What becomes of an attempt, and of the wait for a connection.
 
   setOut(): void {
+    const { tap } = this.#x
     this.#x.upstream = this
+    if (tap !== null) tap.isUnderWay = true
     setOut(this.#x)
     this.connect(false)
   }
