@@ -1,6 +1,7 @@
 // The promises of a store about what it counts for rate limits and quotas.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
 import type { CounterAsk, CounterWindow } from '../../src/store/store.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
@@ -110,6 +111,46 @@ export function countersContract(name: string, place: Place): void {
     const granted = (await Promise.all(asks)).reduce((sum, answer) => sum + answer.granted, 0)
     assert.equal(granted, 20)
     assert.equal((await spend({ wanted: 0 })).count, 0)
+  })
+
+  test(`${name}: whatever is asked when, a list of all that was counted says the same`, async t => {
+    const { clock, counters } = await setUp(place, t)
+    const period = fc.constantFrom(60_000, 3_600_000)
+    const steps = fc.array(
+      fc.record({
+        part: fc.constantFrom(0, 0, 0.1, 0.5, 0.98, 0.995, 1.02, 4),
+        limit: fc.constantFrom(5, 5, 20),
+        done: fc.nat(3),
+        wanted: fc.nat(9),
+      }),
+      { maxLength: 25 },
+    )
+    await fc.assert(
+      fc.asyncProperty(period, steps, async (period, steps) => {
+        const key = hex(16)
+        /** What was counted, between which times. */
+        const list: { readonly from: number; readonly to: number; readonly amount: number }[] = []
+        const sum = (isCounted: (event: (typeof list)[number]) => boolean) =>
+          list.reduce((sum, event) => (isCounted(event) ? sum + event.amount : sum), 0)
+        for (const { part, ...amounts } of steps) {
+          clock.advance(part * period)
+          const from = clock.now()
+          const ask = { key, window: { kind: 'sliding', period }, ...amounts } as const
+          const { count, granted, wait } = await counters.spend(ask)
+          const to = clock.now()
+          const { limit, done, wanted } = amounts
+          const before = count - done - granted
+          const least = sum(event => to - event.from < period)
+          const most = sum(event => from - event.to <= period + period / 60)
+          assert.ok(least <= before && before <= most, `${before} is not from ${least} to ${most}`)
+          assert.equal(granted, Math.max(0, Math.min(wanted, limit - before - done)))
+          assert.equal(wait > 0, count >= limit)
+          assert.ok(wait <= period + period / 30, `${wait}`)
+          list.push({ from, to, amount: done + granted })
+        }
+      }),
+      { numRuns: 40 },
+    )
   })
 
   test(`${name}: a short window is counted in as many parts`, async t => {
