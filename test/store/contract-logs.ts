@@ -160,6 +160,78 @@ export function logsContract(name: string, place: Place): void {
     })
   }
 
+  test(`${name}: whatever is done in turn, a list of all that are kept says the same`, async t => {
+    const { store, logs } = await start(place, t)
+    const append = fc.record({
+      does: fc.constant('append' as const),
+      times: fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
+      most: fc.integer({ min: 0, max: 24 }),
+      strategy: fc.constantFrom('DELETE_OLDEST' as const, 'STOP_INSERTING' as const),
+      isRepeated: fc.boolean(),
+    })
+    const remove = fc.record({
+      does: fc.constant('remove' as const),
+      at: fc.nat(12),
+      limit: fc.nat(6),
+      descending: fc.boolean(),
+    })
+    const anew = fc.record({ does: fc.constant('anew' as const) })
+    const anyAct = fc.oneof({ arbitrary: append, weight: 6 }, { arbitrary: remove, weight: 2 }, anew)
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyAct, { maxLength: 20 }), async acts => {
+        const home = gateway()
+        const [account, id] = [home.account, home.id]
+        await store.gateways.insert(home)
+        /** What is kept, as it came. */
+        let list: LogEntry[] = []
+        let last = logEntries(home, 1)
+        let asked = limit(10)
+        for (const act of acts) {
+          if (act.does === 'anew') {
+            await store.gateways.remove(account, id)
+            await store.gateways.insert(home)
+            list = []
+          } else if (act.does === 'remove') {
+            const { at, limit, descending } = act
+            const filters = [{ field: 'created_at', operator: 'gt', values: [at] }] as const
+            const found = inTime(list, descending)
+              .filter(({ createdAt }) => createdAt >= at)
+              .slice(0, limit)
+            const query = logQuery({ filters, limit, descending })
+            assert.equal(await logs.remove(account, id, query), found.length)
+            list = list.filter(entry => !found.includes(entry))
+          } else {
+            const { times, isRepeated } = act
+            if (!isRepeated) {
+              last = logEntries(home, times.length, i => ({ createdAt: times[i]! }))
+              asked = limit(act.most, act.strategy)
+            }
+            list = keptOf(list, last, asked)
+            const kept = await logs.append(account, id, { ...batchOf(last), isRepeated }, asked)
+            assert.equal(kept, last.filter(entry => list.includes(entry)).length)
+          }
+          assert.equal(await logs.count(account, id), list.length)
+        }
+        assert.deepEqual((await Array.fromAsync(logs.entries(account, id))).flat(), list)
+        for (const descending of [false, true]) {
+          const wanted = idsOf(inTime(list, descending))
+          assert.deepEqual(await ids(logs, home, logQuery({ descending })), [list.length, ...wanted])
+          const walked = await Array.fromAsync(logs.walk(account, id, { descending, after: null }))
+          assert.deepEqual(
+            walked.flat().map(({ id }) => id),
+            wanted,
+          )
+        }
+        const { items } = await logs.tail(account, id, null, 5)
+        assert.deepEqual(
+          items.map(({ id }) => id),
+          idsOf(list.slice(-5)),
+        )
+      }),
+      { numRuns: 60 },
+    )
+  })
+
   test(`${name}: a gateway whose limit was lowered below what it has takes nothing, whatever its time`, async t => {
     const { logs, kept, append } = await start(place, t)
     const entries = logEntries(kept, 8)
@@ -485,6 +557,24 @@ function batchesOf(entries: readonly LogEntry[], sizes: readonly number[]): LogE
   for (let at = 0; at < entries.length; at += batches.at(-1)!.length)
     batches.push(entries.slice(at, at + sizes[batches.length % sizes.length]!))
   return batches
+}
+
+function inTime(entries: readonly LogEntry[], descending: boolean): LogEntry[] {
+  const sorted = entries.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  return descending ? sorted.reverse() : sorted
+}
+
+/** Tells which entries are kept, as they came, when others are added. */
+function keptOf(
+  kept: readonly LogEntry[],
+  added: readonly LogEntry[],
+  { most, strategy }: ReturnType<typeof limit>,
+): LogEntry[] {
+  const stops = strategy === 'STOP_INSERTING'
+  if (stops && (most === 0 || kept.length > most)) return [...kept]
+  const all = [...kept, ...added.filter(entry => !kept.includes(entry))]
+  const chosen = inTime(all, !stops).slice(0, most)
+  return all.filter(entry => chosen.includes(entry))
 }
 
 const limit = (most: number, strategy: LogStrategy = 'DELETE_OLDEST') => ({ most, strategy })
