@@ -190,9 +190,14 @@ export const compression: readonly Mutated[] = [
         breaks: 'what drips stays in the encoder',
       },
       {
-        text: 'else if (this.#isPausing) this.#release()\n',
+        text: 'if (this.#isDueNow) this.#release()\n',
         becomes: '',
         breaks: 'a piece that was under way as the origin paused stays in the encoder',
+      },
+      {
+        text: 'else if (now - this.#heldSince > longestHeld - pauseAfter) return\n',
+        becomes: '',
+        breaks: 'what drips without a pause stays in the encoder',
       },
       {
         text: 'this.#encoder?.destroy()',

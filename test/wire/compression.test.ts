@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { CompressionConfig } from '../../src/config/compression-config.ts'
 import { codings } from '../../src/edge/compression/encoders.ts'
@@ -267,6 +268,36 @@ test('an event is readable at once, and a drip of any other body as soon as the 
       assert.equal(await client.ending, 'RST', 'no last event can be added')
       await until(() => isIdle(edge))
     }
+})
+
+test('a drip that never pauses is readable all the same, long before its end', async t => {
+  for (const coding of everyCoding) {
+    const origin = await startOrigin(t, async wire => {
+      await wire.request()
+      await wire.send(`HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n${chunked}\r\n\r\n`)
+      await wire.ending
+    })
+    const edge = await startBefore(t, origin)
+    const client = await edge.connect()
+    await client.send(request('GET /', accepts(coding)))
+    await client.head()
+    const wire = await origin.wire()
+    const decoding = decodeFrom(client, coding)
+    let seen = 0
+    const watched = (async () => {
+      for (; seen < 3; seen++) await decoding.until(`line ${seen}\n`)
+    })()
+    for (let i = 0; seen < 3; i++) {
+      assert.ok(i < 600, `${seen} of ${i} lines after so many pieces`)
+      // Short of what counts as a pause.
+      await sleep(5)
+      await wire.send(chunks(`line ${Math.floor(i / 50)}\n`))
+    }
+    await watched
+    await wire.send(`${chunks('the end')}0\r\n\r\n`)
+    await decoding.until('the end')
+    await until(() => isIdle(edge))
+  }
 })
 
 test('a response that its origin cuts is cut, compressed or not, and never looks whole', async t => {

@@ -1,5 +1,6 @@
 // The body of a response on its way through an encoder. A small one that comes in one piece is encoded at once, which costs half as much; anything else goes
-// through the thread pool, so that nobody else waits. What the origin has sent is never held back for long: when it pauses, all that came is flushed.
+// through the thread pool, so that nobody else waits. What the origin has sent is never held back for long: all that came is flushed when it pauses, and now and then while it
+// does not.
 
 import type { ContentCoding } from '../../config/compression-config.ts'
 import { answerBug } from '../answer.ts'
@@ -15,6 +16,9 @@ const mostWaiting = 64 * 1024
 
 /** Ms without a byte after which the origin counts as pausing. */
 const pauseAfter = 20
+
+/** Ms after which what came is flushed even where more keeps coming. */
+const longestHeld = 100
 
 /** Where the body comes from. */
 interface BodySource {
@@ -42,7 +46,11 @@ export class CompressedBody implements ResponseSink, Encoded {
   /** Whether the origin waits for the encoder. */
   #isFull = false
   #pause: NodeJS.Timeout | null = null
-  #isPausing = false
+  /** Monotonic ms since which something is held back that is not about to be flushed; 0 for nothing. */
+  #heldSince = 0
+  /** Whether what waits is to be flushed once it is encoded, and whether what is being encoded is. */
+  #isDue = false
+  #isDueNow = false
   /** Once the origin has sent all. */
   #finishing: Finishing | null = null
   #trailers: readonly string[] | null = null
@@ -69,7 +77,6 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   data(bytes: Buffer): boolean {
-    this.#isPausing = false
     this.taken += bytes.length
     this.#waiting.push(bytes)
     this.#waitingBytes += bytes.length
@@ -142,6 +149,8 @@ export class CompressedBody implements ResponseSink, Encoded {
     const encoder = (this.#encoder ??= this.#open())
     if (this.#waitingBytes > 0) {
       this.#isBusy = true
+      this.#isDueNow = this.#isDue
+      this.#isDue = false
       this.#holdsBack = !this.#isPrompt
       encoder.write(this.#take(), this.#encoded)
     } else if (this.#finishing !== null) encoder.end()
@@ -167,8 +176,8 @@ export class CompressedBody implements ResponseSink, Encoded {
   #wasEncoded(): void {
     if (this.#isOver) return
     this.#isBusy = false
+    if (this.#isDueNow) this.#release()
     if (this.#waitingBytes > 0 || this.#finishing !== null) this.#encode()
-    else if (this.#isPausing) this.#release()
     if (!this.#isFull) return
     this.#isFull = false
     this.#source.goOn()
@@ -195,6 +204,9 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   #awaitPause(): void {
+    const now = this.#x.plane.clock.monotonic()
+    if (this.#heldSince === 0) this.#heldSince = now
+    else if (now - this.#heldSince > longestHeld - pauseAfter) return
     if (this.#pause !== null) return void this.#pause.refresh()
     this.#pause = setTimeout(
       guarded(() => this.#onPause(), this.#crashed),
@@ -203,13 +215,17 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   #onPause(): void {
-    this.#isPausing = true
-    if (this.#waitingBytes > 0) this.#encode()
-    else if (!this.#isBusy) this.#release()
+    this.#heldSince = 0
+    if (this.#waitingBytes > 0) {
+      this.#isDue = true
+      this.#encode()
+    } else if (this.#isBusy) this.#isDueNow = true
+    else this.#release()
   }
 
   /** Has the encoder give out what it holds back. */
   #release(): void {
+    this.#isDueNow = false
     if (!this.#holdsBack || this.#finishing !== null) return
     this.#holdsBack = false
     this.#encoder!.flush(codings[this.coding].flush)
