@@ -168,6 +168,17 @@ for (const workers of [0, 1])
     assert.equal(await (await fetch(edge)).text(), 'hello')
   })
 
+test('no counter goes back, even where the old gateway is killed before anybody has asked for its counts', async t => {
+  const { gateway, edge, admin } = await start(t, 1)
+  for (let i = 0; i < 3; i++) assert.equal(await (await fetch(edge)).text(), 'hello')
+  process.kill(gateway.pid, 'SIGUSR2')
+  await gateway.log.nth('upgraded: the new gateway serves')
+  process.kill(gateway.pid, 'SIGKILL')
+  await gateway.exited
+  const { samples } = readMetrics(await (await fetch(`${admin}/metrics`)).text())
+  assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}'), 3)
+})
+
 test('where the new code throws, the gateway that runs goes on and says why', async t => {
   const folder = dirname(writeConfig(t, 'zones: []'))
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })

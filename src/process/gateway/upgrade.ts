@@ -67,9 +67,9 @@ export class Upgrade {
     const next = this.#start()
     log.info({ next: next.pid }, 'upgrade started')
     const reason = await this.#outcome(next)
+    upgrades[reason === null ? 'success' : 'failure'].inc()
     if (reason === null) await this.#makeWay(next)
     else await this.#abandon(next, reason)
-    upgrades[reason === null ? 'success' : 'failure'].inc()
     return reason
   }
 
@@ -116,6 +116,8 @@ export class Upgrade {
       const { handle, ...socket } = admin
       await this.#send({ kind: 'admin', socket }, handle)
     }
+    // From its first response on, no counter is less than it was here, even if this process is killed.
+    await this.#sendCounts()
     await this.#send({ kind: 'start', secret: secret!.toString('base64url') })
   }
 
@@ -124,6 +126,7 @@ export class Upgrade {
     this.#parts.log.info({ next: next.pid }, 'upgraded: the new gateway serves')
     this.#parts.succeeded(next.pid!)
     this.#parts.gateway.makeWay()
+    await this.#sendCounts()
     await this.#send({ kind: 'left' })
     // It outlives this process.
     next.unref()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger } from '../../../src/log/log.ts'
@@ -97,4 +98,15 @@ test('a gateway that stops ends the new one with it, but not one that serves', a
   const exited = once(started[0]!, 'exit')
   await upgrade.close()
   assert.deepEqual(await exited, [7, null])
+})
+
+test('all that was counted is passed on before the new gateway can be asked for it, and once more when it is alone', async t => {
+  const ready = "if (kind === 'start') process.send({ kind: 'ready' })"
+  const code = `process.on('message', ({ kind }) => { console.log(kind); ${ready} }); process.send({ kind: 'hello' })`
+  const { upgrade, started } = upgradeTo(t, code)
+  const outcome = upgrade.begin()
+  const heard = text(started[0]!.stdout!)
+  assert.equal(await outcome, null)
+  await upgrade.close()
+  assert.deepEqual((await heard).split('\n').slice(0, 4), ['counts', 'start', 'counts', 'left'])
 })
