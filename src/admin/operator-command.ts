@@ -19,6 +19,6 @@ export async function obey(
   return {
     status: outcome === 'done' ? 200 : 409,
     headers: { 'content-type': 'application/json' },
-    body: `${JSON.stringify(outcome === 'done' ? {} : outcome)}\n`,
+    body: `${JSON.stringify(outcome === 'done' ? { done: true } : outcome)}\n`,
   }
 }

@@ -100,9 +100,14 @@ export async function command(
   const written = await readNote(notePath(folder, port))
   if (written === null) return undefined
   const asked = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandPatience)
-  const { status, body } = await asked.catch(() => ({ status: null, body: '' }))
-  if (status === 200) return null
-  return status === 409 ? (JSON.parse(body) as { reason: string }).reason : undefined
+  return asked.then(({ body }) => outcomeIn(body)).catch(() => undefined)
+}
+
+/** Reads what a gateway says of a command; undefined for what another program says, which may have the port of one that has ended. */
+function outcomeIn(body: string): string | null | undefined {
+  const { done, reason } = JSON.parse(body) as Readonly<Record<string, unknown>>
+  if (typeof reason === 'string') return reason
+  return done === true ? null : undefined
 }
 
 interface Answer {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { HandoverNote, takeOver } from '../../../src/process/gateway/handover.ts'
+import { command, HandoverNote, takeOver } from '../../../src/process/gateway/handover.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
 import { startSite } from '../../help/site.ts'
 
@@ -56,4 +56,27 @@ test('without a note that is whole nobody is asked', async t => {
     assert.equal(await takeOver({ port }, true, folder), null)
   }
   assert.deepEqual(asked, [])
+})
+
+test('what another program says at the port of a gateway that has ended is no outcome of a command', async t => {
+  const said = [
+    [200, '', undefined],
+    [200, 'ok', undefined],
+    [200, '{}', undefined],
+    [409, '<h1>Conflict</h1>', undefined],
+    [409, 'null', undefined],
+    [404, '{"success":false}', undefined],
+    [200, '{"done":true}', null],
+    [409, '{"reason":"no"}', 'no'],
+  ] as const
+  let nth = 0
+  const url = await startSite(t, (_, response) => {
+    const [status, body] = said[nth]!
+    response.writeHead(status).end(body)
+  })
+  const port = Number(new URL(url).port)
+  const { folder } = await leaveNote(t, port)
+  for (; nth < said.length; nth++)
+    for (const name of ['reload', 'upgrade'] as const)
+      assert.equal(await command(name, { port }, folder), said[nth]![2], String(said[nth]))
 })
