@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -61,6 +62,22 @@ test('the numbers of all workers are added up, and each request is one line of t
   await until(() => gateway.lines.filter(({ msg }) => msg === 'request').length === 20)
   const pids = new Set(gateway.lines.filter(({ msg }) => msg === 'request').map(({ pid }) => pid))
   assert.ok([...pids].every(pid => childrenOf(gateway).includes(Number(pid))))
+})
+
+test('while the supervisor has no file descriptors left, no worker is replaced and the others serve; then one is', async t => {
+  const gateway = await startWorkers(t, 2)
+  const limitDescriptors = (count: number) =>
+    execFileSync('prlimit', ['--pid', String(gateway.pid), `--nofile=${count}:`])
+  const [victim, survivor] = childrenOf(gateway)
+  limitDescriptors(readdirSync(`/proc/${gateway.pid}/fd`).length)
+  process.kill(victim!, 'SIGKILL')
+  const ended = gateway.exited.then(() => assert.fail('the gateway ended'))
+  const { err } = await Promise.race([gateway.logged('worker failed to start'), ended])
+  assert.match((err as Error).message, /no file descriptors are left/)
+  await send(gateway, 4)
+  limitDescriptors(1_000)
+  await until(() => childrenOf(gateway).length === 2)
+  assert.ok(childrenOf(gateway).includes(survivor!))
 })
 
 test('a worker that is killed is replaced, the log and the metrics tell so, and no counter goes backwards', async t => {

@@ -8,9 +8,14 @@ export const upgrades: readonly Mutated[] = [
     tests: ['process/gateway/upgrade'],
     changes: [
       {
-        text: 'else await this.#abandon(next, reason)',
-        becomes: 'else await this.#makeWay(next)',
+        text: 'await this.#abandon(next)\n',
+        becomes: 'await this.#makeWay(next)\n',
         breaks: 'a gateway leaves its place to one that never serves',
+      },
+      {
+        text: "await this.#sendCounts()\n    await this.#send({ kind: 'start'",
+        becomes: "await this.#send({ kind: 'start'",
+        breaks: 'counters begin at 0 where the gateway before is killed',
       },
       {
         text: 'this.#next === null ? (gateway.settled ?? obstacleHere()) : underWay',

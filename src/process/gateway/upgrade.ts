@@ -65,12 +65,16 @@ export class Upgrade {
       return obstacle
     }
     const next = this.#start()
+    if (next instanceof Error) return this.#failed(cannotStart(next))
     log.info({ next: next.pid }, 'upgrade started')
     const reason = await this.#outcome(next)
-    upgrades[reason === null ? 'success' : 'failure'].inc()
-    if (reason === null) await this.#makeWay(next)
-    else await this.#abandon(next, reason)
-    return reason
+    if (reason !== null) {
+      await this.#abandon(next)
+      return this.#failed(reason)
+    }
+    upgrades.success.inc()
+    await this.#makeWay(next)
+    return null
   }
 
   /** Stops a new process that does not serve yet. */
@@ -85,10 +89,20 @@ export class Upgrade {
     if (this.#next!.connected) this.#next!.disconnect()
   }
 
-  #start(): ChildProcess {
-    const next = (this.#parts.start ?? startNext)({ ...this.#parts.env(), [upgradeVariable]: '1' })
-    this.#next = next
-    return next
+  /** Returns the error where the system has no means for another process. */
+  #start(): ChildProcess | Error {
+    const { start = startNext, env } = this.#parts
+    try {
+      return (this.#next = start({ ...env(), [upgradeVariable]: '1' }))
+    } catch (cause) {
+      return cause as Error
+    }
+  }
+
+  #failed(reason: string): string {
+    this.#parts.upgrades.failure.inc()
+    this.#parts.log.error({ reason }, 'upgrade failed, the running gateway continues')
+    return reason
   }
 
   /** Serves a new process until it serves itself, or does not; returns why not. */
@@ -96,7 +110,7 @@ export class Upgrade {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     const { start } = this.#patience
     const timer = setTimeout(resolve, start, `the new gateway was not ready within ${start / 1000} s`)
-    next.on('error', error => resolve(`the new gateway cannot be started: ${error.message}`))
+    next.on('error', error => resolve(cannotStart(error)))
     next.on('exit', (code, signal) =>
       resolve(`the new gateway ended with ${signal ?? `code ${code}`} before it was ready`),
     )
@@ -133,11 +147,10 @@ export class Upgrade {
     next.channel?.unref()
   }
 
-  async #abandon(next: ChildProcess, reason: string): Promise<void> {
+  async #abandon(next: ChildProcess): Promise<void> {
     await ended(next, this.#patience.stop)
     this.#next = null
     await this.#parts.gateway.goOn()
-    this.#parts.log.error({ reason }, 'upgrade failed, the running gateway continues')
   }
 
   async #sendCounts(): Promise<void> {
@@ -155,6 +168,10 @@ export class Upgrade {
 }
 
 const underWay = 'an upgrade is under way'
+
+function cannotStart({ message }: Error): string {
+  return `the new gateway cannot be started: ${message}`
+}
 
 /** Returns why no process can follow this one; null where one can. */
 function obstacleHere(): string | null {

@@ -265,7 +265,7 @@ export class Supervisor implements ManagedPlane {
       wrote: (line: string, { pid }: WorkerHandle) =>
         log.warn({ worker: pid, line }, 'worker wrote to stderr'),
     }
-    const worker = new WorkerHandle(slot, heard, this.#patience.snapshotPatience)
+    const worker = this.#fork(slot, attempt, heard)
     const born = this.#clock.monotonic()
     this.#workers.add(worker)
     void worker.ended.then(end => {
@@ -297,6 +297,16 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
+  /** Starts a process; tries again later where the system has no means for one now. */
+  #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
+    try {
+      return new WorkerHandle(slot, heard, this.#patience.snapshotPatience)
+    } catch (cause) {
+      if (this.#isListening && !this.#isEnding) this.#restart(slot, attempt + 1)
+      throw cause
+    }
+  }
+
   /** Keeps the counts of the worker and, unless everything is ending, replaces it. */
   #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
     this.#workers.delete(worker)
@@ -306,13 +316,19 @@ export class Supervisor implements ManagedPlane {
     if (last) this.#ended = this.#ended.then(ended => remains([ended, last]))
     if (this.#isEnding) return
     this.#cover()
-    const delay = backoff(crashes, this.#patience)
+    const delay = this.#restart(worker.slot, crashes)
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
+  }
+
+  /** Starts another worker in a slot after a while, of which it returns the ms. */
+  #restart(slot: number, crashes: number): number {
+    const delay = backoff(crashes, this.#patience)
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
-      this.#replace(worker.slot, crashes)
+      this.#replace(slot, crashes)
     }, delay).unref()
     this.#restarts.add(timer)
+    return delay
   }
 
   /** Keeps a socket that a worker has bound, unless everything is ending. */

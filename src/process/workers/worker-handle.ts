@@ -58,19 +58,12 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts the process with this number among the workers; it inherits the environment and the log, and gets the rest with the first message. It has `snapshotPatience` ms to report its counts. */
+  /** Starts the process with this number among the workers, which has `snapshotPatience` ms to report its counts; throws where the system has no means for another process. */
   constructor(slot: number, heard: Heard, snapshotPatience: number) {
     this.slot = slot
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
-    // A folder in that of this process: a worker runs other functions of the same files, and only what had run is kept.
-    const NODE_COMPILE_CACHE = getCompileCacheDir()
-    this.#child = fork(program, {
-      serialization: 'advanced',
-      execArgv: [...process.execArgv, ...inspectable],
-      stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-      env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
-    })
+    this.#child = start()
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', (message, handle: unknown) =>
       this.#receive(message as FromWorker, handle as SocketHandle),
@@ -182,4 +175,20 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     this.#waiting.delete(id)
     return waiting
   }
+}
+
+/** Starts the process: it inherits the environment and the log, and gets the rest with the first message. */
+function start(): ChildProcess {
+  // A folder in that of this process: a worker runs other functions of the same files, and only what had run is kept.
+  const NODE_COMPILE_CACHE = getCompileCacheDir()
+  const child = fork(program, {
+    serialization: 'advanced',
+    execArgv: [...process.execArgv, ...inspectable],
+    stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
+    env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
+  })
+  // Without file descriptors it has neither, and its error comes later, when nobody could wait for it.
+  if (child.channel && child.stderr) return child
+  child.on('error', () => {})
+  throw new Error('a process cannot be started: no file descriptors are left')
 }

@@ -12,7 +12,13 @@ import { Upgrade } from '../../../src/process/gateway/upgrade.ts'
 import { turnsUntil } from '../../help/until.ts'
 
 /** A gateway that is to be replaced by a process which runs this code. */
-function upgradeTo(t: TestContext, code: string, settled: string | null = null) {
+function upgradeTo(
+  t: TestContext,
+  code: string,
+  settled: string | null = null,
+  start = (code: string): ChildProcess =>
+    spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] }),
+) {
   const did: string[] = []
   const lines: string[] = []
   const started: ChildProcess[] = []
@@ -30,7 +36,7 @@ function upgradeTo(t: TestContext, code: string, settled: string | null = null) 
     env: () => ({}),
     succeeded: () => did.push('succeeded'),
     start: () => {
-      const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+      const child = start(code)
       t.after(() => child.kill('SIGKILL'))
       started.push(child)
       return child
@@ -76,6 +82,17 @@ test('a gateway that starts or stops is not replaced', async t => {
   const { upgrade, started, lines } = upgradeTo(t, '', 'the gateway is stopping')
   assert.equal(await upgrade.begin(), 'the gateway is stopping')
   assert.deepEqual([started, lines], [[], ['upgrade refused']])
+})
+
+test('where the system cannot start a process, the one that runs goes on', async t => {
+  const { upgrade, lines, upgrades } = upgradeTo(t, '', null, () => {
+    throw new Error('spawn ENOMEM')
+  })
+  for (let i = 1; i <= 2; i++) {
+    assert.equal(await upgrade.begin(), 'the new gateway cannot be started: spawn ENOMEM')
+    assert.deepEqual([lines.length, upgrades.failure.value], [i, i])
+  }
+  assert.equal(lines[0], 'upgrade failed, the running gateway continues')
 })
 
 test('a new gateway that says why it cannot serve is ended, and that is the reason', async t => {
