@@ -4,7 +4,7 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent as PlainAgent, request as requestPlainly } from '../base/node-http.ts'
+import { Agent as PlainAgent, request as requestPlainly, whenFailed } from '../base/node-http.ts'
 import type { Clock } from '../base/clock.ts'
 import type { OtlpConfig } from '../config/telemetry-config.ts'
 import type { Logger } from '../log/log.ts'
@@ -78,10 +78,11 @@ export class Collector {
         }
         const send = config.url.startsWith('https:') ? requestSecurely : requestPlainly
         const sent = send(`${config.url}/v1/${signal}`, options, resolve)
-        sent.once('error', reject)
+        whenFailed(sent, reject)
         sent.end(message)
       })
-      await drained(response)
+      // What was taken, or never will be, is not sent again for what comes of the body.
+      await drained(response).catch(() => {})
       const status = response.statusCode!
       if (status >= 200 && status < 300) return { outcome: null, pause: null }
       const pause = transient.has(status) ? secondsOf(response.headers['retry-after']) * 1000 : null
@@ -120,7 +121,7 @@ const quietTime = 60_000
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mostBytes = 64 * 1024
 
-/** Reads a response to its end, so that the connection can be used again; throws for one that is too long. */
+/** Reads a response to its end, so that the connection can be used again; throws, and gives up the connection, for one that is too long or cut. */
 async function drained(response: IncomingMessage): Promise<void> {
   let length = 0
   for await (const part of response) {

@@ -11,7 +11,7 @@ import { root, sourceFiles } from '../help/source.ts'
 const held: Readonly<Record<string, readonly string[]>> = {
   'edge/trace/request-spans': ['edge/trace/'],
   'wire/compression': ['edge/compression/'],
-  'telemetry/exporters': ['telemetry/'],
+  'telemetry/exporters': ['telemetry/', 'base/node-http'],
   'access/lists': ['access/watched-files'],
   'access/policy': [
     'access/conditions',

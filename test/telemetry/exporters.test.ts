@@ -10,8 +10,9 @@ import { MetricExporter } from '../../src/telemetry/metric-exporter.ts'
 import type { MetricFamily } from '../../src/telemetry/metric-message.ts'
 import type { Span } from '../../src/telemetry/span.ts'
 import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
-import { deadOrigin } from '../help/origin.ts'
+import { deadOrigin, startOrigin } from '../help/origin.ts'
 import { startCollector } from '../help/otlp.ts'
+import type { Wire } from '../help/raw.ts'
 
 const sender = { version: '1.2.3', attributes: { 'service.name': 'gate', 'process.pid': 7 } }
 
@@ -117,6 +118,37 @@ test('spans that come while others are under way wait for their turn, and each a
     Array.from({ length: 2_000 }, (_, i) => i + 1),
   )
   deepEqual(figures(), [2_000, 0, 0])
+})
+
+test('whatever comes behind the status of a response, a message is sent as often as the status says', async t => {
+  const ends: Readonly<Record<string, (wire: Wire) => unknown>> = {
+    'too long': wire => wire.send(`Content-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`),
+    cut: wire => wire.send('Content-Length: 10\r\n\r\nx').then(() => wire.reset()),
+    late: wire => wire.send('Content-Length: 10\r\n\r\nx'),
+  }
+  for (const [what, end] of Object.entries(ends))
+    for (const status of [200, 400]) {
+      let requests = 0
+      const origin = await startOrigin(t, async wire => {
+        await wire.request()
+        requests++
+        await wire.send(`HTTP/1.1 ${status} Said\r\n`)
+        await end(wire)
+      })
+      const { collector } = collectorAt(t, origin.url, { timeout: 300 })
+      const isTaken = await collector.send('traces', new Uint8Array(8))
+      deepEqual([isTaken, requests], [status === 200, 1], `${status}, ${what}`)
+    }
+})
+
+test('a response that switches protocols is a failure like others', async t => {
+  const origin = await startOrigin(t, async wire => {
+    await wire.request()
+    await wire.send('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')
+  })
+  const { collector, lines } = collectorAt(t, origin.url)
+  equal(await collector.send('traces', new Uint8Array(8)), false)
+  equal(lines[0]!.reason, 'the response switches protocols')
 })
 
 test('what the collector cannot take for now is sent again, and what it refuses is not', async t => {

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
-import { Agent as HttpAgent, request as requestPlainly } from '../../base/node-http.ts'
+import { Agent as HttpAgent, request as requestPlainly, whenFailed } from '../../base/node-http.ts'
 import { retryAfterIn } from '../../http1/retry-after.ts'
 import {
   AcmeProblem,
@@ -272,7 +272,7 @@ class Sender {
         const sent = (isSecure ? requestSecurely : requestPlainly)(url, options, response => {
           receive(response).then(resolve, reject)
         })
-        sent.once('error', reject)
+        whenFailed(sent, reject)
         sent.end(body)
       })
     } catch (cause) {

@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { request } from '../../base/node-http.ts'
+import { request, whenFailed } from '../../base/node-http.ts'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../url.ts'
@@ -122,7 +122,8 @@ function ask(endpoint: Endpoint, path: string, proof: string, patience: number):
   const asked = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
     text(response).then(body => resolve({ status: response.statusCode, body }), reject)
   })
-  asked.on('error', reject).end()
+  whenFailed(asked, reject)
+  asked.end()
   return promise
 }
 

@@ -84,6 +84,12 @@ const cases: readonly (readonly [what: string, path: string, Tampering, said: Re
     /^the authority responded with 302$/,
   ],
   [
+    'a response that switches protocols',
+    '/directory',
+    () => ({ status: 101, body: '', headers: { Connection: 'upgrade', Upgrade: 'other' } }),
+    /^127\.0\.0\.1:\d+ unreachable \(the response switches protocols\)$/,
+  ],
+  [
     'a directory of another protocol',
     '/directory',
     withBody({ newNonce: 'file:///etc/passwd', newAccount: 'gopher://127.0.0.1/' }),

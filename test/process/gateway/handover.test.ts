@@ -66,13 +66,14 @@ test('what another program says at the port of a gateway that has ended is no ou
     [409, '<h1>Conflict</h1>', undefined],
     [409, 'null', undefined],
     [404, '{"success":false}', undefined],
+    [101, '', undefined],
     [200, '{"done":true}', null],
     [409, '{"reason":"no"}', 'no'],
   ] as const
   let nth = 0
   const url = await startSite(t, (_, response) => {
     const [status, body] = said[nth]!
-    response.writeHead(status).end(body)
+    response.writeHead(status, status === 101 ? { connection: 'upgrade', upgrade: 'other' } : {}).end(body)
   })
   const port = Number(new URL(url).port)
   const { folder } = await leaveNote(t, port)
