@@ -18,11 +18,17 @@ export class Metrics extends Counts {
     super(version)
     for (const family of families) this.#registry.registerMetric(readOut(family, this))
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: lagPeriod })
-    for (const name of lags) {
-      const metric = this.#registry.getSingleMetric(name)!
-      this.#registry.removeSingleMetric(name)
-      this.#registry.registerMetric(withoutPeriod(metric))
-    }
+    for (const name of lags) this.#replace(name, withoutPeriod)
+    for (const [name, aggregator] of Object.entries(ofTheWorst))
+      this.#replace(name, metric => aggregatedBy(metric, aggregator))
+  }
+
+  #replace(name: string, dress: (metric: Metric) => Metric): void {
+    const metric = this.#registry.getSingleMetric(name)
+    // Some exist on Linux only.
+    if (metric === undefined) return
+    this.#registry.removeSingleMetric(name)
+    this.#registry.registerMetric(dress(metric))
   }
 
   /** Reads all numbers, with turns for others between. */
@@ -79,6 +85,21 @@ const lagPeriod = 100
 const lags = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map(of => `nodejs_eventloop_lag_${of}_seconds`)
 /** Seconds. Without a look since it was last read, the histogram has no mean, and the largest number as its least. */
 const longestLag = 1e6
+
+/** What of several processes counts where it is neither their sum nor their average that somebody has to know: one that is stuck, or full, is in trouble, whatever the others do. */
+const ofTheWorst = {
+  nodejs_eventloop_lag_p50_seconds: 'max',
+  nodejs_eventloop_lag_p90_seconds: 'max',
+  nodejs_eventloop_lag_p99_seconds: 'max',
+  process_open_fds: 'max',
+  process_max_fds: 'min',
+} as const
+
+function aggregatedBy(metric: Metric, aggregator: 'min' | 'max'): Metric {
+  const { name, help, type } = metric as Metric & Readonly<Record<'name' | 'help' | 'type', string>>
+  const get = async () => ({ ...(await metric.get()), aggregator })
+  return { name, help, type, aggregator, get } as unknown as Metric
+}
 
 /** Shows how late the looks were, of what Node measures from each to the next. */
 function withoutPeriod(metric: Metric): Metric {

@@ -159,6 +159,46 @@ test('an origin counts as healthy where all processes find it so', async () => {
   assert.deepEqual([healthy('http://a'), healthy('http://b')], [1, 0])
 })
 
+test('a fact that a gateway and the one before it both report is no sum of the two', async () => {
+  const [first, second] = [new Metrics('0'), new Metrics('0')]
+  const notAfter = Date.UTC(2027, 0, 1)
+  for (const metrics of [first, second]) {
+    metrics.storeSigns = () => ({ isUnreachable: false, refusal: null, deafness: null })
+    metrics.certificates = () => [{ name: 'a.test', keyType: 'EC', notAfter }]
+    metrics.clientTrust = () => [{ kind: 'authority', name: 'ca', notAfter }]
+    metrics.renewals = () => [{ host: 'a.test', renewAt: notAfter }]
+    metrics.automaticCertificates = () => ({ valid: 2 })
+    metrics.ticketKeys = () => ({ since: notAfter, isShared: true })
+  }
+  const alone = readMetrics(await first.expose()).samples
+  const together = readMetrics(await first.expose([await second.snapshot()])).samples
+  const facts =
+    /^gatehouse_(?:store_(?:up|writable|notices_up)|tls_(?:certificate|automatic|client_trust|ticket))/
+  const shown = [...alone].filter(([name]) => facts.test(name))
+  assert.equal(shown.length, 9)
+  for (const [name, value] of shown) assert.equal(together.get(name), value, name)
+})
+
+test('of the lag of event loops and of file descriptors, the worst of all processes is shown', async () => {
+  const metrics = new Metrics('0')
+  const other = (await metrics.snapshot()).map(family => ({
+    ...family,
+    values: family.values.map(one => ({ ...one, value: family.name === 'process_max_fds' ? 7 : 1e6 })),
+  }))
+  const { samples } = readMetrics(await metrics.expose([other]))
+  const shown = (name: string) => samples.get(name)
+  assert.deepEqual(
+    [
+      'nodejs_eventloop_lag_p50_seconds',
+      'nodejs_eventloop_lag_p90_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_open_fds',
+      'process_max_fds',
+    ].map(shown),
+    [1e6, 1e6, 1e6, 1e6, 7],
+  )
+})
+
 test('OAuth grants are counted once, whoever has asked the store, and not at all where nobody could', async () => {
   const [first, second] = [new Metrics('0'), new Metrics('0')]
   const shown = async () => {

@@ -12,6 +12,7 @@ export const certificateFamilies: readonly Family[] = [
         labels: { name, key_type: keyType },
         value: notAfter / 1000,
       })),
+    together: 'min',
   },
   {
     type: 'gauge',
@@ -19,6 +20,7 @@ export const certificateFamilies: readonly Family[] = [
     help: 'Hosts of tls.auto, by state: valid, due (to be renewed), ordering, missing (no certificate yet), failing (the last order failed) or unreadable (sealed with an unknown key).',
     read: ({ automaticCertificates }) =>
       Object.entries(automaticCertificates?.() ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+    together: 'max',
   },
   {
     type: 'gauge',
@@ -26,6 +28,7 @@ export const certificateFamilies: readonly Family[] = [
     help: 'When the next certificate of each host of tls.auto is to be ordered, in Unix time; in the past while it is due.',
     read: ({ renewals }) =>
       (renewals?.() ?? []).map(({ host, renewAt }) => ({ labels: { name: host }, value: renewAt / 1000 })),
+    together: 'max',
   },
   {
     type: 'counter',

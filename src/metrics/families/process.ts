@@ -27,6 +27,7 @@ export const processFamilies: readonly Family[] = [
     name: 'gatehouse_store_up',
     help: 'Whether the store is reachable: 1 or 0.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ isUnreachable }) => !isUnreachable),
+    together: 'min',
   },
   {
     type: 'gauge',
@@ -34,12 +35,14 @@ export const processFamilies: readonly Family[] = [
     help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
     read: ({ storeSigns }) =>
       storeSample(storeSigns, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
+    together: 'min',
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_notices_up',
     help: 'Whether the store announces changes by other processes: 1, or 0 if they are noticed up to a second later.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ deafness }) => deafness === null),
+    together: 'min',
   },
   {
     type: 'gauge',
@@ -61,6 +64,7 @@ export const processFamilies: readonly Family[] = [
       (clientTrust?.() ?? [])
         .filter(({ notAfter }) => Number.isFinite(notAfter))
         .map(({ kind, name, notAfter }) => ({ labels: { kind, name }, value: notAfter / 1000 })),
+    together: 'min',
   },
   {
     type: 'gauge',
@@ -70,6 +74,7 @@ export const processFamilies: readonly Family[] = [
       const key = ticketKeys?.() ?? null
       return key === null ? [] : [{ labels: {}, value: key.since / 1000 }]
     },
+    together: 'max',
   },
   {
     type: 'gauge',
@@ -79,6 +84,7 @@ export const processFamilies: readonly Family[] = [
       const key = ticketKeys?.() ?? null
       return key === null ? [] : [{ labels: {}, value: Number(key.isShared) }]
     },
+    together: 'min',
   },
   {
     type: 'counter',
