@@ -26,6 +26,8 @@ export interface Config {
   readonly errors: CustomErrorsConfig & {
     readonly documentation: string | null // base of the `type` URIs, without a trailing slash
   }
+  readonly proxyStatus: boolean // for requests outside of all zones, as in ZoneConfig
+  readonly serverTiming: boolean
   readonly access: AccessConfig // of all zones and AI hosts, before those of the zone
   readonly rateLimits: readonly RateLimitConfig[] // of all zones and AI hosts
   readonly lists: readonly ListConfig[]

@@ -80,10 +80,9 @@ function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string
   x.client.finish(x)
 }
 
-/** Writes what the zone has said of a response of ours: why it is one, and how long it took. */
+/** Writes what the zone, or the gateway outside of zones, has said of a response of ours: why it is one, and how long it took. */
 function statusLines(x: Exchange): string {
-  if (x.zone === null) return ''
-  const { proxyStatus, serverTiming } = x.zone.config
+  const { proxyStatus, serverTiming } = x.zone === null ? x.snapshot : x.zone.config
   const isOurs = proxyStatus && x.refusal !== null && !x.isPreview
   return `${isOurs ? proxyStatusLine(x.snapshot.name, x.refusal!) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }

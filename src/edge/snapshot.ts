@@ -83,6 +83,8 @@ export interface Snapshot {
   readonly access: AccessPolicy
   /** For requests outside of all zones. */
   readonly errors: CustomErrors
+  readonly proxyStatus: boolean
+  readonly serverTiming: boolean
   readonly operator: Config['errors']['operator']
   /** How requests take part in traces; null where they do not. */
   readonly tracing: Tracing | null
@@ -132,6 +134,8 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ...automaticParts(config, parts.automatic, parts.before),
     access: new AccessPolicy(config.access, null, access),
     errors: new CustomErrors([config.errors], { failed }),
+    proxyStatus: config.proxyStatus,
+    serverTiming: config.serverTiming,
     operator: config.errors.operator,
     tracing: trace === null ? null : tracingOf(trace),
     trusted: new AddressSet(config.trustedProxies),

@@ -21,7 +21,7 @@ export function proxyErrorOf({ error, cause }: Refusal): string {
     (stage === 'origin' && typeof code === 'string' ? ofCauses[code] : undefined) ??
     ofErrors[error] ??
     ofCategories[category] ??
-    (status < 500 ? 'http_request_error' : 'proxy_internal_error')
+    (status < 500 || stage === 'client' ? 'http_request_error' : 'proxy_internal_error')
   )
 }
 

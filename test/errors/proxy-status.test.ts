@@ -63,6 +63,8 @@ for (const [error, cause, type] of [
   ['rate_limited', null, 'http_request_denied'],
   ['content_too_large', null, 'http_request_error'],
   ['request_timeout', 'ECONNREFUSED', 'http_request_error'],
+  ['http_version_not_supported', null, 'http_request_error'],
+  ['not_implemented', null, 'http_request_error'],
   ['internal_server_error', 'EMFILE', 'proxy_internal_error'],
   ['rewrite_too_long', null, 'proxy_configuration_error'],
 ] as const)

@@ -55,6 +55,9 @@ export interface EdgeSettings {
   /** Of the pool of the one route, and of how its members are reached. */
   readonly pool?: Partial<PoolConfig>
   readonly transport?: Partial<TransportConfig>
+  /** Outside of all zones. */
+  readonly proxyStatus?: boolean
+  readonly serverTiming?: boolean
   /** Of all zones. */
   readonly errors?: Partial<CustomErrorsConfig>
   readonly access?: Partial<AccessConfig>
@@ -91,6 +94,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     fips: false,
     admin: { host: '127.0.0.1', port: 0 },
     errors: { ...noCustomErrors, documentation, ...settings.errors },
+    proxyStatus: settings.proxyStatus ?? false,
+    serverTiming: settings.serverTiming ?? false,
     access: { ...openAccess, ...settings.access },
     rateLimits: settings.rateLimits ?? [],
     lists: settings.lists ?? [],

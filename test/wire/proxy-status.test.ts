@@ -1,8 +1,10 @@
-// What responses say of themselves where a zone wants it: Proxy-Status and Server-Timing.
+// What responses say of themselves where a zone, or the whole gateway, wants it: Proxy-Status and Server-Timing.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { completion, json, startAi } from '../help/ai.ts'
 import { startEdge } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { deadOrigin, ok, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
 
@@ -33,3 +35,85 @@ test('a response that came after a retry says so behind what the origin said; on
   )
   for (const answer of answers) assert.match(answer.field('server-timing')!, /origin;dur=/)
 })
+
+test('a WebSocket that opened after a retry says so', async t => {
+  const origin = await startResponder(t, () =>
+    switchedTo('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo='),
+  )
+  const edge = await startEdge(t, [deadOrigin().url, origin.url], { zone, pool: { ejection: null } })
+  const said = async () => {
+    const client = await edge.connect()
+    await client.send(
+      request(
+        'GET /',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ),
+    )
+    const answer = await client.response('GET')
+    assert.equal(answer.status, 101)
+    assert.match(answer.field('server-timing')!, timing)
+    client.leave()
+    return answer.all('proxy-status')
+  }
+  assert.deepEqual([await said(), await said()].toSorted(), [[], ['gatehouse; received-status=101']])
+})
+
+const everywhere = { proxyStatus: true, serverTiming: true }
+
+test('responses to requests of no zone do as the gateway is set, and those of a zone as it is', async t => {
+  const origin = await startResponder(t, () => ok(''))
+  for (const [ofAll, ofZone] of [
+    [true, false],
+    [false, true],
+  ] as const) {
+    const zone = { proxyStatus: ofZone, serverTiming: ofZone }
+    const edge = await startEdge(t, [origin.url], { zone, proxyStatus: ofAll, serverTiming: ofAll })
+    for (const [text, status, error] of [
+      ['GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', 409, 'destination_not_found'],
+      ['GET / HTTP/1.0\r\n\r\n', 403, 'destination_not_found'],
+      ['GET / HTTP/1.1\r\nHost: site.test\r\nNo colon\r\n\r\n', 400, 'http_request_error'],
+      ['GET / HTTP/3.1\r\n\r\n', 505, 'http_request_error'],
+    ] as const) {
+      const got = await edge.ask(text)
+      assert.equal(got.status, status, text)
+      assert.deepEqual(got.all('proxy-status'), ofAll ? [`gatehouse; error=${error}`] : [], text)
+      assert.equal(got.all('server-timing').length, ofAll ? 1 : 0, text)
+    }
+    const got = await edge.ask(request('GET /'))
+    assert.deepEqual([got.all('proxy-status'), got.all('server-timing').length], [[], ofZone ? 1 : 0])
+  }
+})
+
+test('responses on AI hosts do as the gateway is set', async t => {
+  const replies = ['HTTP/1.1 429 Slow\r\nContent-Length: 2\r\n\r\n{}', json(completion)]
+  const provider = await startResponder(t, () => replies.shift()!)
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } }, everywhere)
+  const call = (token: string) =>
+    ai.edge.ask(
+      `GET ${ai.native('openai')}/models HTTP/1.1\r\nHost: ai.test\r\nsvc-aig-authorization: Bearer ${token}\r\n\r\n`,
+    )
+  for (const token of ['', 'mistyped']) {
+    const got = await call(token)
+    assert.deepEqual([got.status, got.field('proxy-status')], [401, 'gatehouse; error=http_request_denied'])
+    assert.match(got.field('server-timing')!, timing)
+  }
+  const got = await call(ai.token)
+  assert.deepEqual([got.status, got.field('proxy-status')], [200, 'gatehouse; received-status=200'])
+  assert.match(got.field('server-timing')!, /origin;dur=/)
+})
+
+test('requests of no zone over HTTP/2 say the same', async t => {
+  const origin = await startResponder(t, () => ok(''))
+  const edge = await startEdge(t, [origin.url], { h2c: true, ...everywhere })
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const got = await ask(session, { ':authority': 'other.test' })
+  assert.equal(got.headers['proxy-status'], 'gatehouse; error=destination_not_found')
+  assert.match(got.headers['server-timing'] as string, timing)
+})
+
+function switchedTo(field: string): string {
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${field}\r\n\r\n`
+}

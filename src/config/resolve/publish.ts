@@ -69,16 +69,17 @@ function publicationsOf({ oauth, dashboard, listen }: Settings): readonly Public
 function withPublished(
   zones: readonly ZoneConfig[],
   publication: Publication,
-  { zones: written, timeouts, tls }: Settings,
+  settings: Settings,
   findings: Findings,
   operator: Operator | null,
 ): readonly ZoneConfig[] {
+  const { zones: written, timeouts } = settings
   const { host } = publication
   const at = zones.findIndex(({ hosts }) => hosts.includes(host))
   const routes = routesOf(publication, zones[at]?.routes ?? [], timeouts)
   if (at < 0) {
     checkOwnZone(publication, zones, findings)
-    return [...zones, { ...zoneOf(host, routes, operator), tls: { ...plainTls, fips: tls.fips } }]
+    return [...zones, zoneOf(host, routes, settings, operator)]
   }
   const site = written?.value[at]?.value
   if (site !== undefined) {
@@ -175,19 +176,24 @@ const plainTls: ZoneTls = {
   client: null,
 }
 
-function zoneOf(host: string, routes: readonly RouteConfig[], operator: Operator | null): ZoneConfig {
+function zoneOf(
+  host: string,
+  routes: readonly RouteConfig[],
+  { proxy_status: proxyStatus, server_timing: serverTiming, tls }: Settings,
+  operator: Operator | null,
+): ZoneConfig {
   return {
     name: host,
     hosts: [host],
     isDefault: false,
     paused: false,
-    proxyStatus: false,
-    serverTiming: false,
+    proxyStatus,
+    serverTiming,
     account: null,
     access: { rules: [], otherwise: 'allow', ban: null },
     rateLimits: [],
     quota: { day: null, month: null },
-    tls: plainTls,
+    tls: { ...plainTls, fips: tls.fips },
     errors: { rules: [], pages: {}, operator },
     routes,
   }

@@ -105,8 +105,8 @@ function resolveZone(
     rateLimits: resolveRateLimits(zone.rate_limits, named.data, findings, work),
     quota,
     tls: resolveZoneTls(zone.tls, settings.tls.fips, findings),
-    proxyStatus: zone.proxy_status,
-    serverTiming: zone.server_timing,
+    proxyStatus: zone.proxy_status ?? settings.proxy_status,
+    serverTiming: zone.server_timing ?? settings.server_timing,
     errors: resolveCustomErrors(zone.errors, named.data, findings, ofAll.errors.branch(), ofAll.operator),
     routes: zone.routes.flatMap(route =>
       resolveRoute(route, settings, named, findings, { work: work.branch(), compression }),

@@ -49,6 +49,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
     fips: settings.tls.fips,
     admin: settings.admin.value,
     errors: { ...custom, documentation: errors.documentation },
+    proxyStatus: settings.proxy_status,
+    serverTiming: settings.server_timing,
     access,
     rateLimits,
     lists: resolveLists(settings.lists),

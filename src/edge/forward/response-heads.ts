@@ -1,7 +1,6 @@
 // The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
 // the connection left to it.
 
-import type { ZoneConfig } from '../../config/config.ts'
 import { retriedStatusLine } from '../../errors/proxy-status.ts'
 import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
@@ -16,12 +15,13 @@ export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | 
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${x.zone === null ? '' : statusLines(x, x.zone.config, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${statusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
-/** Writes what the zone has said of a response: that it came after other attempts, and how long it took. */
-function statusLines(x: Exchange, { proxyStatus, serverTiming }: ZoneConfig, status: number): string {
+/** Writes what the zone, or the gateway outside of zones, has said of a response: that it came after other attempts, and how long it took. */
+function statusLines(x: Exchange, status: number): string {
+  const { proxyStatus, serverTiming } = x.zone === null ? x.snapshot : x.zone.config
   const isRetried = proxyStatus && x.retries > 0
   return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
@@ -38,7 +38,7 @@ export function relayedInterim(head: ResponseHead): ResponseTop {
 
 /** Writes the response that turns the exchange into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
-  const lines = `${crossingLines(rewritten(x, head))}${x.limitFields}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(rewritten(x, head))}${x.limitFields}${statusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
