@@ -9,6 +9,8 @@ interface MetricExporterParts {
   readonly collector: Pick<Collector, 'send' | 'close'>
   readonly sender: Sender
   readonly clock: Clock
+  /** When counting began, in wall-clock ms. */
+  readonly since: number
   readonly log: Logger
   /** Ms. */
   readonly interval: number
@@ -18,13 +20,14 @@ interface MetricExporterParts {
 
 export class MetricExporter {
   readonly #parts: MetricExporterParts
-  readonly #since: number
+  /** Wall-clock ms at which what is sent began: those of the parts, or less once the clock was set back behind them. */
+  #since: number
   readonly #timer: NodeJS.Timeout
   #sending: Promise<void> | null = null
 
   constructor(parts: MetricExporterParts) {
     this.#parts = parts
-    this.#since = parts.clock.now()
+    this.#since = parts.since
     this.#timer = setInterval(() => void this.#export(), parts.interval).unref()
   }
 
@@ -49,10 +52,9 @@ export class MetricExporter {
     const { collector, sender, clock, log, read } = this.#parts
     try {
       const families = await read()
-      await collector.send(
-        'metrics',
-        encodeMetrics(families, sender, { since: this.#since, now: clock.now() }),
-      )
+      const now = clock.now()
+      this.#since = Math.min(this.#since, now)
+      await collector.send('metrics', encodeMetrics(families, sender, { since: this.#since, now }))
     } catch (cause) {
       log.error({ err: cause }, 'reading metrics for export failed: internal error')
     }

@@ -25,12 +25,16 @@ export interface ReceivedSpan {
 }
 
 export interface ReceivedMetric {
+  readonly resource: Readonly<Record<string, unknown>>
   readonly name: string
   readonly unit: string
   readonly kind: 'gauge' | 'sum' | 'histogram'
   readonly points: readonly {
     readonly attributes: Readonly<Record<string, unknown>>
     readonly value: unknown
+    /** Wall-clock ms. */
+    readonly start: number
+    readonly time: number
   }[]
 }
 
@@ -231,26 +235,37 @@ function spanOf(span: Message, resource: ReceivedSpan['resource']): ReceivedSpan
 
 /** Reads an ExportMetricsServiceRequest, and asserts what its comments demand of numbers and buckets. */
 export function metricsIn(bytes: Buffer): ReceivedMetric[] {
-  const metrics = listOf(decode('Metrics', bytes), 'resourceMetrics').flatMap(one =>
-    listOf(one, 'scopeMetrics').flatMap(scoped => listOf(scoped, 'metrics')),
-  )
+  const metrics = listOf(decode('Metrics', bytes), 'resourceMetrics').flatMap(one => {
+    const resource = attributesOf(one.resource as Message)
+    return listOf(one, 'scopeMetrics').flatMap(scoped =>
+      listOf(scoped, 'metrics').map(metric => metricOf(metric, resource)),
+    )
+  })
   const names = metrics.map(({ name }) => name)
   assert.equal(new Set(names).size, names.length, 'no metric comes twice')
-  return metrics.map(metricOf)
+  return metrics
 }
 
-function metricOf(metric: Message): ReceivedMetric {
+function metricOf(metric: Message, resource: ReceivedMetric['resource']): ReceivedMetric {
   const kinds = (['gauge', 'sum', 'histogram'] as const).filter(kind => kind in metric)
   assert.equal(kinds.length, 1, `${metric.name} is of one kind`)
   const kind = kinds[0]!
   const data = metric[kind] as Message
   if (kind !== 'gauge') assert.equal(data.temporality, 2, `${metric.name} is cumulative`)
+  if (kind === 'sum') assert.equal(data.isMonotonic, 1, `${metric.name} only counts up`)
   const points = listOf(data, 'points').map(point => {
     assert.ok((point.start as bigint) <= (point.time as bigint))
-    return { attributes: attributesOf(point), value: kind === 'histogram' ? histogramOf(point) : point.value }
+    const value = kind === 'histogram' ? histogramOf(point) : point.value
+    return { attributes: attributesOf(point), value, start: msOf(point.start), time: msOf(point.time) }
   })
   assert.equal(new Set(points.map(({ attributes }) => JSON.stringify(attributes))).size, points.length)
-  return { name: metric.name as string, unit: (metric.unit as string | undefined) ?? '', kind, points }
+  return {
+    resource,
+    name: metric.name as string,
+    unit: (metric.unit as string | undefined) ?? '',
+    kind,
+    points,
+  }
 }
 
 function histogramOf(point: Message) {
@@ -267,6 +282,37 @@ function histogramOf(point: Message) {
     bounds.toSorted((a, b) => a - b),
   )
   return { counts, bounds, count, sum: point.sum as number }
+}
+
+/** Asserts of all exports that sums and histograms of one sender are one series each (OpenTelemetry's data model): they never go back, and begin when they began. */
+export function assertUnbroken(exports: Collector['metrics']): void {
+  const latest = new Map<
+    string,
+    { readonly start: number; readonly time: number; readonly counts: number[] }
+  >()
+  for (const { resource, name, kind, points } of exports.flat()) {
+    if (kind === 'gauge') continue
+    for (const { attributes, value, start, time } of points) {
+      const series = `${name} ${JSON.stringify(Object.entries(attributes).toSorted())}`
+      const key = `${resource['service.instance.id']} ${series}`
+      const counts = countsOf(value)
+      const before = latest.get(key)
+      if (before !== undefined) {
+        assert.equal(start, before.start, `${series} begins when it began`)
+        assert.ok(time > before.time, `${series} goes on`)
+        for (const [i, count] of counts.entries())
+          assert.ok(count >= before.counts[i]!, `${series} went back from ${before.counts} to ${counts}`)
+      }
+      latest.set(key, { start, time, counts })
+    }
+  }
+}
+
+/** Lists all that may only go up in the value of a sum or a histogram. */
+function countsOf(value: unknown): number[] {
+  if (typeof value === 'number') return [value]
+  const { counts, count, sum } = value as ReturnType<typeof histogramOf>
+  return [...counts, count, sum]
 }
 
 function listOf(message: Message, field: string): Message[] {

@@ -11,8 +11,9 @@ import { tallies } from '../../src/metrics/distribution.ts'
 import { Collector } from '../../src/telemetry/collector.ts'
 import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
 import { startGateway } from '../help/gateway.ts'
-import { startOrigin } from '../help/origin.ts'
-import { startCollector } from '../help/otlp.ts'
+import { lineToEach } from '../help/workers.ts'
+import { ok, startOrigin, startResponder } from '../help/origin.ts'
+import { assertUnbroken, type Collector as Received, startCollector } from '../help/otlp.ts'
 
 /** Has every process tell at SIGWINCH what it has loaded of OpenTelemetry. */
 const telling = `--import=data:text/javascript,import{createRequire}from'node:module';const{_cache}=createRequire('/')('node:module');process.on('SIGWINCH',()=>console.log(JSON.stringify({msg:'loaded',count:Object.keys(_cache).filter(path=>path.includes('otlp-transformer')).length})))`
@@ -110,7 +111,59 @@ zones: [{ hosts: [127.0.0.1], routes: [{ path: /, pool: shop }] }]
   gateway.signal('SIGTERM')
   assert.equal((await gateway.exited).code, 0)
   assert.doesNotMatch(JSON.stringify(gateway.lines), /s3cret/)
+  assertUnbroken(collector.metrics)
 })
+
+test('what is counted begins with the process that sends it, outlives its workers, and begins again with the next', async t => {
+  const collector = await startCollector(t)
+  const origin = await startResponder(t, () => ok('hello'))
+  const yaml = (workers: number) => `workers: ${workers}
+telemetry: { sample: 1, otlp: { url: '${collector.url}', interval: 1s } }
+pools: { shop: { origins: ['${origin.url}'] } }
+zones: [{ name: shop, hosts: [127.0.0.1], routes: [{ path: /, pool: shop }] }]
+`
+  const begun = Date.now()
+  const gateway = await startGateway(t, yaml(2))
+  const [line, other] = await lineToEach(t, gateway)
+  const asked = gateway.lines.filter(({ msg }) => msg === 'request').length
+  await collector.until(() => requestsIn(collector) === asked)
+  process.kill(line!.pid, 'SIGKILL')
+  await gateway.logged('worker ended, starting another')
+  await other!.send('/')
+  await collector.until(() => requestsIn(collector) === asked + 1)
+  gateway.signal('SIGTERM')
+  assert.equal((await gateway.exited).code, 0)
+  assertUnbroken(collector.metrics)
+  const starts = collector.metrics.flat().flatMap(({ points }) => points.map(({ start }) => start))
+  assert.ok(Math.min(...starts) >= begun - clockPrecision, 'none begins before the process')
+  assert.ok(Math.max(...starts) <= (gateway.lines[0]!.time as number), 'all begin before it logs anything')
+
+  const ended = Date.now()
+  const { length } = collector.metrics
+  const next = await startGateway(t, yaml(0))
+  await fetch(next.edge)
+  await collector.until(() => collector.metrics.length > length)
+  next.signal('SIGTERM')
+  await next.exited
+  assertUnbroken(collector.metrics)
+  for (const { points } of collector.metrics.slice(length).flat())
+    for (const { start } of points) assert.ok(start >= ended - clockPrecision)
+  assert.deepEqual(
+    collector.spans.at(-1)?.resource,
+    collector.metrics.at(-1)?.[0]?.resource,
+    'one process, one name',
+  )
+})
+
+/** Ms by which the time of a process may be off. */
+const clockPrecision = 5
+
+/** Tells how many requests of the zone the last export has. */
+function requestsIn({ metrics }: Received): number {
+  const found = metrics.at(-1)?.find(({ name }) => name === 'gatehouse_requests_total')
+  const ofZone = found?.points.filter(({ attributes }) => attributes.zone === 'shop') ?? []
+  return ofZone.reduce((sum, { value }) => sum + (value as number), 0)
+}
 
 test('without a collector nothing of OpenTelemetry is loaded, in no process', async t => {
   const origin = await startOrigin(t, () => {})

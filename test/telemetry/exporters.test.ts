@@ -224,29 +224,69 @@ test('metrics arrive with kind, unit, labels and buckets, and once more at the e
     { name: 'nothing', help: 'N.', type: 'gauge', values: [] },
   ]
   const read = async () => families
-  const parts = { collector, sender, clock: systemClock, log, interval: 5, read }
+  const since = Date.UTC(2026, 0, 1)
+  const parts = { collector, sender, clock: systemClock, since, log, interval: 5, read }
+  const begun = Date.now()
   const exporter = new MetricExporter(parts)
   await received.until(() => received.metrics.length >= 2)
   await exporter.close(10_000)
   ok(received.metrics.length >= 3)
-  deepEqual(received.metrics[0], [
+  const resource = sender.attributes
+  const [first] = received.metrics
+  const { time } = first![0]!.points[0]!
+  ok(time >= begun && time <= Date.now())
+  const span = { start: since, time }
+  deepEqual(first, [
     {
+      resource,
       name: 'c_total',
       unit: '',
       kind: 'sum',
       points: [
-        { attributes: { a: 'x' }, value: 3 },
-        { attributes: {}, value: 1 },
+        { attributes: { a: 'x' }, value: 3, ...span },
+        { attributes: {}, value: 1, ...span },
       ],
     },
-    { name: 'g_bytes', unit: 'By', kind: 'gauge', points: [{ attributes: {}, value: 0.5 }] },
     {
+      resource,
+      name: 'g_bytes',
+      unit: 'By',
+      kind: 'gauge',
+      points: [{ attributes: {}, value: 0.5, ...span }],
+    },
+    {
+      resource,
       name: 'h_seconds',
       unit: 's',
       kind: 'histogram',
       points: [
-        { attributes: { zone: 'a' }, value: { counts: [2, 0, 3], bounds: [0.1, 0.5], count: 5, sum: 7.5 } },
+        {
+          attributes: { zone: 'a' },
+          value: { counts: [2, 0, 3], bounds: [0.1, 0.5], count: 5, sum: 7.5 },
+          ...span,
+        },
       ],
     },
   ])
+})
+
+test('what was counted begins when it is said to, and never behind its own time, where the clock is set back', async t => {
+  const received = await startCollector(t)
+  const { collector, log } = collectorAt(t, received.url)
+  const families: MetricFamily[] = [
+    { name: 'c_total', help: 'C.', type: 'counter', values: [{ labels: {}, value: 3 }] },
+  ]
+  const since = Date.UTC(2026, 0, 1)
+  const times = [since + 5_000, since - 5_000]
+  const clock = { ...systemClock, now: () => times.shift() ?? since + 1_000 }
+  const read = async () => families
+  const exporter = new MetricExporter({ collector, sender, clock, since, log, interval: 5, read })
+  await received.until(() => received.metrics.length >= 2)
+  await exporter.close(10_000)
+  deepEqual(
+    received.metrics
+      .slice(0, 3)
+      .map(([metric]) => metric!.points.map(({ start, time }) => [start - since, time - since])),
+    [[[0, 5_000]], [[-5_000, -5_000]], [[-5_000, 1_000]]],
+  )
 })

@@ -40,13 +40,17 @@ export async function openMetricExport(
   const { MetricExporter } = await import('../../telemetry/metric-exporter.ts')
   const collector = await openCollector(otlp, log)
   const { interval } = otlp
-  return new MetricExporter({ collector, sender: senderOf(otlp), clock: systemClock, log, interval, read })
+  const means = { collector, sender: senderOf(otlp), clock: systemClock, log }
+  return new MetricExporter({ ...means, since: performance.timeOrigin, interval, read })
 }
 
 async function openCollector(config: OtlpConfig, log: Logger) {
   const { Collector } = await import('../../telemetry/collector.ts')
   return new Collector({ config, version, clock: systemClock, log })
 }
+
+/** The same in the spans and in the metrics of this process. */
+const instance = randomUUID()
 
 /** Names this process (semantic conventions for resources). */
 function senderOf({ service, attributes }: OtlpConfig) {
@@ -55,7 +59,7 @@ function senderOf({ service, attributes }: OtlpConfig) {
     attributes: {
       'service.name': service,
       'service.version': version,
-      'service.instance.id': randomUUID(),
+      'service.instance.id': instance,
       'host.name': hostname(),
       'process.pid': process.pid,
       ...Object.fromEntries(attributes),
