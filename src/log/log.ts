@@ -33,7 +33,7 @@ export interface AccessEntry {
   /** The content coding of a response that was compressed here, and the bytes that it had before; null for others. */
   readonly compressed: { readonly coding: string; readonly taken: number } | null
   readonly duration: number // ms
-  readonly phases: Readonly<Partial<Record<Phase, number>>> | null // ms
+  readonly phases: Readonly<Partial<Record<Phase, number>>> // ms
   readonly origin: string | null
   readonly retries: number
   readonly aborted: boolean
@@ -141,7 +141,6 @@ function pathOf(target: string): string | null {
 }
 
 function phasesOf({ phases }: AccessEntry): string {
-  if (!phases) return 'null'
   let members = ''
   for (const phase in phases) members += `${members && ','}"${phase}":${round(phases[phase as Phase]!)}`
   return `{${members}}`
