@@ -23,6 +23,7 @@ import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { startCollector } from '../help/otlp.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
+import { until } from '../help/until.ts'
 
 interface Instruction {
   readonly keyword: string
@@ -265,3 +266,39 @@ test('all that a start compiles, the first one included, comes with the image', 
     )
   }
 })
+
+for (const [workers, what, most] of [
+  [0, 'the one process', 100],
+  [1, 'a worker', plannedForWorker()],
+] as const)
+  test(`${what} takes ${most} MB of memory at most while it is idle`, async t => {
+    const folder = build()
+    const site = await startSite(t, (_, response) => response.end())
+    const file = writeConfig(t, siteConfig(site, `workers: ${workers}`))
+    const { NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
+    const env = {
+      PATH: process.env.PATH!,
+      GATEHOUSE_DATA: join(dirname(file), 'data'),
+      NODE_COMPILE_CACHE,
+      NODE_COMPILE_CACHE_PORTABLE,
+    }
+    const program = join(folder, 'app/dist/main.js')
+    const gateway = await spawnGateway(t, [program, 'start', '--config', file], { env })
+    for (let i = 0; i < 100; i++) await fetch(gateway.edge)
+    const { pid } = await gateway.logged('request')
+    let mebibytes = Number.POSITIVE_INFINITY
+    // Some is given back once nothing comes any more.
+    const isSmall = () => {
+      const [, kibibytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+      mebibytes = Number(kibibytes) / 1024
+      return mebibytes <= most
+    }
+    await until(isSmall, 20_000).catch(() => assert.fail(`${mebibytes} MiB`))
+    t.diagnostic(`${Math.round(mebibytes)} MiB`)
+  })
+
+/** Returns the MiB that docs/production.md says, and a few more for what differs from machine to machine. */
+function plannedForWorker(): number {
+  const page = readFileSync(join(root, 'docs/production.md'), 'utf8')
+  return Number(/(\d+) MB of memory a worker/.exec(page)![1]) + 5
+}

@@ -43,11 +43,11 @@ async function startFountain(t: TestContext): Promise<Server> {
   return server
 }
 
-function start(t: TestContext, origin: Server): Promise<RunningGateway> {
+function start(t: TestContext, origin: Server, more = ''): Promise<RunningGateway> {
   const { port } = origin.address() as AddressInfo
   return startGateway(
     t,
-    `pools: { main: { origins: ['http://127.0.0.1:${port}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
+    `pools: { main: { origins: ['http://127.0.0.1:${port}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n${more}`,
     { env: { NODE_OPTIONS: collecting } },
   )
 }
@@ -142,3 +142,24 @@ for (const [what, [bytes, bound]] of Object.entries(misdeeds)) {
     t.diagnostic(`${Math.round(each / 1024)} KiB each`)
   })
 }
+
+test('a connection that is idle behind a request keeps at most 2.5 KiB in the process', async t => {
+  const crowded = 'client: { connections_per_address: off, keep_alive: 1h }\n'
+  const gateway = await start(t, await startFountain(t), crowded)
+  const port = Number(new URL(gateway.edge).port)
+  const idle = async (clients: number) => {
+    for (let i = 0; i < clients; i++) {
+      const wire = await connectTo(t, port)
+      await wire.send(request('HEAD /cdn-cgi/error/522'))
+      await wire.response('HEAD')
+    }
+  }
+  await idle(1_000)
+  const before = await settled(gateway)
+  await idle(3_000)
+  const open = readMetric(await gateway.metrics(), 'gatehouse_connections_open{side="client"}')
+  assert.equal(open, 4_000)
+  const each = ((await settled(gateway)) - before) / 3_000
+  assert.ok(each < 2.5 * KiB, `${each} bytes each`)
+  t.diagnostic(`${Math.round(each)} bytes each`)
+})
