@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { Authority } from '../help/certificates.ts'
+import { readPage } from '../help/docs.ts'
 import { startGateway } from '../help/gateway.ts'
 import { deadOrigin } from '../help/origin.ts'
 import { quickFolder } from '../help/quick-folder.ts'
@@ -19,6 +20,12 @@ interface Panel {
   readonly title: string
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number }
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+/** What alerts.test.yaml expects of an alert at a time. */
+interface AlertCase {
+  readonly alertname: string
+  readonly exp_alerts?: readonly object[]
 }
 
 const promtool = process.env.PROMTOOL ?? 'promtool'
@@ -47,6 +54,18 @@ function withValues(expr: string): string {
 test('alerts wake somebody when they should, and else not', () => {
   run(['check', 'rules', alertsFile])
   run(['test', 'rules', join(root, 'deploy/prometheus/alerts.test.yaml')])
+})
+
+test('every alert is seen to wake somebody, and the page on production counts them', () => {
+  const { tests } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.test.yaml'), 'utf8'))
+  const expected = tests.flatMap(({ alert_rule_test: cases }: { alert_rule_test: AlertCase[] }) => cases)
+  const woken = expected.filter(({ exp_alerts: alerts = [] }: AlertCase) => alerts.length > 0)
+  const names = alerts.map(({ alert }) => alert)
+  assert.deepEqual(
+    names.filter(name => !woken.some(({ alertname }: AlertCase) => alertname === name)),
+    [],
+  )
+  assert.ok(readPage('docs/production.md').text.includes(`has ${names.length} alerts`))
 })
 
 test('the configuration of Prometheus has the alerts, and the job that they expect', t => {
