@@ -5,8 +5,14 @@
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
-import { connect as connectHttp2 } from 'node:http2'
+import {
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -42,6 +48,7 @@ const quarter = (minutes * 60_000) / 4
 const every = { reload: quarter / 12, origin: quarter / 6, store: quarter / 4, worker: quarter / 2 }
 const atOnce = 4
 const mebibyte = Buffer.alloc(2 ** 20, 'x')
+const page = Array.from({ length: 1_000 }, (_, n) => `<li>item ${(n * 7919) % 1000}</li>\n`).join('')
 const completion = JSON.stringify({
   id: 'c',
   object: 'chat.completion',
@@ -49,13 +56,21 @@ const completion = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
 })
+const grpcCall = {
+  ':method': 'POST',
+  ':path': '/trial.Echo/Unary',
+  'content-type': 'application/grpc',
+  te: 'trailers',
+}
 const chat = (stream: boolean) =>
   JSON.stringify({ model: 'gpt-4o-mini', stream, messages: [{ role: 'user', content: 'Hello' }] })
 
 let asked = 0
+let exports = 0
 const originPort = await freePort()
 const fickle = await freePort()
 await listen(originPort)
+const [grpcPort, collectorPort] = [await listenForGrpc(), await collect()]
 let fickleServer: Server | null = await listen(fickle)
 const [plain, tls, admin, redisPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
 const redisFolder = join(folder, 'redis')
@@ -93,7 +108,9 @@ const kinds: Readonly<Record<string, () => Promise<number>>> = {
   'page of an error': () => ask({ path: '/', headers: { Host: 'unknown', Accept: 'text/html' } }),
   'new TLS connection': () => askTls({ path: '/', agent: false }),
   'TLS connection kept': () => askTls({ path: '/', agent: keptTls }),
-  'HTTP/2': askByHttp2,
+  'HTTP/2': () => askByHttp2(),
+  gRPC: () => askByHttp2(grpcCall, Buffer.from([0, 0, 0, 0, 2, 1, 2])),
+  compressed: () => ask({ path: '/compressed', headers: { Host: 'site', 'Accept-Encoding': 'zstd, gzip' } }),
   websocket: speak,
   chat: () => ask({ path: ai, method: 'POST', headers: aiHeaders(token) }, Buffer.from(chat(false))),
   'streamed chat': () =>
@@ -228,10 +245,11 @@ async function sums(): Promise<string[]> {
   const dropped = await value('gatehouse_ai_log_entries_total{result="dropped"}')
   console.log(
     `last quarter: ${seen} responses seen, ${unseen} requests without one, ${counted} counted; in all: ` +
-      `${asked} calls reached the provider, ${entries} log entries written, ${dropped} dropped; ${reloads} reloads`,
+      `${asked} calls reached the provider, ${entries} log entries written, ${dropped} dropped; ${reloads} reloads; ${exports} messages to the collector`,
   )
   return [
     ...(counted < seen || counted > seen + unseen ? [`${counted} requests counted, ${seen} seen`] : []),
+    ...(exports === 0 ? ['nothing came to the collector'] : []),
     ...(entries + dropped > asked ? [`${entries + dropped} log entries of ${asked} calls`] : []),
   ]
 }
@@ -280,6 +298,7 @@ function config(hsts: number): string {
 listen: ['127.0.0.1:${plain}', { address: '127.0.0.1:${tls}', tls: true }]
 admin: 127.0.0.1:${admin}
 log: { access: false }
+telemetry: { sample: 0.1, otlp: { url: 'http://127.0.0.1:${collectorPort}', interval: 5s } }
 store: redis://127.0.0.1:${redisPort}
 tls: { certificates: [{ certificate: 'file:${certificate}', key: 'file:${key}' }] }
 rate_limits: [{ name: far-away, rate: 1000000/s, key: address }]
@@ -289,10 +308,11 @@ ai:
 pools:
   site: { origins: ['http://127.0.0.1:${originPort}'], check: { path: /, interval: 5s, timeout: 5s } }
   fickle: { origins: ['http://127.0.0.1:${fickle}'] }
+  grpc: { origins: ['http://127.0.0.1:${grpcPort}'], http: h2c }
 zones:
   - hosts: [site, 127.0.0.1]
     tls: { hsts: ${hsts}d }
-    routes: [{ path: /, pool: site }, { path: /fickle, pool: fickle }]
+    routes: [{ path: /, pool: site }, { path: /fickle, pool: fickle }, { path: /trial.Echo, pool: grpc }, { path: /compressed, pool: site, compression: on }]
 `
 }
 
@@ -309,6 +329,8 @@ async function listen(port: number): Promise<Server> {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' })
         for (let n = 0; n < 10 && !response.destroyed; n++, await wait(20)) response.write(`data: ${n}\n\n`)
         return void response.end()
+      case '/compressed':
+        return void response.writeHead(200, { 'Content-Type': 'text/html' }).end(page)
       case '/slow':
         await wait(500)
         return void response.end('late')
@@ -331,6 +353,34 @@ async function listen(port: number): Promise<Server> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return server
+}
+
+/** Responds to calls of gRPC with what they sent. */
+async function listenForGrpc(): Promise<number> {
+  const server = createHttp2Server()
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {})
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.pipe(stream)
+  })
+  return portOf(server)
+}
+
+/** Takes spans and metrics, and counts their messages. */
+function collect(): Promise<number> {
+  return portOf(
+    createServer((incoming, response) => {
+      exports++
+      incoming.resume().on('end', () => response.end())
+    }),
+  )
+}
+
+async function portOf(server: NetServer): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 /** Redis keeps what it has in a file, so that its death loses nothing. */
@@ -388,13 +438,17 @@ async function statusOf(sent: ReturnType<typeof request>, body?: Buffer): Promis
 }
 
 /** A connection of HTTP/2 of its own, as a browser that comes for the first time opens it. */
-async function askByHttp2(): Promise<number> {
+async function askByHttp2(
+  fields: OutgoingHttpHeaders = { ':path': '/' },
+  body = Buffer.alloc(0),
+): Promise<number> {
   const session = connectHttp2(`https://127.0.0.1:${tls}`, { rejectUnauthorized: false })
   session.on('error', () => {})
   const failure = once(session, 'close').then(() => Promise.reject(new Error('closed')))
   failure.catch(() => {})
   try {
-    const stream = session.request({ ':path': '/', ':authority': 'site' })
+    const stream = session.request({ ...fields, ':authority': 'site' }, { endStream: body.length === 0 })
+    if (body.length > 0) stream.end(body)
     const [head] = await Promise.race([once(stream, 'response'), failure])
     const status: number = head[':status']
     try {
