@@ -3,7 +3,7 @@
 
 import { BodyReader } from './body.ts'
 import { connectionOptions } from './connection-options.ts'
-import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
+import { crossingLines, equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
 import {
   aroundTarget,
@@ -34,8 +34,8 @@ export class RequestHead implements FieldReader, RequestLine {
   /** The minor version: 0, or 1 for all that is not HTTP/1.0. */
   minor = 1
   version: HttpVersion = '1.1'
-  readonly fields: string[] = []
-  readonly ids: FieldId[] = []
+  fields: string[] = []
+  ids: FieldId[] = []
   /** The Host value, or the authority of an absolute target; null when there is none. */
   host: string | null = null
   /** Bytes of the body, or -1 when no Content-Length says. */
@@ -60,6 +60,8 @@ export class RequestHead implements FieldReader, RequestLine {
   fault: HeadFault | null = null
   /** The most field lines that it may have. */
   #most: number
+  /** The lines that go on, once they were asked for. */
+  #crossing: string | null = null
 
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most
@@ -73,6 +75,37 @@ export class RequestHead implements FieldReader, RequestLine {
       return false
     }
     return id === field.other || this.#known(value, id)
+  }
+
+  /** Writes the field lines that go on to the next hop, as `crossingLines` does. */
+  crossing(): string {
+    this.#crossing ??= crossingLines(this)
+    return this.#crossing
+  }
+
+  /** Takes the field lines of another head, and what they say, for its own. Part of parsing, not for callers. */
+  takeLines(from: RequestHead): void {
+    this.fields = from.fields
+    this.ids = from.ids
+    this.host = from.host
+    this.contentLength = from.contentLength
+    this.chunked = from.chunked
+    this.expect = from.expect
+    this.accept = from.accept
+    this.xForwardedFor = from.xForwardedFor
+    this.cdnLoop = from.cdnLoop
+    this.via = from.via
+    this.traceparent = from.traceparent
+    this.tracestate = from.tracestate
+    this.connection = from.connection
+    this.#crossing = from.#crossing
+  }
+
+  /** Takes another length of the body than those lines say, whose field is the one of this number. Part of parsing, not for callers. */
+  takeLength(value: string, place: number): boolean {
+    this.contentLength = parseContentLength(value)
+    this.fields = this.fields.with(2 * place + 1, value)
+    return this.contentLength !== -1
   }
 
   #known(value: string, id: FieldId): boolean {
@@ -183,7 +216,7 @@ function isLineOpen(bytes: Buffer, start: number): boolean {
 }
 
 /** Judges what only the whole head can tell: framing, target form and Host, persistence. */
-function settle(head: RequestHead): RequestHead | HeadFault {
+export function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
   if (head.host === null && head.minor === 1) return 'bad_request'
   return settleConnection(head) ?? settleTarget(head) ?? head

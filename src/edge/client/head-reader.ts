@@ -1,19 +1,15 @@
 // Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
 
 import { endOfHead, mayContinue } from '../../http1/head.ts'
-import {
-  type HeadLimits,
-  overLimit,
-  parseRequestHead,
-  type RequestHead,
-  startsBadly,
-} from '../../http1/request-head.ts'
+import { RepeatedHead } from '../../http1/repeated-head.ts'
+import { type HeadLimits, overLimit, type RequestHead, startsBadly } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 
 /** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
 const mostEmptyLines = 4
 
 export class HeadReader {
+  readonly #parser = new RepeatedHead()
   /** How much of an unfinished head has been looked through. */
   #scanned = 0
   /** Whether the request line of an unfinished head is there and was found good. */
@@ -31,7 +27,7 @@ export class HeadReader {
     if (end === -1) return this.#wait(bytes, start, limits)
     this.#scanned = 0
     this.#hasLine = false
-    return parseRequestHead(bytes, start, end, limits)
+    return this.#parser.parse(bytes, start, end, limits)
   }
 
   #wait(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {

@@ -1,7 +1,7 @@
 // The request as the origin will see it, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
 // (RFC 9110 section 7.6).
 
-import { crossingLines, field, listHas } from '../../http1/fields.ts'
+import { field, listHas } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
@@ -20,7 +20,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${x.snapshot.tracing === null ? crossingLines(head) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.tracing === null ? head.crossing() : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),

@@ -10,7 +10,7 @@ import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from './trace.
 export function tracedLines(x: Exchange, tracing: Tracing): string {
   const { outgoing, requestChanges } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
-    return crossingLines(outgoing)
+    return outgoing.crossing()
   return `${crossingLines(outgoing, false)}${traceLines(x, tracing)}`
 }
 
