@@ -3,8 +3,8 @@
 import { isId } from '../base/id.ts'
 import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Lent } from '../store/lending.ts'
-import { ReadThrough } from '../store/read-through.ts'
+import type { Lent } from '../store/cache/lending.ts'
+import { ReadThrough } from '../store/cache/read-through.ts'
 import type { Gateway } from '../store/records.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 

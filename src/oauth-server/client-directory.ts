@@ -1,6 +1,6 @@
 // The OAuth clients by their id alone, remembered until they change.
 
-import { ReadThrough } from '../store/read-through.ts'
+import { ReadThrough } from '../store/cache/read-through.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { Store } from '../store/store.ts'
 

@@ -136,7 +136,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'wire/rate-limits': ['edge/meter/rules'],
   'wire/tls-clients': ['tls/ticket-keys'],
   'wire/transparency': ['edge/forward/'],
-  'zones/zone-records': ['zones/', 'store/follower'],
+  'zones/zone-records': ['zones/', 'store/cache/follower'],
 }
 
 const has = (name: string) => existsSync(join(root, `test/${name}.test.ts`))

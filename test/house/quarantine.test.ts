@@ -12,7 +12,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['expression/language.ts', 'expression/work.ts'],
   'acme-client': ['process/acme/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
-  'lru-cache': ['limits/limiter.ts', 'store/read-through.ts'],
+  'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts'],
   maxmind: ['access/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
   negotiator: ['edge/compression/accept-encoding.ts', 'errors/negotiate.ts'],

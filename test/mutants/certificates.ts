@@ -145,8 +145,8 @@ export const certificates: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/local-copy.ts',
-    tests: ['store/local-copy'],
+    file: 'store/cache/local-copy.ts',
+    tests: ['store/cache/local-copy'],
     changes: [
       {
         text: 'if (copy.location !== location) throw',

@@ -511,8 +511,8 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/read-through.ts',
-    tests: ['store/read-through'],
+    file: 'store/cache/read-through.ts',
+    tests: ['store/cache/read-through'],
     changes: [
       {
         text: 'this.#isOvertaken(key, value, heard) ? null : askedAt',

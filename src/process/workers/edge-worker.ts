@@ -8,7 +8,7 @@ import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Listener } from '../../config/config.ts'
-import { Borrower } from '../../store/lending.ts'
+import { Borrower } from '../../store/cache/lending.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'

@@ -2,7 +2,7 @@
 // than the original, and is refused by a worker that knows of a change since.
 
 import type { FoundKey } from './found-keys.ts'
-import type { Gateway, Token } from './records.ts'
+import type { Gateway, Token } from '../records.ts'
 
 export interface Lent<T> {
   readonly value: T

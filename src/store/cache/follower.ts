@@ -1,8 +1,8 @@
 // Keeps what a process knows of some records up with the store, so that no request asks it. While the store is unreachable, what is known stays in use.
 
-import type { Logger } from '../log/log.ts'
+import type { Logger } from '../../log/log.ts'
 import type { Lists, LocalCopy } from './local-copy.ts'
-import { type Change, type Store, StoreUnreachable } from './store.ts'
+import { type Change, type Store, StoreUnreachable } from '../store.ts'
 
 interface Followed<Name, Content extends Lists<Content>> {
   readonly store: Store

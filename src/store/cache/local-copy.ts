@@ -3,9 +3,9 @@
 import { createHash, hash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Clock } from '../base/clock.ts'
-import { nextTurn } from '../base/turns/turns.ts'
-import type { Logger } from '../log/log.ts'
+import type { Clock } from '../../base/clock.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import type { Logger } from '../../log/log.ts'
 
 interface LocalCopyOptions {
   readonly path: string

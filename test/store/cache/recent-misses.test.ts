@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { KeySketch, RecentMisses } from '../../src/store/recent-misses.ts'
+import { KeySketch, RecentMisses } from '../../../src/store/cache/recent-misses.ts'
 
 const key = fc.stringMatching(/^[ab]{0,12}$/)
 

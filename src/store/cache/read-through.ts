@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Lent } from './lending.ts'
 import { KeySketch, RecentMisses } from './recent-misses.ts'
-import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from './store.ts'
+import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from '../store.ts'
 
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => MaybeAtOnce<T | null>

@@ -1,7 +1,7 @@
 // Announces to the other workers, by key alone, what one worker has found in the store: each then queries the store itself, and has it cached when the store becomes unreachable. A key
 // proves nothing, so what was revoked stays so, whichever message comes first.
 
-import { StoreUnreachable } from './store.ts'
+import { StoreUnreachable } from '../store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */
 export type FoundKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Borrower, freshest, type Loan } from '../../src/store/lending.ts'
-import type { FoundKey } from '../../src/store/found-keys.ts'
-import { gateway } from './contract-specimens.ts'
+import { Borrower, freshest, type Loan } from '../../../src/store/cache/lending.ts'
+import type { FoundKey } from '../../../src/store/cache/found-keys.ts'
+import { gateway } from '../contract-specimens.ts'
 
 const key: FoundKey = ['gateway', 'a/default']
 const loan = (age: number): Loan => ({ value: gateway(), age })

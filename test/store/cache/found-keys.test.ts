@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type FoundKey, FoundPost, FoundReader, LatestKeys } from '../../src/store/found-keys.ts'
-import { StoreUnreachable } from '../../src/store/store.ts'
+import { type FoundKey, FoundPost, FoundReader, LatestKeys } from '../../../src/store/cache/found-keys.ts'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 
 const digests = (count: number): FoundKey[] => Array.from({ length: count }, (_, i) => ['token', String(i)])
 
