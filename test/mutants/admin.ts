@@ -32,7 +32,7 @@ export const admin: readonly Mutated[] = [
         text: 'if (permits(caller, row.permission, caller.account)) return noZone',
         becomes: '',
         breaks: 'whoever asks learns which zones there are',
-        tests: ['admin/guard', 'admin/zones/zone-rules', 'journeys/zone-api'],
+        tests: ['admin/guard', 'admin/zones/rules/zone-rules', 'journeys/zone-api'],
       },
       {
         text: 'if (caller.account !== account && !(await exists(account, api.store)))',

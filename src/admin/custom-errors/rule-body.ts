@@ -4,7 +4,7 @@ import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../con
 import { expressionWork } from '../../config/resolve/rule-work.ts'
 import type { KeptErrorRule } from '../../store/zone-lists.ts'
 import type { Field } from '../request/field.ts'
-import { besideRule, type ReadRule, readDescription, readExpression } from '../zones/rule-members.ts'
+import { besideRule, type ReadRule, readDescription, readExpression } from '../zones/rules/rule-members.ts'
 import type { Zones } from '../zones/zones.ts'
 
 /** Reads a rule; where the field notes a fault it is not to be used. */

@@ -23,7 +23,7 @@ import {
   time,
   whole,
 } from '../openapi/schemas.ts'
-import { expression, placed, ruleDescription, sameId } from '../zones/rule-schemas.ts'
+import { expression, placed, ruleDescription, sameId } from '../zones/rules/rule-schemas.ts'
 
 const content: Schema = {
   ...text,

@@ -3,7 +3,7 @@
 import { json, type Operation, refusal, refusals, type Tag } from '../openapi/operation.ts'
 import { moment, pageQuery } from '../openapi/query-schemas.ts'
 import { about, id, listOf, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
-import { changedAccessRule, newAccessRule } from './access-rule-schemas.ts'
+import { changedAccessRule, newAccessRule } from './rules/access-rule-schemas.ts'
 import {
   changedErrorRule,
   errorPageWithHtml,
@@ -15,8 +15,8 @@ import {
 } from '../custom-errors/schemas.ts'
 import { question } from './explain-schemas.ts'
 import { errorOrders } from './happened-errors.ts'
-import { mostRules } from './rule-members.ts'
-import { order } from './rule-schemas.ts'
+import { mostRules } from './rules/rule-members.ts'
+import { order } from './rules/rule-schemas.ts'
 
 const zone = '/client/v4/zones/{zone}'
 const pages = `${zone}/error_pages`

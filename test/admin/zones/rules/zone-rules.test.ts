@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { zoneOwner } from '../../../src/store/zone-lists.ts'
-import { startRedis } from '../../help/redis.ts'
-import { account } from '../../tokens/token-with.ts'
-import { type Reply, startApi } from '../api.ts'
+import { zoneOwner } from '../../../../src/store/zone-lists.ts'
+import { startRedis } from '../../../help/redis.ts'
+import { account } from '../../../tokens/token-with.ts'
+import { type Reply, startApi } from '../../api.ts'
 
 const zone = '/client/v4/zones/main'
 type Api = Awaited<ReturnType<typeof startApi>>

@@ -1,14 +1,14 @@
 // Handlers that show the rules of a zone in the order in which they are asked, with how often each decided in the last day.
 
-import type { AccessRule } from '../../config/access-config.ts'
-import type { ErrorRule } from '../../config/custom-errors-config.ts'
-import { ruleIdOf } from '../../config/rule-id.ts'
-import { type TallyKind, tallyKinds, type TallySum } from '../../store/tally.ts'
-import { zoneOwner } from '../../store/zone-lists.ts'
-import { banHits, defaultHits, zoneScope } from '../../tallies/scopes.ts'
-import { type ApiResponse, listInTurns } from '../envelope.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api, ZoneCall } from '../row.ts'
+import type { AccessRule } from '../../../config/access-config.ts'
+import type { ErrorRule } from '../../../config/custom-errors-config.ts'
+import { ruleIdOf } from '../../../config/rule-id.ts'
+import { type TallyKind, tallyKinds, type TallySum } from '../../../store/tally.ts'
+import { zoneOwner } from '../../../store/zone-lists.ts'
+import { banHits, defaultHits, zoneScope } from '../../../tallies/scopes.ts'
+import { type ApiResponse, listInTurns } from '../../envelope.ts'
+import { isoTime } from '../../records/kept.ts'
+import type { Api, ZoneCall } from '../../row.ts'
 import { viewAccessRule } from './access-rule-body.ts'
 
 /** Whose a rule is: set by the API, of the zone in the configuration file, or of all zones there. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { orderFaults } from '../../../src/admin/zones/rule-order.ts'
-import { placeAmong } from '../../../src/admin/zones/rule-members.ts'
+import { orderFaults } from '../../../../src/admin/zones/rules/rule-order.ts'
+import { placeAmong } from '../../../../src/admin/zones/rules/rule-members.ts'
 
 const idOf = (i: number) => i.toString(16).padStart(32, '0')
 const rulesOf = (count: number) => Array.from({ length: count }, (_, i) => ({ id: idOf(i) }))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AccessRule } from '../../../src/config/access-config.ts'
-import type { ErrorRule } from '../../../src/config/custom-errors-config.ts'
-import { ruleIdOf } from '../../../src/config/rule-id.ts'
-import { slotOf, type Tally } from '../../../src/store/tally.ts'
-import { openAccess } from '../../help/edge.ts'
-import { startApi } from '../api.ts'
-import { zoneWith } from './zones.ts'
+import type { AccessRule } from '../../../../src/config/access-config.ts'
+import type { ErrorRule } from '../../../../src/config/custom-errors-config.ts'
+import { ruleIdOf } from '../../../../src/config/rule-id.ts'
+import { slotOf, type Tally } from '../../../../src/store/tally.ts'
+import { openAccess } from '../../../help/edge.ts'
+import { startApi } from '../../api.ts'
+import { zoneWith } from '../zones.ts'
 
 const rule = (action: AccessRule['action'], prefix: string): AccessRule => ({
   action,

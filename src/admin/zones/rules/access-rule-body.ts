@@ -1,15 +1,15 @@
 // What makes the body of an access rule valid, by the rules of the configuration file, and how responses show one.
 
-import type { AccessCondition, AccessRule } from '../../config/access-config.ts'
-import { agentPattern, country } from '../../config/settings/access-settings.ts'
-import { hostPattern } from '../../config/settings/host-rules.ts'
-import { network, routePath } from '../../config/settings/rules.ts'
-import { accessWork } from '../../config/resolve/rule-work.ts'
-import type { Rule } from '../../config/settings/shape.ts'
-import type { KeptAccessRule } from '../../store/zone-lists.ts'
-import type { Field } from '../request/field.ts'
+import type { AccessCondition, AccessRule } from '../../../config/access-config.ts'
+import { agentPattern, country } from '../../../config/settings/access-settings.ts'
+import { hostPattern } from '../../../config/settings/host-rules.ts'
+import { network, routePath } from '../../../config/settings/rules.ts'
+import { accessWork } from '../../../config/resolve/rule-work.ts'
+import type { Rule } from '../../../config/settings/shape.ts'
+import type { KeptAccessRule } from '../../../store/zone-lists.ts'
+import type { Field } from '../../request/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
-import type { Zones } from './zones.ts'
+import type { Zones } from '../zones.ts'
 
 /** What rules may look up in. */
 type Data = Pick<Zones, 'lists' | 'hasGeo'>

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { conditionKinds, readAccessRule, viewAccessRule } from '../../../src/admin/zones/access-rule-body.ts'
-import { Field } from '../../../src/admin/request/field.ts'
-import { parseNetwork } from '../../../src/base/address/address.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
-import { anyCharacter } from '../../help/any-text.ts'
+import {
+  conditionKinds,
+  readAccessRule,
+  viewAccessRule,
+} from '../../../../src/admin/zones/rules/access-rule-body.ts'
+import { Field } from '../../../../src/admin/request/field.ts'
+import { parseNetwork } from '../../../../src/base/address/address.ts'
+import type { Fault } from '../../../../src/errors/refusal.ts'
+import { anyCharacter } from '../../../help/any-text.ts'
 
 /** A value of each kind of condition as responses show it. */
 const shown = {

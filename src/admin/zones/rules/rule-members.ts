@@ -1,9 +1,9 @@
 // The members that rules of all kinds have in requests.
 
-import { faultAt } from '../../errors/api-faults.ts'
-import { compileExpression, describeFlaw, type Scope } from '../../expression/expression.ts'
-import type { Fault } from '../../errors/refusal.ts'
-import type { Field } from '../request/field.ts'
+import { faultAt } from '../../../errors/api-faults.ts'
+import { compileExpression, describeFlaw, type Scope } from '../../../expression/expression.ts'
+import type { Fault } from '../../../errors/refusal.ts'
+import type { Field } from '../../request/field.ts'
 
 /** The most rules of a kind that a zone has by the API. */
 export const mostRules = 100

@@ -1,9 +1,9 @@
 // The body that puts the rules of a zone in another order: all their ids.
 
-import { isId } from '../../base/id.ts'
-import { faultAt } from '../../errors/api-faults.ts'
-import type { Fault } from '../../errors/refusal.ts'
-import { Field } from '../request/field.ts'
+import { isId } from '../../../base/id.ts'
+import { faultAt } from '../../../errors/api-faults.ts'
+import type { Fault } from '../../../errors/refusal.ts'
+import { Field } from '../../request/field.ts'
 import { mostRules } from './rule-members.ts'
 
 /** Reads the ids; what is none is noted. */
