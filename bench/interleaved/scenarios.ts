@@ -27,6 +27,8 @@ export const scenarios = {
   upload: zone('upload'),
   download: zone('download'),
   tls: zone('tls'),
+  h2: zone('h2'),
+  streams: zone('streams'),
   full: zone('full'),
   resumed: zone('resumed'),
   down: zone('down'),
