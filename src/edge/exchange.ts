@@ -23,6 +23,7 @@ import type { Plane } from './plane.ts'
 import type { EdgeMember } from './origin/pools.ts'
 import type { HeaderChanges } from './rewrite/headers.ts'
 import type { Trace } from './trace/trace.ts'
+import type { LastRequest } from './client/last-request.ts'
 import { schemeOf, type Way, wayOf } from './client/way.ts'
 
 /** What the TLS handshake of a client has shown. */
@@ -80,6 +81,8 @@ export interface Client {
   readonly node: string
   /** The last token that it sent. */
   readonly shown: Shown
+  /** What was made of its last request. */
+  readonly last: LastRequest
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
   /** Null for plain HTTP. */

@@ -1,6 +1,7 @@
 // A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault here,
 // so that nothing ambiguous ever reaches an origin.
 
+import { ownText } from '../base/text/own-text.ts'
 import { BodyReader } from './body.ts'
 import { connectionOptions } from './connection-options.ts'
 import { crossingLines, equalsIgnoreCase, type FieldId, field } from './fields.ts'
@@ -60,8 +61,9 @@ export class RequestHead implements FieldReader, RequestLine {
   fault: HeadFault | null = null
   /** The most field lines that it may have. */
   #most: number
-  /** The lines that go on, once they were asked for. */
+  /** The lines that go on, once they were asked for, and whether they are in one piece of memory. */
   #crossing: string | null = null
+  #isFlat = false
 
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#most = most
@@ -98,7 +100,8 @@ export class RequestHead implements FieldReader, RequestLine {
     this.traceparent = from.traceparent
     this.tracestate = from.tracestate
     this.connection = from.connection
-    this.#crossing = from.#crossing
+    this.#crossing = from.#flatCrossing()
+    this.#isFlat = from.#isFlat
   }
 
   /** Takes another length of the body than those lines say, whose field is the one of this number. Part of parsing, not for callers. */
@@ -106,6 +109,15 @@ export class RequestHead implements FieldReader, RequestLine {
     this.contentLength = parseContentLength(value)
     this.fields = this.fields.with(2 * place + 1, value)
     return this.contentLength !== -1
+  }
+
+  /** Makes one piece of what V8 keeps as the pieces that it was written in, and would copy one by one for each request. */
+  #flatCrossing(): string | null {
+    if (this.#crossing !== null && !this.#isFlat) {
+      this.#crossing = ownText(this.#crossing)
+      this.#isFlat = true
+    }
+    return this.#crossing
   }
 
   #known(value: string, id: FieldId): boolean {

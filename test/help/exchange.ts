@@ -19,6 +19,7 @@ import {
   wholeText,
 } from '../../src/edge/client/http1-response.ts'
 import { BodyWriter } from '../../src/edge/forward/body-writer.ts'
+import { LastRequest } from '../../src/edge/client/last-request.ts'
 import { nodeOf } from '../../src/edge/client/way.ts'
 import { nextRay } from '../../src/base/ray.ts'
 import { createLogger } from '../../src/log/log.ts'
@@ -104,6 +105,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     peer,
     node: nodeOf(peer),
     shown: new Shown(),
+    last: new LastRequest(),
     isTrusted,
     tls: null,
     isMisplaced: false,

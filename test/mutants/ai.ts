@@ -8,7 +8,7 @@ export const ai: readonly Mutated[] = [
     tests: ['edge/ai/authenticate'],
     changes: [
       {
-        text: "if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')",
+        text: "if (ai.misplaced !== null) return turnAway(x, ai, 'misplaced')",
         becomes: '',
         breaks: 'a token of ours is sent on to a provider',
         tests: ['wire/ai-misplaced'],
@@ -66,10 +66,28 @@ export const ai: readonly Mutated[] = [
         tests: ['edge/ai/outbound-call'],
       },
       {
-        text: 'return lines + (isBrought ? credential : ourCredential(ai, keys, now))',
-        becomes: 'return lines + credential + ourCredential(ai, keys, now)',
+        text: 'return forwarded + (isBrought ? credential : ourCredential(ai, keys, now))',
+        becomes: 'return forwarded + credential + ourCredential(ai, keys, now)',
         breaks: 'a provider gets two keys',
         tests: ['wire/ai-native', 'wire/ai-keys'],
+      },
+      {
+        text: 'lines.provider !== provider ||',
+        becomes: '',
+        breaks: 'a provider gets the key that a caller brought for another one',
+        tests: ['edge/ai/outbound-call'],
+      },
+      {
+        text: '|| lines.api !== target.api',
+        becomes: '',
+        breaks: 'a credential of a native call goes on by a route that uses only configured ones',
+        tests: ['edge/ai/outbound-call'],
+      },
+      {
+        text: 'lines.ids !== ids ||',
+        becomes: '',
+        breaks: 'a call is sent on with the lines of the one before',
+        tests: ['edge/ai/outbound-call'],
       },
       {
         text: "if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\\r\\n'",

@@ -4,6 +4,42 @@ import type { Mutated } from './mutation.ts'
 
 export const http1: readonly Mutated[] = [
   {
+    file: 'http1/repeated-head.ts',
+    tests: ['http1/repeated-head'],
+    changes: [
+      {
+        text: 'bytes.compare(this.#lines, 0, this.#digits, linesAt, digits) !== 0',
+        becomes: 'false',
+        breaks: 'a request has the field lines of the one before, and its token',
+      },
+      {
+        text: 'bytes.compare(this.#lines, this.#digitsEnd, this.#size, digitsEnd, end) !== 0',
+        becomes: 'false',
+        breaks: 'a request has the last field lines of the one before',
+      },
+      {
+        text: 'if (!head.takeLength(value, this.#length)) return null',
+        becomes: 'head.takeLength(value, this.#length)',
+        breaks: 'a length beyond what can be counted is taken',
+      },
+      {
+        text: ' || last.ids.length > limits.headers',
+        becomes: '',
+        breaks: 'a limit that was lowered does not hold for heads that repeat',
+      },
+      {
+        text: '|| head.ids.includes(field.upgrade)',
+        becomes: '',
+        breaks: 'an upgrade that HTTP/1.0 may not ask for is lost for the next request, too',
+      },
+      {
+        text: 'if (bytes[start + head.method.length + 1] !== slash) return',
+        becomes: '',
+        breaks: 'the host of an absolute target is taken for that of the next request',
+      },
+    ],
+  },
+  {
     file: 'http1/request-head.ts',
     tests: ['http1/request-head'],
     changes: [

@@ -4,13 +4,16 @@ import type { Gateway, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'
 import type { Dialect } from '../../ai/provider-rows.ts'
 import type { Provider } from '../../ai/providers.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
-import type { AiFields } from './ai-fields.ts'
+import { type AiFields, aiFieldsOf, misplacedIn } from './ai-fields.ts'
 import type { Rewriting } from './rewriting.ts'
 
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
+  /** Where a credential of this gateway was found in a place where it must not be; null where none was. */
+  readonly misplaced: string | null
   /** The gateway that it is for, where there is one: errors are counted there. */
   found: Gateway | null = null
   /** Its gateway, once access is granted. */
@@ -42,8 +45,9 @@ export class AiExchange {
   /** Converts the provider's response into the caller's, where they differ. */
   rewriting: Rewriting | null = null
 
-  constructor(target: AiTarget, fields: AiFields) {
+  constructor(target: AiTarget, head: RequestHead, last: { aiFields: AiFields | null }) {
     this.target = target
-    this.fields = fields
+    this.fields = aiFieldsOf(head, last)
+    this.misplaced = misplacedIn(head, this.fields)
   }
 }

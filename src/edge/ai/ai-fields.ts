@@ -1,6 +1,6 @@
 // The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
 
-import { equalsIgnoreCase, type FieldId, field } from '../../http1/fields.ts'
+import { equalsIgnoreCase, type FieldId, type FieldLines, field } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'
 
@@ -23,15 +23,17 @@ export class AiFields {
   contentEncoding: string | null = null
   /** The first field for the gateway that is unknown, in lower case; null where there is none. */
   unknown: string | null = null
-  /** Where a credential of this gateway was found in a place where it must not be; null where none was. */
-  misplaced: string | null
+  /** Where a credential of this gateway was found in a field that must not have it; null where none was. */
+  misplaced: string | null = null
+  /** The lines that they were read from. */
+  readonly ids: readonly FieldId[]
 
-  constructor({ method, target, fields, ids }: RequestHead) {
-    this.misplaced = holdsOurs(target) ? placeIn(target) : holdsOurs(method) ? 'the method' : null
+  constructor({ fields, ids }: FieldLines) {
+    this.ids = ids
     for (let i = 0; i < ids.length; i++) {
       const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
       const kind = this.#take(id, name, value)
-      this.misplaced ??= misplacedIn(id, name, value, kind)
+      this.misplaced ??= misplacedInField(id, name, value, kind)
     }
   }
 
@@ -72,12 +74,24 @@ export class AiFields {
   }
 }
 
+/** Reads the fields of a call, or returns those of the last one on its connection, whose lines it repeats. */
+export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null }): AiFields {
+  if (last.aiFields?.ids !== head.ids) last.aiFields = new AiFields(head)
+  return last.aiFields
+}
+
+/** Returns where a call has a credential of this gateway that must not be there; null where it has none. */
+export function misplacedIn({ method, target }: RequestHead, fields: AiFields): string | null {
+  if (holdsOurs(target)) return placeIn(target)
+  return holdsOurs(method) ? 'the method' : fields.misplaced
+}
+
 function placeIn(target: string): string {
   return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
 }
 
 /** Returns the name of the field if it contains a credential of this gateway where it must not. */
-function misplacedIn(id: FieldId, name: string, value: string, kind: Kind): string | null {
+function misplacedInField(id: FieldId, name: string, value: string, kind: Kind): string | null {
   // Other names are known in whole.
   const isFree = kind === 'any' && (id === field.other || id === field.xForwarded || id === field.twin)
   if (isFree && holdsOurs(name)) return 'the name of a header'

@@ -22,7 +22,7 @@ import type { Exchange, Verdict } from '../exchange.ts'
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
   if (ai === null) return null
-  if (ai.fields.misplaced !== null) return turnAway(x, ai, 'misplaced')
+  if (ai.misplaced !== null) return turnAway(x, ai, 'misplaced')
   const gateway = gatewayOf(x, ai)
   return gateway instanceof Promise
     ? gateway.then(found => authenticateFor(x, ai, found))
@@ -81,9 +81,9 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
 }
 
 /** Returns where the credential was found, and nothing of its value. */
-function misplaced({ target, fields }: AiExchange): Refusal {
+function misplaced({ target, misplaced }: AiExchange): Refusal {
   const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
-  const rule = `must not be in ${fields.misplaced}: send it in ${field}: Bearer`
+  const rule = `must not be in ${misplaced}: send it in ${field}: Bearer`
   return refuseCall('invalid', 'A credential of this gateway', rule)
 }
 

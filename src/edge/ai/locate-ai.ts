@@ -9,7 +9,6 @@ import { parseAiTarget } from '../../ai/target.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import { callerAt, callerOf } from './callers.ts'
 import { AiExchange } from './ai-exchange.ts'
-import { AiFields } from './ai-fields.ts'
 import type { Exchange } from '../exchange.ts'
 import type { EdgeAi } from '../snapshot.ts'
 
@@ -21,9 +20,9 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   const target = targetOf(x.head.target)
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)
-  x.ai = new AiExchange(target, new AiFields(x.head))
+  x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential as the method is reported as such.
-  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.fields.misplaced === null) return onlyPost
+  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null) return onlyPost
   return null
 }
 

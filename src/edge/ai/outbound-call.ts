@@ -1,7 +1,7 @@
 // An AI call as its provider will see it: what the caller sent except what is removed here, the provider's credential, and nothing about the client behind the
 // gateway.
 
-import { crosses, equalsIgnoreCase } from '../../http1/fields.ts'
+import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { KeyRing } from '../../ai/key-ring.ts'
 import type { Dialect } from '../../ai/provider-rows.ts'
@@ -12,17 +12,51 @@ import { isOfTrace } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
+/** The lines of a call as its provider is sent them, and what they were written for. */
+export interface ProviderLines {
+  readonly ids: readonly FieldId[]
+  readonly provider: Provider
+  readonly api: AiExchange['target']['api']
+  readonly asks: Dialect | null
+  readonly isRewritten: boolean
+  readonly isTraced: boolean
+  /** The fields that are forwarded, but for a credential. */
+  readonly forwarded: string
+  /** The credential that the caller brought, where it may be forwarded; empty for none. */
+  readonly credential: string
+  readonly defaults: string
+}
+
 /**
  * Writes the fields that are forwarded, and those that the gateway adds: a configured credential only where the caller brought none that may be forwarded. The place in
- * a trace is left out where the gateway writes its own.
+ * a trace is left out where the gateway writes its own. `last` has the lines of the last call on the connection, which are those of a call that repeats them.
  */
 export function providerFields(
   head: RequestHead,
   ai: AiExchange,
+  last: { providerLines: ProviderLines | null },
   keys: KeyRing,
   now: number,
   isTraced = false,
 ): string {
+  if (!isFor(last.providerLines, head, ai, isTraced)) last.providerLines = writeLines(head, ai, isTraced)
+  const { forwarded, credential, defaults } = last.providerLines
+  const isBrought = credential !== '' || hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
+  return forwarded + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults
+}
+
+function isFor(
+  lines: ProviderLines | null,
+  { ids }: RequestHead,
+  { provider, target, asks, rewriting }: AiExchange,
+  isTraced: boolean,
+): lines is ProviderLines {
+  if (lines === null || lines.ids !== ids || lines.provider !== provider || lines.api !== target.api)
+    return false
+  return lines.asks === asks && lines.isRewritten === (rewriting !== null) && lines.isTraced === isTraced
+}
+
+function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): ProviderLines {
   const provider = ai.provider!
   const { fields, ids, hopByHop } = head
   let lines = ''
@@ -37,8 +71,17 @@ export function providerFields(
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
-  const isBrought = credential !== '' || hasKeyInQuery(ai.path, provider.credentialParameter)
-  return lines + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults(provider, fields)
+  return {
+    ids,
+    provider,
+    api: ai.target.api,
+    asks: ai.asks,
+    isRewritten: ai.rewriting !== null,
+    isTraced,
+    forwarded: lines,
+    credential,
+    defaults: defaults(provider, fields),
+  }
 }
 
 /** Whether the caller brought a credential that replaces the configured one. */

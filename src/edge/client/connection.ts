@@ -21,6 +21,7 @@ import { discardBody } from './discard-body.ts'
 import { Exchanges } from './exchanges.ts'
 import { HalfClosed } from './half-closed.ts'
 import { headText, interimText, partText, switchText, wholeText } from './http1-response.ts'
+import { LastRequest } from './last-request.ts'
 import { Lifetime } from './lifetime.ts'
 import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './tls-pace.ts'
@@ -76,6 +77,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly tls: ClientTls | null
   readonly isMisplaced: boolean
   readonly shown = new Shown()
+  readonly last = new LastRequest()
   isTrusted = false
   /** The request that is being served; null between two. */
   exchange: Exchange | null = null

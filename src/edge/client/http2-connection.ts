@@ -23,6 +23,7 @@ import { Http2Requests } from './http2-requests.ts'
 import type { ClientStream, StreamClient, StreamConnection } from './http2-stream.ts'
 import type { Http2Turns } from './http2-turns.ts'
 import { Http2Writer } from './http2-writer.ts'
+import { LastRequest } from './last-request.ts'
 import { Lifetime } from './lifetime.ts'
 import { TlsPace } from './tls-pace.ts'
 import { nodeOf } from './way.ts'
@@ -36,6 +37,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly node: string
   readonly tls: ClientTls | null
   readonly shown = new Shown()
+  readonly last = new LastRequest()
   readonly session: ServerSession<StreamClient>
   readonly #socket: Socket
   readonly #transport: Socket

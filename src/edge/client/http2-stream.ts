@@ -8,6 +8,7 @@ import type { Stream } from '../../http2/stream.ts'
 import type { Shown } from '../../tokens/verify.ts'
 import type { Client, ClientTls, Exchange, RequestBody, ResponseSink, ResponseTop } from '../exchange.ts'
 import { BodyPace, type SlowBody } from './body-pace.ts'
+import type { LastRequest } from './last-request.ts'
 
 /** A stream that this serves. */
 export type ClientStream = Stream<StreamClient>
@@ -18,6 +19,7 @@ export interface StreamConnection {
   readonly node: string
   readonly tls: ClientTls | null
   readonly shown: Shown
+  readonly last: LastRequest
   readonly session: ServerSession<StreamClient>
   /** Takes note that the exchange of a stream is over. */
   concluded(client: StreamClient, exchange: Exchange): void
@@ -42,6 +44,7 @@ export class StreamClient implements Client, ResponseSink {
   readonly node: string
   readonly tls: ClientTls | null
   readonly shown: Shown
+  readonly last: LastRequest
   readonly isMisplaced = false
   isTrusted = false
   /** The exchange, until it is over. */
@@ -65,6 +68,7 @@ export class StreamClient implements Client, ResponseSink {
     this.node = connection.node
     this.tls = connection.tls
     this.shown = connection.shown
+    this.last = connection.last
   }
 
   // ── what the steps ask of the client ──

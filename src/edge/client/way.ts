@@ -2,6 +2,7 @@
 // told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them.
 
 import { isIPv6 } from 'node:net'
+import { ownText } from '../../base/text/own-text.ts'
 import { type AddressSet, believedHops } from '../../base/address/address.ts'
 import type { Config } from '../../config/config.ts'
 import { type FieldId, field } from '../../http1/fields.ts'
@@ -60,8 +61,26 @@ export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
   return tls === null ? 'http' : 'https'
 }
 
+/** What an origin learns of a stranger who asks for a host. */
+export interface StrangersLines {
+  readonly host: string | null
+  readonly text: string
+}
+
+/** A client whose connection has had requests before. */
+interface Stranger extends Peer {
+  readonly last: { strangersLines: StrangersLines | null }
+}
+
 /** Writes what an origin learns of a request from a stranger: nothing of what that claims. */
-export function strangersLines({ client, head }: Arrival): string {
+export function strangersLines({ client, head }: Arrival & { readonly client: Stranger }): string {
+  const { last } = client
+  if (last.strangersLines?.host !== head.host)
+    last.strangersLines = { host: head.host, text: ownText(linesFor(client, head)) }
+  return last.strangersLines!.text
+}
+
+function linesFor(client: Peer, head: RequestHead): string {
   return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${thisHop(client, head.host)}\r\n`
 }
 

@@ -5,6 +5,7 @@ import type { BodyReader } from '../../http1/body.ts'
 import { chunkText } from '../../http1/chunk.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { tooLarge } from '../bound.ts'
+import { LastRequest } from '../client/last-request.ts'
 import { nodeOf } from '../client/way.ts'
 import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
@@ -25,6 +26,7 @@ export class AbsentClient implements Client {
   readonly peer: string
   readonly node: string
   readonly shown = new Shown()
+  readonly last = new LastRequest()
   isTrusted = false
   readonly isAnonymous = false
   readonly tls: ClientTls | null

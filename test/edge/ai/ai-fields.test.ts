@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AiFields, isForGateway, repeated } from '../../../src/edge/ai/ai-fields.ts'
+import { LastRequest } from '../../../src/edge/client/last-request.ts'
+import { RepeatedHead } from '../../../src/http1/repeated-head.ts'
+import { AiFields, aiFieldsOf, isForGateway, misplacedIn, repeated } from '../../../src/edge/ai/ai-fields.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -35,7 +37,10 @@ test('each field is read where it comes once', t => {
 test('a credential of this gateway has its two places, as Bearer, and no other', t => {
   const steps = stepsOver(t, [])
   const { value } = mintToken()
-  const placeIn = (text: string) => new AiFields(steps.exchange(text).head).misplaced
+  const placeIn = (text: string) => {
+    const { head, client } = steps.exchange(text)
+    return misplacedIn(head, aiFieldsOf(head, client.last))
+  }
   const placeOf = (line: string, ...fields: string[]) => placeIn(request(line, ...fields))
   assert.equal(
     placeOf('POST /', `Authorization: Bearer ${value}`, `svc-aig-authorization: bearer ${value}`),
@@ -54,4 +59,23 @@ test('a credential of this gateway has its two places, as Bearer, and no other',
   ] as const)
     assert.equal(placeOf(line, ...fields), place, `${line} ${fields}`)
   assert.equal(placeIn(request('POST /').replace('site.test', value)), 'the header host')
+})
+
+test('calls of a connection with the same lines share their fields, and each has its own target', () => {
+  const parser = new RepeatedHead()
+  const last = new LastRequest()
+  const { value } = mintToken()
+  const call = (target: string, authorization: string) => {
+    const bytes = Buffer.from(request(`POST ${target}`, `Authorization: ${authorization}`))
+    const head = parser.parse(bytes, 0, bytes.length, { url: 1000, headerSection: 1000, headers: 10 })
+    assert(typeof head === 'object')
+    const fields = aiFieldsOf(head, last)
+    return { fields, place: misplacedIn(head, fields) }
+  }
+  const [, first, second] = ['/a', '/b', `/c?key=${value}`].map(target => call(target, 'Bearer x'))
+  assert.equal(first!.fields, second!.fields)
+  assert.deepEqual([first!.place, second!.place], [null, 'the query'])
+  const other = call('/b', value)
+  assert.equal(other.place, 'the header authorization')
+  assert.equal(call('/b', 'Bearer y').fields.authorization, 'Bearer y')
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
-import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
 import { authenticate } from '../../../src/edge/ai/authenticate.ts'
 import { callerOf } from '../../../src/edge/ai/callers.ts'
 import type { AiServices } from '../../../src/edge/plane.ts'
@@ -28,7 +27,7 @@ function ask(t: TestContext, found: Gateway | null | 'store_away', verified: Tok
   Object.assign(steps.plane, { ai: services })
   const x = steps.exchange(request(`POST ${path}`, 'svc-aig-authorization: Bearer x'))
   const target = parseAiTarget(path)!
-  x.ai = new AiExchange(target, new AiFields(x.head))
+  x.ai = new AiExchange(target, x.head, x.client.last)
   x.aiCaller = callerOf(target)
   const refusal = authenticate(x)
   assert.ok(!(refusal instanceof Promise))

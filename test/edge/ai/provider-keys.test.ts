@@ -4,7 +4,6 @@ import { KeyRing } from '../../../src/ai/key-ring.ts'
 import { Providers } from '../../../src/ai/providers.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
-import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
 import { refuseWithoutKey, verdictOnKey } from '../../../src/edge/ai/provider-keys.ts'
 import { answerHead, stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -21,7 +20,7 @@ function callWith(t: TestContext, values: readonly string[]) {
   assert.ok(!('error' in route))
   const call = () => {
     const x = steps.exchange(request(`POST ${rest}`))
-    const ai = new AiExchange(parseAiTarget(rest)!, new AiFields(x.head))
+    const ai = new AiExchange(parseAiTarget(rest)!, x.head, x.client.last)
     ai.provider = route.provider
     ai.keys = keys
     ai.key = keys.next(steps.clock.monotonic())

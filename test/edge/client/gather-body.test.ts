@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
-import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
 import { forgetBody, gatherBody } from '../../../src/edge/client/gather-body.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { type Staged, type Steps, stepsOver } from '../../help/exchange.ts'
@@ -13,7 +12,7 @@ const path = `/client/v4/accounts/${'0'.repeat(32)}/ai/v1/chat/completions`
 /** Makes an AI call whose body is yet to come. */
 function callOf(steps: Steps, ...fields: string[]) {
   const x = steps.exchange(request(`POST ${path}`, ...fields))
-  const ai = new AiExchange(parseAiTarget(path)!, new AiFields(x.head))
+  const ai = new AiExchange(parseAiTarget(path)!, x.head, x.client.last)
   x.ai = ai
   return { x, ai, seen: x.seen }
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GatewayRateLimit } from '../../../src/store/records.ts'
 import { AiExchange } from '../../../src/edge/ai/ai-exchange.ts'
-import { AiFields } from '../../../src/edge/ai/ai-fields.ts'
 import { meterGateway } from '../../../src/edge/meter/gateway.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { stepsOver } from '../../help/exchange.ts'
@@ -17,7 +16,7 @@ test('a gateway lets in as many calls as its limit says, each gateway of each ac
   const [one, other] = ['a'.repeat(32), 'b'.repeat(32)]
   const call = (account: string, id: string, rateLimit: GatewayRateLimit | null) => {
     const x = steps.exchange(request(`POST ${path}`))
-    x.ai = new AiExchange(parseAiTarget(path)!, new AiFields(x.head))
+    x.ai = new AiExchange(parseAiTarget(path)!, x.head, x.client.last)
     x.ai.gateway = gateway({ account, id, ...(rateLimit && { rateLimit }) })
     const refusal = meterGateway(x)
     assert.ok(!(refusal instanceof Promise))
