@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, matchesGlob } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { freePort } from '../help/free-port.ts'
 import { spawnGateway, writeConfig } from '../help/gateway.ts'
 import { startCollector } from '../help/otlp.ts'
@@ -238,20 +238,24 @@ test('the program has no character for which V8 would keep all of a file in two 
   assert.deepEqual(wide, [])
 })
 
-test('all that a start compiles, the first one included, comes with the image', async t => {
+/** Starts what the image holds before a site of its own, with no data. */
+async function startBuilt(t: TestContext, workers: number, more: NodeJS.ProcessEnv = {}) {
   const folder = build()
-  const file = writeConfig(t, `workers: 1${siteConfig(await startSite(t, (_, response) => response.end()))}`)
+  const site = await startSite(t, (_, response) => response.end())
+  const file = writeConfig(t, siteConfig(site, `workers: ${workers}`))
   const { NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
   const env = {
     PATH: process.env.PATH!,
     GATEHOUSE_DATA: join(dirname(file), 'data'),
     NODE_COMPILE_CACHE,
     NODE_COMPILE_CACHE_PORTABLE,
-    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+    ...more,
   }
-  const gateway = await spawnGateway(t, [join(folder, 'app/dist/main.js'), 'start', '--config', file], {
-    env,
-  })
+  return spawnGateway(t, [join(folder, 'app/dist/main.js'), 'start', '--config', file], { env })
+}
+
+test('all that a start compiles, the first one included, comes with the image', async t => {
+  const gateway = await startBuilt(t, 1, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' })
   gateway.signal('SIGTERM')
   const ofSupervisor = (await gateway.stderr).split('\n')
   const ofWorker = gateway.lines
@@ -267,23 +271,22 @@ test('all that a start compiles, the first one included, comes with the image', 
   }
 })
 
+test('a first start takes 400 ms of CPU at most until it serves', async t => {
+  const { pid } = await startBuilt(t, 0)
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // Behind the name, which is in brackets: hundredths of a second in the program, and in the kernel for it.
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
+  const ms = (user! + system!) * 10
+  t.diagnostic(`${ms} ms`)
+  assert.ok(ms <= 400, `${ms} ms`)
+})
+
 for (const [workers, what, most] of [
   [0, 'the one process', 100],
   [1, 'a worker', plannedForWorker()],
 ] as const)
   test(`${what} takes ${most} MB of memory at most while it is idle`, async t => {
-    const folder = build()
-    const site = await startSite(t, (_, response) => response.end())
-    const file = writeConfig(t, siteConfig(site, `workers: ${workers}`))
-    const { NODE_COMPILE_CACHE, NODE_COMPILE_CACHE_PORTABLE } = environmentIn(folder)
-    const env = {
-      PATH: process.env.PATH!,
-      GATEHOUSE_DATA: join(dirname(file), 'data'),
-      NODE_COMPILE_CACHE,
-      NODE_COMPILE_CACHE_PORTABLE,
-    }
-    const program = join(folder, 'app/dist/main.js')
-    const gateway = await spawnGateway(t, [program, 'start', '--config', file], { env })
+    const gateway = await startBuilt(t, workers)
     for (let i = 0; i < 100; i++) await fetch(gateway.edge)
     const { pid } = await gateway.logged('request')
     let mebibytes = Number.POSITIVE_INFINITY
