@@ -155,6 +155,8 @@ async function callAttributes(ai: AiExchange, tap: Tap): Promise<Attributes> {
     'gen_ai.response.model': usage?.model ?? null,
     'gen_ai.usage.input_tokens': usage?.tokensIn ?? null,
     'gen_ai.usage.output_tokens': usage?.tokensOut ?? null,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cacheRead || null,
+    'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWritten || null,
     'gatehouse.ai.gateway': ai.gateway?.id ?? null,
   })
 }

@@ -172,6 +172,27 @@ test('the span of an AI call says what was asked of which model, and what it use
   equal(/SECRET|svct_|sk-own/.test(JSON.stringify([server, client])), false)
 })
 
+test('input tokens are all of a call, and those of a cache are told apart', async t => {
+  const told = Promise.withResolvers<readonly Span[]>()
+  const usage = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 20,
+    cache_read_input_tokens: 100,
+    output_tokens: 7,
+  }
+  const provider = await startResponder(t, json({ type: 'message', model: 'claude-x', usage }))
+  const telemetry = { trace: { continues: 'all', sample: 1 } } as const
+  const ai = await startAi(t, { anthropic: provider.url }, { telemetry, spans: { take: told.resolve } })
+  const token = `svc-aig-authorization: Bearer ${ai.token}`
+  await ai.edge.ask(call(`${ai.native('anthropic')}/v1/messages`, '{"model":"claude-x"}', token))
+  const [, client] = await told.promise
+  const of = (name: string) => client!.attributes[`gen_ai.usage.${name}`]
+  deepEqual(
+    ['input_tokens', 'cache_read.input_tokens', 'cache_creation.input_tokens', 'output_tokens'].map(of),
+    [123, 100, 20, 7],
+  )
+})
+
 test('the use of a call is read from a response that is compressed, too', async t => {
   const told = Promise.withResolvers<readonly Span[]>()
   const zipped = gzipSync(JSON.stringify(completion)).toString('latin1')
