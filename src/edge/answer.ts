@@ -8,7 +8,6 @@ import { composeEventForAi, composeForAi, composeShared } from '../errors/compos
 import { composeForGrpc, composeTrailersForGrpc } from '../errors/compose-grpc.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
-import { proxyStatusLine } from '../errors/proxy-status.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { linesOf } from '../errors/response-head.ts'
 import type { Exchange, ResponseTop } from './exchange.ts'
@@ -16,7 +15,7 @@ import { isGrpc } from './grpc.ts'
 import { factsOf } from './exchange-facts.ts'
 import { talliesOf } from './note-error.ts'
 import { hstsLine } from './forward/response-heads.ts'
-import { serverTimingLine } from './server-timing.ts'
+import { ownStatusLines } from './status-lines.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function answer(x: Exchange, refusal: Refusal): void {
@@ -75,16 +74,9 @@ function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnAnswer(body)
-  const all = `${lines}${hstsLine(x)}${x.limitFields}${statusLines(x)}Date: ${x.plane.date()}\r\n`
+  const all = `${lines}${hstsLine(x)}${x.limitFields}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status, reason, lines: all }, body)
   x.client.finish(x)
-}
-
-/** Writes what the zone, or the gateway outside of zones, has said of a response of ours: why it is one, and how long it took. */
-function statusLines(x: Exchange): string {
-  const { proxyStatus, serverTiming } = x.zone === null ? x.snapshot : x.zone.config
-  const isOurs = proxyStatus && x.refusal !== null && !x.isPreview
-  return `${isOurs ? proxyStatusLine(x.snapshot.name, x.refusal!) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
 function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {

@@ -1,6 +1,7 @@
 // What certificate authorities get that check over HTTP whether a host is served here.
 
 import type { Exchange } from './exchange.ts'
+import { ownStatusLines } from './status-lines.ts'
 
 const folder = '/.well-known/acme-challenge/'
 
@@ -13,7 +14,7 @@ export function answerChallenge(x: Exchange): boolean {
   const response = challenges.responseTo(x.host, target.slice(folder.length))
   if (response === null) return false
   x.status = 200
-  const lines = `Content-Type: application/octet-stream\r\nContent-Length: ${response.length}\r\nCache-Control: no-store\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n`
+  const lines = `Content-Type: application/octet-stream\r\nContent-Length: ${response.length}\r\nCache-Control: no-store\r\nsvc-ray: ${x.ray}\r\n${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status: 200, reason: 'OK', lines }, method === 'HEAD' ? '' : response)
   x.client.finish(x)
   return true

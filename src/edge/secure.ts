@@ -4,6 +4,7 @@ import type { ZoneTls } from '../config/config.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { refuseCertificate } from './client-certificate.ts'
 import type { ClientTls, Exchange } from './exchange.ts'
+import { ownStatusLines } from './status-lines.ts'
 
 /**
  * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013, over HTTP/2 only where the certificate is another one, 421), a client without a certificate that the zone accepts (1017),
@@ -63,7 +64,7 @@ function redirect(x: Exchange): Refusal | 'answered' {
   const securePort = x.snapshot.publicPort ?? x.plane.securePort
   const port = securePort === 443 ? '' : `:${securePort}`
   const target = x.head.target.startsWith('/') ? x.head.target : '/'
-  const lines = `Location: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\nDate: ${x.plane.date()}\r\n`
+  const lines = `Location: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\n${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status: 308, reason: 'Permanent Redirect', lines }, '')
   x.client.finish(x)
   return 'answered'

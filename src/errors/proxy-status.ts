@@ -8,6 +8,11 @@ export function proxyStatusLine(name: string, refusal: Refusal): string {
   return `Proxy-Status: ${identifier(name)}; error=${proxyErrorOf(refusal)}\r\n`
 }
 
+/** Writes the line for a response that is no failure and that no origin was asked for, such as a redirect to https. */
+export function internalStatusLine(name: string): string {
+  return `Proxy-Status: ${identifier(name)}; error=proxy_internal_response\r\n`
+}
+
 /** Writes the line for a response that came after other attempts, with the status that the origin sent. */
 export function retriedStatusLine(name: string, status: number): string {
   return `Proxy-Status: ${identifier(name)}; received-status=${status}\r\n`

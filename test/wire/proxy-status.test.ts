@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { completion, json, startAi } from '../help/ai.ts'
-import { startEdge } from '../help/edge.ts'
+import { Edge, edgeConfig, listenAt, startEdge, zoneTo } from '../help/edge.ts'
 import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { deadOrigin, ok, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'
@@ -22,7 +22,7 @@ test('responses of ours say why they are, by default not', async t => {
   const head = await edge.ask(request('HEAD /'))
   assert.equal(head.field('proxy-status'), 'gate; error=connection_refused')
   const preview = await edge.ask(request('GET /cdn-cgi/error/522'))
-  assert.ok(preview.all('proxy-status').length < 2)
+  assert.equal(preview.field('proxy-status'), 'gate; error=proxy_internal_response')
 })
 
 test('a response that came after a retry says so behind what the origin said; one at the first attempt says nothing', async t => {
@@ -103,6 +103,27 @@ test('responses on AI hosts do as the gateway is set', async t => {
   const got = await call(ai.token)
   assert.deepEqual([got.status, got.field('proxy-status')], [200, 'gatehouse; received-status=200'])
   assert.match(got.field('server-timing')!, /origin;dur=/)
+})
+
+test('what is said without an origin and is no failure is a response of ours, too', async t => {
+  const { tls } = zoneTo([])
+  const own = { ...zone, tls: { ...tls, redirect: true } }
+  const edge = await startEdge(t, [deadOrigin().url], { zone: own })
+  const { edge: ai } = await startAi(t, {}, everywhere)
+  const challenge = { host: 'site.test', token: 'abc', keyAuthorization: 'abc.thumbprint', validation: null }
+  const automatic = { identities: [], challenges: [challenge] }
+  const ofAuthority = await listenAt(t, new Edge(t, edgeConfig([], everywhere), { automatic }))
+  for (const [got, status] of [
+    [await edge.ask(request('GET /')), 308],
+    [await ofAuthority.ask(request('GET /.well-known/acme-challenge/abc')), 200],
+    [await ai.ask('GET /.well-known/oauth-protected-resource HTTP/1.1\r\nHost: ai.test\r\n\r\n'), 200],
+  ] as const) {
+    assert.deepEqual(
+      [got.status, got.field('proxy-status')],
+      [status, 'gatehouse; error=proxy_internal_response'],
+    )
+    assert.match(got.field('server-timing')!, timing)
+  }
 })
 
 test('requests of no zone over HTTP/2 say the same', async t => {

@@ -7,6 +7,7 @@ import { hostName } from '../../http1/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
 import type { Exchange } from '../exchange.ts'
+import { ownStatusLines } from '../status-lines.ts'
 
 /** The scope of AI calls. */
 export const runScope = 'ai_gateway.run'
@@ -84,7 +85,7 @@ function respond(x: Exchange, body: string): void {
 
 function linesFor(x: Exchange, length: number): string {
   const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
-  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}Date: ${x.plane.date()}\r\n`
+  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
 }
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')

@@ -1,29 +1,21 @@
 // The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
 // the connection left to it.
 
-import { retriedStatusLine } from '../../errors/proxy-status.ts'
 import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Settled } from '../compression/settle.ts'
 import type { Exchange, ResponseTop } from '../exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
-import { serverTimingLine } from '../server-timing.ts'
+import { relayedStatusLines } from '../status-lines.ts'
 
 /** Writes the head of the final response; `settled` is null where its route compresses nothing. */
 export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | null): ResponseTop {
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${statusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
-}
-
-/** Writes what the zone, or the gateway outside of zones, has said of a response: that it came after other attempts, and how long it took. */
-function statusLines(x: Exchange, status: number): string {
-  const { proxyStatus, serverTiming } = x.zone === null ? x.snapshot : x.zone.config
-  const isRetried = proxyStatus && x.retries > 0
-  return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
 /** Decides how the client will find the end of the body: that of one that is rewritten is not known before its end. */
@@ -38,7 +30,7 @@ export function relayedInterim(head: ResponseHead): ResponseTop {
 
 /** Writes the response that turns the exchange into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
-  const lines = `${crossingLines(rewritten(x, head))}${x.limitFields}${statusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(rewritten(x, head))}${x.limitFields}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
