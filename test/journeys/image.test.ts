@@ -303,5 +303,5 @@ for (const [workers, what, most] of [
 /** Returns the MiB that docs/production.md says, and a few more for what differs from machine to machine. */
 function plannedForWorker(): number {
   const page = readFileSync(join(root, 'docs/production.md'), 'utf8')
-  return Number(/(\d+) MB of memory a worker/.exec(page)![1]) + 5
+  return Number(/(\d+) MB of memory per worker/.exec(page)![1]) + 5
 }
