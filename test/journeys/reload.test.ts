@@ -140,7 +140,9 @@ test('the command `reload` says whether the configuration is applied, and if not
   assert.match(wrong.stderr, /unknown setting "colour"/)
   const nobody = siteConfig(site, `admin: 127.0.0.1:${other}`)
   gateway.rewrite(`listen: ['127.0.0.1:0']\n${nobody}`)
-  const { code, stderr } = await gatehouse(['reload', '--config', gateway.file], env)
+  const elsewhere = await gatehouse(['reload', '--config', gateway.file], env)
+  assert.match(elsewhere.stderr, /restart required to change admin/)
+  const { code, stderr } = await gatehouse(['reload', '--config', gateway.file], { GATEHOUSE_DATA: '/none' })
   assert.deepEqual(
     [code, stderr],
     [1, `gatehouse: no gateway with this data folder responds at http://127.0.0.1:${other}\n`],

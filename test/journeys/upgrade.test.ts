@@ -168,6 +168,22 @@ for (const workers of [0, 1])
     assert.equal(await (await fetch(edge)).text(), 'hello')
   })
 
+test('a command finds the gateway even where the file names another side port by now', async t => {
+  const { gateway, file, env, admin } = await start(t, 0)
+  const next = await freePort()
+  const yaml = readFileSync(file, 'utf8')
+  writeFileSync(file, yaml.replace(new URL(admin).host, `127.0.0.1:${next}`))
+  const reloaded = await gatehouse(['reload', '--config', file], env)
+  assert.deepEqual([reloaded.code, reloaded.stderr], [1, 'gatehouse: restart required to change admin\n'])
+  // A gateway of another file is none of its business.
+  const other = writeConfig(t, siteConfig(admin, `admin: 127.0.0.1:${next}\nlisten: ['127.0.0.1:0']`))
+  assert.equal((await gatehouse(['upgrade', '--config', other], env)).code, 1)
+  const upgraded = await gatehouse(['upgrade', '--config', file], env)
+  assert.deepEqual([upgraded.code, upgraded.stderr], [0, ''])
+  assert.equal(await gateway.exited, 0)
+  assert.equal((await fetch(`http://127.0.0.1:${next}/readyz`)).status, 200)
+})
+
 test('no counter goes back, even where the old gateway is killed before anybody has asked for its counts', async t => {
   const { gateway, edge, admin } = await start(t, 1)
   for (let i = 0; i < 3; i++) assert.equal(await (await fetch(edge)).text(), 'hello')

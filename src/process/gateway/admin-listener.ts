@@ -15,6 +15,8 @@ import { Presence } from './presence.ts'
 interface AdminListenerParts {
   readonly server: AdminServer
   readonly log: Logger
+  /** The absolute path of the file that the gateway was started with. */
+  readonly file: string
   /** Whether it replaces the gateway that runs here. */
   readonly replaces: boolean
   readonly inherited: Inheritance | null
@@ -197,6 +199,6 @@ export class AdminListener {
         { err: cause },
         'health --running unavailable: the address file could not be written',
       )
-    await this.#presence.show(this.#at).catch(failed)
+    await this.#presence.show({ ...this.#at, file: this.#parts.file }).catch(failed)
   }
 }

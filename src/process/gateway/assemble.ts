@@ -27,6 +27,8 @@ export interface Assembly {
 }
 
 interface Circumstances {
+  /** The absolute path of the file that it was started with. */
+  readonly file: string
   /** Whether it replaces the gateway that runs here. */
   readonly replaces: boolean
   /** Sockets that are bound already. */

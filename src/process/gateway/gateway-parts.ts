@@ -44,6 +44,8 @@ export const usualPatience: Patience = {
 export interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
+  /** The absolute path of the file that it was started with. */
+  readonly file?: string
   /** Whether it replaces the gateway that runs here. */
   readonly replaces?: boolean
   /** Sockets that are bound already. */

@@ -60,7 +60,14 @@ export class Gateway {
   #edge: readonly Listener[] = []
 
   constructor(config: Config, parts: GatewayParts) {
-    const { log, metrics, replaces = false, inherited = null, countsBefore = async () => [] } = parts
+    const {
+      log,
+      metrics,
+      file = '',
+      replaces = false,
+      inherited = null,
+      countsBefore = async () => [],
+    } = parts
     this.#config = config
     this.#parts = parts
     this.#log = log
@@ -86,7 +93,7 @@ export class Gateway {
     this.#requests = new RequestHistory({ read: () => this.snapshots() })
     this.#server = this.#buildServer()
     this.#adminListener = new AdminListener(config.admin, {
-      ...{ server: this.#server, log, replaces, inherited, patience: this.#patience },
+      ...{ server: this.#server, log, file, replaces, inherited, patience: this.#patience },
       phase: () => this.#life.phase,
     })
     this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>

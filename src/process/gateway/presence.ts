@@ -10,14 +10,19 @@ import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 
+/** The side port of a gateway, and the absolute path of the file that it was started with. */
+interface Found extends Endpoint {
+  readonly file: string
+}
+
 /** Makes the gateway of this process discoverable on this machine; Linux only. */
 export class Presence {
   #server: Server | null = null
 
-  /** Publishes the address of the side port from now on; rejects with the error of the socket. */
-  async show(admin: Endpoint): Promise<void> {
+  /** Publishes where the gateway is from now on; rejects with the error of the socket. */
+  async show(found: Found): Promise<void> {
     if (process.platform !== 'linux') return
-    const body = JSON.stringify(admin)
+    const body = JSON.stringify(found)
     const server = createServer(socket => socket.on('error', ignore).end(body)).unref()
     server.listen(`\0${namePrefix()}${process.pid}`)
     await once(server, 'listening')
@@ -48,9 +53,9 @@ export function runningHere(): readonly number[] {
 const namedSockets = /(\d+) (@gatehouse\/\S+)$/gm
 
 /** Asks a gateway for the address of its side port; rejects where it does not reply. */
-export async function adminOf(pid: number, signal: AbortSignal): Promise<Endpoint> {
+export async function adminOf(pid: number, signal: AbortSignal): Promise<Found> {
   const socket = connect({ path: `\0${namePrefix()}${pid}`, signal })
-  return (await json(socket)) as Endpoint
+  return (await json(socket)) as Found
 }
 
 /** Containers may share a network, and with it these names: only those that also share process ids can reach each other. */

@@ -1,5 +1,6 @@
 // Runs a gateway for as long as its process lives: from the configuration to the exit code.
 
+import { resolve } from 'node:path'
 import type { LineWriter } from '../../log/line-writer.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
 import { newSetUp } from '../../people/links/links.ts'
@@ -53,7 +54,7 @@ export async function run(path: string, replaces = false): Promise<number> {
     return 1
   }
   const countsBefore = async () => (await before?.counts()) ?? []
-  const assembly = assemble(loaded.config, { replaces, inherited, countsBefore })
+  const assembly = assemble(loaded.config, { file: resolve(path), replaces, inherited, countsBefore })
   logWarningsOfNode(assembly.log)
   const service = await ServiceManager.find(env, cause =>
     assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),
