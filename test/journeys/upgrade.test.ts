@@ -26,8 +26,8 @@ class Dynasty {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
 
-  constructor(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv) {
-    this.#child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  constructor(t: TestContext, node: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.#child = spawn(node, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     this.#exited = once(this.#child, 'exit')
     this.log = new SharedLog(this.#child)
     t.after(async () => {
@@ -61,7 +61,13 @@ function waitingAt(file: string): string {
 }
 
 /** Starts a gateway of this configuration before a site that says `hello`, on `/held` once the test says so. */
-async function start(t: TestContext, workers: number, program = main, more: NodeJS.ProcessEnv = {}) {
+async function start(
+  t: TestContext,
+  workers: number,
+  program = main,
+  more: NodeJS.ProcessEnv = {},
+  node = process.execPath,
+) {
   const held: ServerResponse[] = []
   const origin = await startSite(t, ({ url }, response) => {
     if (url === '/held') held.push(response)
@@ -72,7 +78,7 @@ async function start(t: TestContext, workers: number, program = main, more: Node
   const settings = `workers: ${workers}\n${listen}\nadmin: 127.0.0.1:${admin}`
   const file = writeConfig(t, siteConfig(origin, settings))
   const env = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data') }
-  const gateway = new Dynasty(t, [program, 'start', '--config', file], { ...env, ...more })
+  const gateway = new Dynasty(t, node, [program, 'start', '--config', file], { ...env, ...more })
   await gateway.log.nth('ready')
   return { gateway, file, env, held, edge: `http://127.0.0.1:${edge}`, admin: `http://127.0.0.1:${admin}` }
 }
@@ -182,6 +188,21 @@ test('a command finds the gateway even where the file names another side port by
   assert.deepEqual([upgraded.code, upgraded.stderr], [0, ''])
   assert.equal(await gateway.exited, 0)
   assert.equal((await fetch(`http://127.0.0.1:${next}/readyz`)).status, 200)
+})
+
+test('a link that leads to another Node by now leads the new gateway to it', async t => {
+  const folder = quickFolder(t, 'nodes')
+  const [link, next] = [join(folder, 'current'), join(folder, 'next')]
+  symlinkSync(process.execPath, link)
+  const { gateway, edge } = await start(t, 1, main, {}, link)
+  writeFileSync(next, `#!/bin/sh\nexport OTHER_NODE=1\nexec ${process.execPath} "$@"\n`, { mode: 0o755 })
+  rmSync(link)
+  symlinkSync(next, link)
+  process.kill(gateway.pid, 'SIGUSR2')
+  const { next: pid } = await gateway.log.nth('upgraded: the new gateway serves')
+  assert.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /\0OTHER_NODE=1/)
+  assert.equal(await gateway.exited, 0)
+  assert.equal(await (await fetch(edge)).text(), 'hello')
 })
 
 test('no counter goes back, even where the old gateway is killed before anybody has asked for its counts', async t => {

@@ -2,6 +2,7 @@
 // it serves. Whatever goes wrong with it, this one goes on.
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
@@ -184,8 +185,13 @@ function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   return fork(
     program!,
     args.filter(argument => argument !== '--replace'),
-    { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+    { env, execPath: nodeOnDisk(), stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   )
+}
+
+/** Returns the Node that this process was started by, by its path as it was written: where that leads through a link, it may be another one by now. */
+function nodeOnDisk({ argv0, execPath } = process): string {
+  return argv0.includes('/') && existsSync(argv0) ? argv0 : execPath
 }
 
 /** Ends a process, in good order if it can within `patience` ms. */
