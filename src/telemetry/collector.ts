@@ -8,6 +8,7 @@ import { Agent as PlainAgent, request as requestPlainly, whenFailed } from '../b
 import type { Clock } from '../base/clock.ts'
 import type { OtlpConfig } from '../config/telemetry-config.ts'
 import type { Logger } from '../log/log.ts'
+import { partialSuccessOf } from './partial-success.ts'
 
 type Signal = 'traces' | 'metrics'
 
@@ -37,17 +38,18 @@ export class Collector {
       : new PlainAgent(options)
   }
 
-  /** Sends a message; false where the collector did not take it, which is logged at most once a minute. Never rejects. */
-  async send(signal: Signal, message: Uint8Array): Promise<boolean> {
-    let why = ''
+  /** Sends a message; resolves with how many of its items the collector did not take, `Infinity` for all, which is logged at most once a minute. Never rejects. */
+  async send(signal: Signal, message: Uint8Array): Promise<number> {
+    let lost = 0
+    let why: string | null = null
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const { outcome, pause } = await this.#post(signal, message)
-      if (outcome === null) return true
+      const { outcome, pause, rejected } = await this.#post(signal, message)
+      lost = rejected
       why = outcome
       if (pause === null || attempt === mostAttempts - 1 || !(await this.#wait(pause, attempt))) break
     }
-    if (!this.#end.signal.aborted) this.#noteFailure(signal, why)
-    return false
+    if (why !== null && !this.#end.signal.aborted) this.#noteFailure(signal, why)
+    return lost
   }
 
   /** Ends what is under way. */
@@ -56,11 +58,11 @@ export class Collector {
     this.#agent.destroy()
   }
 
-  /** Makes one attempt; `outcome` is null for success, `pause` null where another attempt is of no use, and 0 where the collector does not say how long to wait. */
+  /** Makes one attempt; `outcome` is null for success, `rejected` how many items were not taken, `pause` null where another attempt is of no use, and 0 where the collector does not say how long to wait. */
   async #post(
     signal: Signal,
     message: Uint8Array,
-  ): Promise<{ readonly outcome: string | null; readonly pause: number | null }> {
+  ): Promise<{ readonly outcome: string | null; readonly rejected: number; readonly pause: number | null }> {
     const { config, version } = this.#parts
     const timeout = AbortSignal.timeout(config.timeout)
     try {
@@ -82,14 +84,20 @@ export class Collector {
         sent.end(message)
       })
       // What was taken, or never will be, is not sent again for what comes of the body.
-      await drained(response).catch(() => {})
+      const body = await drained(response).catch(() => Buffer.alloc(0))
       const status = response.statusCode!
-      if (status >= 200 && status < 300) return { outcome: null, pause: null }
+      if (status >= 200 && status < 300) {
+        const partial = partialSuccessOf(body)
+        if (partial === null) return { outcome: null, rejected: 0, pause: null }
+        const { rejected, reason } = partial
+        return { outcome: `${rejected} rejected: ${reason}`, rejected, pause: null }
+      }
       const pause = transient.has(status) ? secondsOf(response.headers['retry-after']) * 1000 : null
-      return { outcome: `status ${status}`, pause }
+      return { outcome: `status ${status}`, rejected: Number.POSITIVE_INFINITY, pause }
     } catch (cause) {
       const { code, message: text } = cause as NodeJS.ErrnoException
-      return { outcome: timeout.aborted ? 'no response in time' : (code ?? text), pause: 0 }
+      const outcome = timeout.aborted ? 'no response in time' : (code ?? text)
+      return { outcome, rejected: Number.POSITIVE_INFINITY, pause: 0 }
     }
   }
 
@@ -121,13 +129,16 @@ const quietTime = 60_000
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mostBytes = 64 * 1024
 
-/** Reads a response to its end, so that the connection can be used again; throws, and gives up the connection, for one that is too long or cut. */
-async function drained(response: IncomingMessage): Promise<void> {
+/** Returns the body of a response, read to its end, so that the connection can be used again; throws, and gives up the connection, for one that is too long or cut. */
+async function drained(response: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = []
   let length = 0
   for await (const part of response) {
     length += part.length
     if (length > mostBytes) throw new Error('the response is longer than 64 KiB')
+    parts.push(part)
   }
+  return Buffer.concat(parts)
 }
 
 function secondsOf(retryAfter: string | undefined): number {

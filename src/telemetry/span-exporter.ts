@@ -94,10 +94,11 @@ export class SpanExporter implements SpanSink {
 
   async #send(batch: SpanBatch): Promise<void> {
     const { collector, counts } = this.#parts
-    const isTaken = await collector.send('traces', batch.end())
-    const counted = isTaken ? counts.exported : counts.export_failed
-    counted.value += batch.count
-    if (!isTaken) return
+    const rejected = await collector.send('traces', batch.end())
+    const lost = Math.min(rejected, batch.count)
+    counts.exported.value += batch.count - lost
+    counts.export_failed.value += lost
+    if (rejected === Number.POSITIVE_INFINITY) return
     batch.clear()
     this.#spare = batch
   }

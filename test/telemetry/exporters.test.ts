@@ -2,12 +2,14 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
 import { systemClock } from '../../src/base/clock.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { tallies } from '../../src/metrics/distribution.ts'
 import { Collector } from '../../src/telemetry/collector.ts'
 import { MetricExporter } from '../../src/telemetry/metric-exporter.ts'
 import type { MetricFamily } from '../../src/telemetry/metric-message.ts'
+import { partialSuccessOf } from '../../src/telemetry/partial-success.ts'
 import type { Span } from '../../src/telemetry/span.ts'
 import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
 import { deadOrigin, startOrigin } from '../help/origin.ts'
@@ -136,9 +138,56 @@ test('whatever comes behind the status of a response, a message is sent as often
         await end(wire)
       })
       const { collector } = collectorAt(t, origin.url, { timeout: 300 })
-      const isTaken = await collector.send('traces', new Uint8Array(8))
-      deepEqual([isTaken, requests], [status === 200, 1], `${status}, ${what}`)
+      const lost = await collector.send('traces', new Uint8Array(8))
+      deepEqual([lost, requests], [status === 200 ? 0 : Number.POSITIVE_INFINITY, 1], `${status}, ${what}`)
     }
+})
+
+test('spans that a collector says it has rejected count as such, and the log has its words', async t => {
+  const said = {
+    // partial_success { rejected_spans: 1, error_message: "too old" }
+    '0a0b08011207746f6f206f6c64': 1,
+    // More than there are.
+    '0a0308e807': 2,
+    // Nothing rejected, another field, and what cannot be read.
+    '0a020800': 0,
+    '': 0,
+    '1001': 0,
+    '0a7f08': 0,
+    ffffffffffffffffffffffffff: 0,
+    '0f': 0,
+  }
+  for (const [hex, lost] of Object.entries(said)) {
+    const body = Buffer.from(hex, 'hex')
+    const origin = await startOrigin(t, async wire => {
+      await wire.request()
+      await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
+      await wire.send(body)
+    })
+    const { collector, lines } = collectorAt(t, origin.url)
+    const { spans, figures } = exporter(collector)
+    spans.take([span, span])
+    await spans.close(10_000)
+    deepEqual(figures(), [2 - lost, 0, lost], hex)
+    deepEqual(
+      lines.map(({ reason }) => reason),
+      lost === 0 ? [] : [lost === 1 ? '1 rejected: too old' : '1000 rejected: '],
+      hex,
+    )
+  }
+})
+
+test('a response of any bytes is read to its end, or as saying nothing', () => {
+  const field = fc.tuple(fc.constantFrom(0x08, 0x0a, 0x12, 0x0d, 0x09), fc.uint8Array({ maxLength: 12 }))
+  const message = fc
+    .array(field)
+    .map(fields => Buffer.concat(fields.map(([tag, rest]) => Buffer.from([tag, ...rest]))))
+  fc.assert(
+    fc.property(message, bytes => {
+      const partial = partialSuccessOf(bytes)
+      ok(partial === null || (partial.rejected > 0 && partial.reason.length <= 256))
+    }),
+  )
 })
 
 test('a response that switches protocols is a failure like others', async t => {
@@ -147,7 +196,7 @@ test('a response that switches protocols is a failure like others', async t => {
     await wire.send('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')
   })
   const { collector, lines } = collectorAt(t, origin.url)
-  equal(await collector.send('traces', new Uint8Array(8)), false)
+  equal(await collector.send('traces', new Uint8Array(8)), Number.POSITIVE_INFINITY)
   equal(lines[0]!.reason, 'the response switches protocols')
 })
 
@@ -175,7 +224,8 @@ test('a collector that is down, or never responds, costs spans and one line a mi
   silent.verdict = () => null
   for (const url of [deadOrigin().url, silent.url]) {
     const { collector, lines } = collectorAt(t, url, { timeout: 20 })
-    for (let i = 0; i < 3; i++) equal(await collector.send('traces', Buffer.alloc(0)), false)
+    for (let i = 0; i < 3; i++)
+      equal(await collector.send('traces', Buffer.alloc(0)), Number.POSITIVE_INFINITY)
     equal(lines.length, 1)
   }
 })
