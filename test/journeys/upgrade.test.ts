@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http'
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gatehouse } from '../help/command.ts'
 import { freePort } from '../help/free-port.ts'
 import { beHeld, heldAt } from '../help/held.ts'
@@ -188,6 +189,24 @@ test('a command finds the gateway even where the file names another side port by
   assert.deepEqual([upgraded.code, upgraded.stderr], [0, ''])
   assert.equal(await gateway.exited, 0)
   assert.equal((await fetch(`http://127.0.0.1:${next}/readyz`)).status, 200)
+})
+
+test('what a gateway counts while it drains is counted by the next but one, too', async t => {
+  const { gateway, held, edge, admin } = await start(t, 0)
+  const late = fetch(`${edge}/held`)
+  await until(() => held.length === 1)
+  process.kill(gateway.pid, 'SIGUSR2')
+  const { next } = await gateway.log.nth('upgraded: the new gateway serves')
+  process.kill(next!, 'SIGUSR2')
+  await gateway.log.nth('upgraded: the new gateway serves', 2)
+  // Long enough for the second one, which has nothing to do, to stop if it does not wait.
+  await Promise.race([gateway.log.nth('stopped'), sleep(1_500)])
+  held[0]!.end('in time')
+  assert.equal(await (await late).text(), 'in time')
+  assert.equal(await gateway.exited, 0)
+  await gateway.log.nth('stopped', 2)
+  const { samples } = readMetrics(await (await fetch(`${admin}/metrics`)).text())
+  assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}'), 1)
 })
 
 test('a link that leads to another Node by now leads the new gateway to it', async t => {

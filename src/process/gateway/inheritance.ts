@@ -66,6 +66,7 @@ export class Predecessor {
   readonly #edge: Inherited[] = []
   readonly #left = Promise.withResolvers<void>()
   readonly #sent = Promise.withResolvers<Inheritance>()
+  readonly #ended = Promise.withResolvers<void>()
   #admin: InheritedAdmin | null = null
   #counts: Snapshot | null = null
   #isCounting: PromiseWithResolvers<void> | null = null
@@ -79,6 +80,7 @@ export class Predecessor {
       this.#sent.reject(new Error('the gateway to replace has ended'))
       this.#left.resolve()
       this.#isCounting?.resolve()
+      this.#ended.resolve()
     })
     this.#tell({ kind: 'hello' })
   }
@@ -105,6 +107,14 @@ export class Predecessor {
   async fail(reason: string): Promise<void> {
     await this.#tell({ kind: 'failed', reason })
     if (process.connected) process.disconnect!()
+  }
+
+  /** Resolves once it has counted all that it will, or after `patience` ms. */
+  async ended(patience: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, patience)
+    if (process.connected) await Promise.race([this.#ended.promise, late.promise])
+    clearTimeout(timer)
   }
 
   /** Returns all that it has counted, as far as it says so within `patience` ms: it goes on counting while it drains. */

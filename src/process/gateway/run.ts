@@ -18,6 +18,7 @@ import { type Inheritance, Predecessor } from './inheritance.ts'
 import { Upgrade } from './upgrade.ts'
 import { isUsable } from '../commands/mistakes.ts'
 import type { Gateway } from './gateway.ts'
+import { usualPatience } from './gateway-parts.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from './log-output.ts'
 import { pagesUrl } from './pages-url.ts'
 import { logWarnings } from './reload.ts'
@@ -91,6 +92,7 @@ async function serve(
     upgrades: metrics.upgrades,
     env: () => ({ ...process.env, ...service.env }),
     succeeded: pid => service.replacedBy(pid),
+    countedBefore: async () => before?.ended(gateway.config.shutdown.grace + usualPatience.drainSlack),
   })
   gateway.upgrade = () => upgrade.begin()
   gateway.reloadFiles = () => reloads.request()

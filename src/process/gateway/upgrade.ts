@@ -41,6 +41,8 @@ interface UpgradeParts {
   readonly env: () => NodeJS.ProcessEnv
   /** Hears of the process that serves from now on, before it hears so itself. */
   readonly succeeded: (pid: number) => void
+  /** Resolves once the gateway before this one has counted all. */
+  readonly countedBefore?: () => Promise<void>
   readonly patience?: Patience
   /** Starts the new process with a channel. */
   readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
@@ -83,9 +85,10 @@ export class Upgrade {
     if (!this.#isDone) this.#next?.kill('SIGTERM')
   }
 
-  /** Passes on the last counts of this gateway. */
+  /** Passes on the last counts of this gateway, and of the one before it, which may take longer than this one: nobody else hears of them. */
   async close(): Promise<void> {
     if (!this.#isDone) return
+    await this.#parts.countedBefore?.()
     await this.#sendCounts()
     if (this.#next!.connected) this.#next!.disconnect()
   }

@@ -18,6 +18,7 @@ function upgradeTo(
   settled: string | null = null,
   start = (code: string): ChildProcess =>
     spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] }),
+  countedBefore = async () => {},
 ) {
   const did: string[] = []
   const lines: string[] = []
@@ -35,6 +36,7 @@ function upgradeTo(
     upgrades,
     env: () => ({}),
     succeeded: () => did.push('succeeded'),
+    countedBefore,
     start: () => {
       const child = start(code)
       t.after(() => child.kill('SIGKILL'))
@@ -115,6 +117,20 @@ test('a gateway that stops ends the new one with it, but not one that serves', a
   const exited = once(started[0]!, 'exit')
   await upgrade.close()
   assert.deepEqual(await exited, [7, null])
+})
+
+test('the last counts wait for those of the gateway before', async t => {
+  const code = "process.on('message', ({ kind }) => console.log(kind)); process.send({ kind: 'ready' })"
+  const { promise: counted, resolve } = Promise.withResolvers<void>()
+  const { upgrade, started } = upgradeTo(t, code, null, undefined, () => counted)
+  assert.equal(await upgrade.begin(), null)
+  const heard = text(started[0]!.stdout!)
+  const closed = upgrade.close()
+  await turn()
+  assert.ok(started[0]!.connected)
+  resolve()
+  await closed
+  assert.deepEqual(await heard, 'counts\nleft\ncounts\n')
 })
 
 test('all that was counted is passed on before the new gateway can be asked for it, and once more when it is alone', async t => {
