@@ -118,7 +118,9 @@ export class Upgrade {
     next.on('exit', (code, signal) =>
       resolve(`the new gateway ended with ${signal ?? `code ${code}`} before it was ready`),
     )
-    next.on('message', (message: FromNext) => {
+    next.on('message', (message: FromNext | null) => {
+      // Whatever program is on disk by now.
+      if (message === null) return
       if (message.kind === 'hello') void this.#bequeath()
       else if (message.kind === 'ready') resolve(null)
       else if (message.kind === 'failed') resolve(message.reason)

@@ -86,6 +86,13 @@ test('a gateway that starts or stops is not replaced', async t => {
   assert.deepEqual([started, lines], [[], ['upgrade refused']])
 })
 
+test('a program that says what no gateway does ends nothing but the upgrade', async t => {
+  const said = ['null', '1', "'ready'", '[]', '{}', "{ kind: 'other' }"].map(one => `process.send(${one})`)
+  const { upgrade, did } = upgradeTo(t, `${said.join(';')}; process.disconnect()`)
+  assert.equal(await upgrade.begin(), 'the new gateway ended with code 0 before it was ready')
+  assert.deepEqual(did, ['went on'])
+})
+
 test('where the system cannot start a process, the one that runs goes on', async t => {
   const { upgrade, lines, upgrades } = upgradeTo(t, '', null, () => {
     throw new Error('spawn ENOMEM')
