@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { connect as connectTcp, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect, getCiphers, type SecureVersion, type TLSSocket } from 'node:tls'
 import { X509Certificate } from 'node:crypto'
 import type { TlsConfig } from '../../src/config/config.ts'
 import { newTicketKey } from '../../src/tls/ticket-keys.ts'
@@ -144,6 +144,39 @@ test('a name without a certificate, an old version, weak ciphers and unknown pro
   await until(() => tlsFailures.protocol.value === 1)
   assert.match(await refusal(t, edge, { servername: 'site.test', ca: [] }), /UNABLE_TO_VERIFY/)
   await until(() => edge.metrics.clientConnections.value === 0)
+})
+
+test('nothing is spoken but TLS 1.2 and 1.3, with forward secrecy and authenticated encryption', async t => {
+  const { edge } = await start(t)
+  /** Offers all that OpenSSL knows, and again without what was taken, until nothing is. */
+  const spoken = async (version: SecureVersion): Promise<string[]> => {
+    const offered = new Set(getCiphers().map(name => name.toUpperCase()))
+    const taken: string[] = []
+    for (;;) {
+      const ciphers = `${[...offered].join(':')}:@SECLEVEL=0`
+      const hello = { minVersion: version, maxVersion: version, ciphers }
+      const shaken = await secure(t, edge, hello).catch(() => null)
+      if (shaken === null) return taken
+      const { name, standardName } = shaken.socket.getCipher()
+      taken.push(standardName)
+      assert.ok(offered.delete(name))
+    }
+  }
+  assert.deepEqual(await spoken('TLSv1'), [])
+  assert.deepEqual(await spoken('TLSv1.1'), [])
+  assert.deepEqual(await spoken('TLSv1.2'), [
+    'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+    'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+    'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+    'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+  ])
+  assert.deepEqual(await spoken('TLSv1.3'), [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+  ])
 })
 
 test('key exchanges that cost a server much are refused by name', async t => {
