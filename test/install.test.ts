@@ -16,7 +16,16 @@ function install(env: NodeJS.ProcessEnv) {
 
 test('what is there needs no word', () => {
   const here = process.execPath
-  const variables = ['CHROMIUM', 'CURL', 'OPENSSL', 'REDIS_SERVER', 'PEBBLE', 'PROMTOOL', 'SYSTEMD_ANALYZE']
+  const variables = [
+    'CHROMIUM',
+    'CURL',
+    'OPENSSL',
+    'H2LOAD',
+    'REDIS_SERVER',
+    'PEBBLE',
+    'PROMTOOL',
+    'SYSTEMD_ANALYZE',
+  ]
   const present = Object.fromEntries(variables.map(variable => [variable, here]))
   assert.deepEqual(install({ PATH: '', ...present }), { status: 0, stdout: '', stderr: '' })
 })
@@ -29,6 +38,7 @@ test('what is missing and cannot be installed is named, with its package and the
       'The tests need chromium: install the package chromium, or name its path in CHROMIUM.\n' +
       'The tests need curl: install the package curl, or name its path in CURL.\n' +
       'The tests need openssl: install the package openssl, or name its path in OPENSSL.\n' +
+      'The tests need h2load: install the package nghttp2-client, or name its path in H2LOAD.\n' +
       'The tests need redis-server: install the package redis-server, or name its path in REDIS_SERVER.\n' +
       'The tests need pebble: install the package pebble, or name its path in PEBBLE.\n' +
       'The tests need promtool: install the package prometheus, or name its path in PROMTOOL.\n' +
@@ -53,7 +63,7 @@ echo "$*" >> ${at('asked')}
 shift 4
 for name in "$@"; do case $name in ${absent}) exit 100;; esac; done
 for name in "$@"; do
-  case $name in prometheus) name=promtool;; systemd) name=systemd-analyze;; esac
+  case $name in nghttp2-client) name=h2load;; prometheus) name=promtool;; systemd) name=systemd-analyze;; esac
   /bin/cp ${at('sudo')} ${folder}/$name
 done`,
   )
@@ -62,7 +72,7 @@ done`,
 
 const update = 'update -qq\n'
 const installing = (...packages: string[]) => `install -y -qq --no-install-recommends ${packages.join(' ')}\n`
-const others = ['curl', 'openssl', 'redis-server', 'pebble', 'prometheus', 'systemd']
+const others = ['curl', 'openssl', 'nghttp2-client', 'redis-server', 'pebble', 'prometheus', 'systemd']
 
 test('what is missing is installed, of Chromium what costs least', t => {
   const { folder, asked } = fakeApt(t, 0)

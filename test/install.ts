@@ -18,6 +18,7 @@ const needs: readonly Need[] = [
   { commands: ['chromium-headless-shell', 'chromium'], variable: 'CHROMIUM' },
   { commands: ['curl'], variable: 'CURL' },
   { commands: ['openssl'], variable: 'OPENSSL' },
+  { commands: ['h2load'], packages: ['nghttp2-client'], variable: 'H2LOAD' },
   { commands: ['redis-server'], variable: 'REDIS_SERVER' },
   // An authority for tests, by Let's Encrypt.
   { commands: ['pebble'], variable: 'PEBBLE' },
