@@ -16,7 +16,7 @@ import { AcmeProblem, type Authority, type AuthorityAccount } from './authority.
 import { certificateId } from './certificate-id.ts'
 import type { KnownCertificates } from './known-certificates.ts'
 import { Lease, LeaseLost } from './lease.ts'
-import { afterInfo, afterSilence, bounded, pauseAfter, renewalOf } from './schedule.ts'
+import { afterInfo, afterSilence, bounded, longestWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
 import { isDue } from './standing.ts'
 
 /** How an attempt ended. */
@@ -44,8 +44,6 @@ const mostAtOnce = 4
 /** Ms for which an authority that is down, or asks to be left alone, is left alone by all hosts together. */
 const firstRest = 60_000
 const longestRest = 15 * 60_000
-/** Ms for which a host waits at most, whatever its authority says. */
-const longestWait = 24 * 3_600_000
 const longestMessage = 500
 
 export class CertificateOrders {
@@ -102,7 +100,7 @@ export class CertificateOrders {
   #taskOf(host: string): 'order' | 'ask' | null {
     const { known, clock } = this.#options
     const now = clock.now()
-    if (this.#config === null || this.#restUntil > now) return null
+    if (this.#config === null || restOf(this.#restUntil, now) > now) return null
     const found = known.get(host)
     if (found === null) return 'order'
     const { record, key } = found
@@ -110,7 +108,7 @@ export class CertificateOrders {
     if (lease !== null && !known.isAbandoned(found)) return null
     // A gateway with another key has it, and both would order in turn.
     if (issued !== null && key === null && requestedAt === null) return null
-    if (isDue(record, this.#config.directory, now)) return (restUntil ?? 0) <= now ? 'order' : null
+    if (isDue(record, this.#config.directory, now)) return restOf(restUntil, now) <= now ? 'order' : null
     return renewal !== null && renewal.askAt <= now ? 'ask' : null
   }
 
@@ -126,7 +124,8 @@ export class CertificateOrders {
     let lease: Lease | null = null
     try {
       this.#restUntil = await this.#accounts.restUntil(config)
-      if (this.#restUntil > this.#options.clock.now()) return
+      const now = this.#options.clock.now()
+      if (restOf(this.#restUntil, now) > now) return
       lease = await this.#take(host)
       if (lease === null) return
       await this.#work(lease, config)

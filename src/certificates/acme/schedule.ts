@@ -17,6 +17,9 @@ const day = 24 * hour
 const firstPause = 2 * minute
 const longestPause = 6 * hour
 
+/** Ms for which a host waits at most, whatever its authority says. */
+export const longestWait = day
+
 /** Ms between two questions for the window of a renewal, where the authority does not say (RFC 9773 section 4.3.2), and its bounds where it does. */
 const usualAsk = 6 * hour
 const leastAsk = minute
@@ -34,6 +37,11 @@ const reserve = 1 / 10
 export function pauseAfter(failures: number, random: () => number): number {
   const pause = Math.min(longestPause, firstPause * 2 ** (failures - 1))
   return Math.round(pause * (0.9 + 0.2 * random()))
+}
+
+/** Returns until when to wait, 0 for not at all: what is farther away than any pause was written by a clock that was wrong. */
+export function restOf(until: number | null, now: number): number {
+  return until === null || until - now > longestWait ? 0 : until
 }
 
 /** Returns when to renew a certificate of which its authority says nothing. */

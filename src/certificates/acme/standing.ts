@@ -2,6 +2,7 @@
 
 import type { HostCertificate, IssuedCertificate } from '../../store/acme.ts'
 import { Certificate } from '../../tls/certificate.ts'
+import { restOf } from './schedule.ts'
 
 /**
  * `missing`: there is none yet; `ordering`: a gateway is at it; `valid`: there is one, and none is due; `due`: a new one is to be got; `failing`: the last attempt failed;
@@ -60,12 +61,13 @@ export function standingOf(
       lastError: null,
     }
   const { record, key } = known
-  const { issued, renewal, restUntil, failures, lastError } = record
+  const { issued, renewal, failures, lastError } = record
   const certificate = issued && certificateOf(issued)
   const due = isDue(record, directory, now)
   const planned = renewal?.at ?? 0
-  const at = Math.max(due ? 0 : planned, restUntil ?? 0)
-  const renewAt = Math.max(due ? Math.min(planned, now) : planned, restUntil ?? 0)
+  const rest = restOf(record.restUntil, now)
+  const at = Math.max(due ? 0 : planned, rest)
+  const renewAt = Math.max(due ? Math.min(planned, now) : planned, rest)
   return {
     host,
     state: stateOf(record, key, due),

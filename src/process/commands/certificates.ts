@@ -1,5 +1,6 @@
 // `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
 
+import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
 import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
 import type { AcmeConfig, Config } from '../../config/config.ts'
@@ -46,8 +47,9 @@ export function renew(input: Input): Promise<number> {
     const { record, version } = found
     const { issued, lease, restUntil, lastError } = record
     const now = Date.now()
-    if (restUntil !== null && restUntil > now && isRateLimited(lastError))
-      return refuse(`the authority asks to be left alone until ${moment(restUntil)}: ${lastError!.message}`)
+    const rest = restOf(restUntil, now)
+    if (rest > now && isRateLimited(lastError))
+      return refuse(`the authority asks to be left alone until ${moment(rest)}: ${lastError!.message}`)
     if (issued !== null && issued.issuedAt > now - leastAge && lastError === null)
       return refuse(
         `the certificate of ${host} is less than an hour old, and authorities limit how many they issue`,

@@ -169,6 +169,20 @@ test('an authority that asks to be left alone is, by all hosts, through a restar
   assert.equal(second.standing().lastError, null)
 })
 
+test('what was to be waited for by a clock that was years ahead is not waited for', async t => {
+  const [server, store] = [await AcmeServer.start(t), await memory(t)]
+  const ahead = new LeapingClock()
+  ahead.advance(5 * 365 * day)
+  const problem = { status: 429, type: 'rateLimited', detail: 'later', headers: { 'Retry-After': '7200' } }
+  server.refusals.push({ path: '/order', problem })
+  const first = await Machine.start(t, { server, store, clock: ahead })
+  await first.settled('failing')
+  await first.stop()
+  const second = await Machine.start(t, { server, store })
+  await second.settled()
+  assert.deepEqual(second.results, ['issued'])
+})
+
 test('an authority that is down is tried ever more rarely, and gets the order once it is up', async t => {
   const [server, store] = [await AcmeServer.start(t), await memory(t)]
   const port = await freePort()
