@@ -162,8 +162,13 @@ export const forward: readonly Mutated[] = [
   },
   {
     file: 'edge/forward/retries.ts',
-    tests: ['edge/forward/retries'],
+    tests: ['edge/forward/retries', 'wire/http2-origins'],
     changes: [
+      {
+        text: "if (isByHttp1 && phase !== 'resolve' && phase !== 'connect') return false",
+        becomes: '',
+        breaks: 'a client takes origins of HTTP/2 from all others by WebSockets',
+      },
       {
         text: 'if (tried.length > pool.mostRetries) return null',
         becomes: '',

@@ -506,6 +506,28 @@ test('a WebSocket takes a connection of HTTP/1.1', async t => {
   }
 })
 
+test('WebSockets take no origin from others that speaks HTTP/2 alone', async t => {
+  const server = createSecureServer(selfSigned('localhost'), (_, outgoing) => void outgoing.end('served'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const secured = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const plain = await startHttp2(t, stream => {
+    stream.respond({ ':status': 200 })
+    stream.end('served')
+  })
+  for (const [http, url, status] of [
+    ['2', secured, 525],
+    ['h2c', plain.url, 520],
+  ] as const) {
+    const members = [url, url].map(member => ({ url: member, tls: { verify: false } }))
+    const edge = await startEdge(t, members, { transport: { http } })
+    for (let i = 0; i < 6; i++) assert.equal((await edge.ask(handshake)).status, status)
+    assert.equal(edge.metrics.ejections.value, 0)
+    assert.equal((await edge.ask(request('GET /'))).text, 'served')
+  }
+})
+
 test('a reload that needs an origin no more closes its connections', async t => {
   const origin = await startHttp2(t, stream => stream.respond({ ':status': 200 }, { endStream: true }))
   const edge = await startEdge(t, [origin.url], h2c)
