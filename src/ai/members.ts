@@ -32,8 +32,21 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
  */
 export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
-  return json[start] === brace ? new Scan(json, unbounded).last(start, quoted) : null
+  if (json[start] !== brace) return null
+  return soleText(json, start, quoted) ?? new Scan(json, unbounded).last(start, quoted)
 }
+
+/** Finds the text of a first member whose name comes nowhere else, and cannot be spelled with escapes there: what is behind it does not have to be scanned. */
+function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+  const name = skipSpace(json, brace + 1)
+  const nameEnd = name + quoted.length
+  if (json.indexOf(quoted, name) !== name || json.includes(quoted, nameEnd)) return null
+  const start = skipSpace(json, skipSpace(json, nameEnd) + 1)
+  if (json[start] !== quote || json.includes(escapedCharacter)) return null
+  return { start, end: stringEnd(json, start) }
+}
+
+const escapedCharacter = Buffer.from('\\u')
 
 /** Returns which bound an object or array exceeds, as `membersWithin` does; null for none. */
 export function brokenBound(json: Buffer, bounds: Bounds): keyof Bounds | null {
