@@ -201,6 +201,8 @@ test('an unreachable store keeps unknown callers out with 503, and lets remember
   assert.equal((await ask(ai.token)).status, 200)
   await ai.store.close()
   assert.equal((await ask(ai.token)).status, 200)
+  const twice = [`Authorization: Bearer ${ai.token}`, `Authorization: Bearer ${ai.token}`]
+  assert.equal((await ai.edge.ask(call(path, chat, ...twice))).status, 401)
   const refused = await ask(stranger)
   const record = recordOf(refused)
   assert.deepEqual([refused.status, record.error_name, record.retryable], [503, 'service_unavailable', true])
