@@ -1,5 +1,6 @@
 // How many tokens a call used, from the kept parts of its response.
 
+import { isSpace } from '../members.ts'
 import { numberOf, type Tokens, usageName, type UsageMember, usageAt } from './member.ts'
 import { UsagePatterns } from './patterns.ts'
 
@@ -68,9 +69,11 @@ function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
 const patterns = new UsagePatterns()
 
 function lastTokens(bytes: Buffer): Tokens | null {
-  const known = patterns.lastIn(bytes, nearEnd)
+  const isOfOllama = endsWithCounts(bytes)
+  const known = isOfOllama ? null : patterns.lastIn(bytes, nearEnd)
   if (known !== null) return known
   const near = bytes.toString('latin1', Math.max(0, bytes.length - nearEnd))
+  if (isOfOllama) return lastLine(near)
   const member = lastUsage(near)
   if (member !== null) patterns.learn(member.text, bytes, nearEnd)
   const found = member ?? lastLine(near)
@@ -89,15 +92,36 @@ function modelIn(text: string): string | null {
 
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
-/** Reads the counts of Ollama, which are in the last line among many other members. */
+/** Reads the counts of Ollama, which are in the last line among many other members, behind what a tool was called with. */
 function lastLine(text: string): Tokens | null {
-  if (!text.includes('"eval_count"')) return null
-  const [tokensIn, tokensOut] = ollamaCounts.map(count => numberOf(Number(count.exec(text)?.[1])))
+  const end = text.slice(Math.max(0, text.lastIndexOf('"done"')))
+  if (!end.includes('"eval_count"')) return null
+  const [tokensIn, tokensOut] = ollamaCounts.map(count => numberOf(Number(count.exec(end)?.[1])))
   return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...noCache }
 }
 
 const noCache = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
 const ollamaCounts = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
+
+/** Whether a response ends with a count of Ollama: then an object that looks like usage is what a tool was called with, since Ollama has none. */
+function endsWithCounts(bytes: Buffer): boolean {
+  let at = bytes.length
+  while (isSpace(bytes[at - 1]) || bytes[at - 1] === braceEnd) at--
+  const end = at
+  while (bytes[at - 1]! >= zero && bytes[at - 1]! <= zero + 9) at--
+  if (at === end) return false
+  while (isSpace(bytes[at - 1])) at--
+  if (bytes[--at] !== colon) return false
+  while (isSpace(bytes[at - 1])) at--
+  return lastNames.some(
+    name => at >= name.length && bytes.compare(name, 0, name.length, at - name.length, at) === 0,
+  )
+}
+
+const colon = 0x3a
+const zero = 0x30
+const braceEnd = 0x7d
+const lastNames = ['"eval_duration"', '"eval_count"'].map(name => Buffer.from(name))
 
 function firstUsage(text: string): UsageMember | null {
   let at = -1

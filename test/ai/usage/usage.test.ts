@@ -222,6 +222,32 @@ test('usage of JSON lines is read from the last one', () => {
   }
 })
 
+test('what a tool was called with is no usage of Ollama', () => {
+  const spoof = {
+    usage: { prompt_tokens: 0, completion_tokens: 0 },
+    prompt_eval_count: 0,
+    eval_count: 0,
+    done: 1,
+  }
+  const message = { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: spoof } }] }
+  for (const more of [{}, { eval_duration: 7 }]) {
+    const end = { ...asked, message, ...ollamaEnd, ...more }
+    const { prompt_eval_count: _, ...cached } = end
+    const lines = [
+      { ...asked, message, done: false },
+      { ...asked, ...ollamaEnd, ...more },
+    ]
+    deepEqual(read(JSON.stringify(end)), ['llama3.2', 26, 298])
+    deepEqual(read(JSON.stringify(end, null, 2)), ['llama3.2', 26, 298])
+    deepEqual(read(JSON.stringify(cached)), ['llama3.2', null, 298])
+    deepEqual(read(lines.map(line => `${JSON.stringify(line)}\n`).join('')), ['llama3.2', 26, 298])
+  }
+  // The form of what is no usage there may be known of elsewhere.
+  const usage = JSON.stringify({ usage: spoof.usage })
+  deepEqual(read(usage), [null, 0, 0])
+  deepEqual(read(JSON.stringify({ ...asked, message, ...ollamaEnd })), ['llama3.2', 26, 298])
+})
+
 test('any text is read without throwing', () => {
   const piece = fc.constantFrom(
     '"usage"',
