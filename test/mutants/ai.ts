@@ -323,6 +323,11 @@ export const ai: readonly Mutated[] = [
     tests: ['ai/usage/usage'],
     changes: [
       {
+        text: 'const isOfOllama = endsWithCounts(bytes)',
+        becomes: 'const isOfOllama = false',
+        breaks: 'a caller has other tokens logged by what a tool is called with',
+      },
+      {
         text: 'const mostTried = 64',
         becomes: 'const mostTried = Number.POSITIVE_INFINITY',
         breaks: 'a hostile answer keeps the loop busy',
@@ -366,6 +371,12 @@ export const ai: readonly Mutated[] = [
     file: 'ai/members.ts',
     tests: ['ai/members'],
     changes: [
+      {
+        text: 'if (isNamed(json, at, nameEnd, quoted)) found = { start, end }',
+        becomes: 'if (isNamed(json, at, nameEnd, quoted)) found ??= { start, end }',
+        breaks: 'a caller has another model logged than the one that it calls',
+        tests: ['ai-logs/requested-model'],
+      },
       {
         text: "if (++depth > deepest) this.broken = 'depth'",
         becomes: '++depth',
@@ -415,6 +426,11 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/queue'],
     changes: [
       {
+        text: 'madeAt: createdAt,',
+        becomes: '',
+        breaks: 'a gateway shows calls of another one that had its name',
+      },
+      {
         text: 'this.#drop(this.#isOver ? batch.count : this.#backlog.putBack(batch))',
         becomes: 'this.#drop(batch.count)',
         breaks: 'a store that is away for a moment costs log entries',
@@ -456,6 +472,11 @@ export const ai: readonly Mutated[] = [
     file: 'ai-logs/capture.ts',
     tests: ['ai-logs/capture'],
     changes: [
+      {
+        text: 'if (this.#rolled < tailSize)',
+        becomes: 'if (this.#rolled < 0)',
+        breaks: 'the tokens of a response of 64 KiB and some more are lost',
+      },
       {
         text: 'const isPinning = bytes.length * mostPinned < bytes.buffer.byteLength',
         becomes: 'const isPinning = false',

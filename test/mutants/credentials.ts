@@ -8,6 +8,11 @@ export const credentials: readonly Mutated[] = [
     tests: ['tokens/verify'],
     changes: [
       {
+        text: 'value: string | null = null',
+        becomes: "value = ''",
+        breaks: 'what is no token has the store asked',
+      },
+      {
         text: 'if (value === shown?.value) return',
         becomes: 'if (shown?.value) return',
         breaks: 'whoever shares a connection has the token of the first',

@@ -229,6 +229,17 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/sqlite/logs/segments.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: '(madeAt !== null && row.created_at !== madeAt)',
+        becomes: 'false',
+        breaks: 'a gateway keeps calls of another one that had its name',
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/logs/thread-program.ts',
     tests: ['store/sqlite/logs/log-thread'],
     changes: [
