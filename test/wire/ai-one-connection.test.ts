@@ -163,3 +163,54 @@ for (const [name, connect] of Object.entries(protocols)) {
     assert.equal(entries.length, provider.requests.length)
   })
 }
+
+test('a provider is sent what it is sent of a call that comes alone, whatever the calls before shared with it', async t => {
+  const provider = await startResponder(t, json(completion))
+  const keyed = (key: string) => ({ url: provider.url, keys: [key] })
+  const providers = { openai: keyed('key-1'), anthropic: keyed('key-2'), 'google-ai-studio': keyed('key-3') }
+  const ai = await startAi(t, providers, { gateway: { authentication: false } })
+  const paths = [
+    `${ai.native('openai')}/chat/completions`,
+    `${ai.native('anthropic')}/v1/messages`,
+    `${ai.native('google-ai-studio')}/v1beta/models/x:generateContent`,
+    `${ai.native('google-ai-studio')}/v1beta/models/x:generateContent?key=own`,
+    `${ai.native('compat')}/chat/completions`,
+    `${ai.rest}/v1/chat/completions`,
+    `${ai.rest}/v1/messages`,
+  ]
+  const fields = fc.subarray([
+    'Authorization: Bearer own',
+    'x-api-key: own',
+    'x-goog-api-key: own',
+    'anthropic-version: 2',
+    'openai-organization: o',
+    'Accept-Encoding: gzip',
+    'Connection: x-api-key',
+    'Cookie: a=b',
+  ])
+  const model = fc.constantFrom('openai/gpt-4o', 'openai/gpt-4o', 'anthropic/claude')
+  const calls = fc.array(fc.tuple(fc.constantFrom(...paths), model, fc.constantFrom('', 'x')), {
+    maxLength: 8,
+  })
+  const sent = () =>
+    provider.requests.splice(0).map(({ startLine, lines, text }) => {
+      assert.ok(!lines.some(line => line.includes('svct_')))
+      return [startLine, ...lines.filter(line => !line.startsWith('svc-ray')), text]
+    })
+  await fc.assert(
+    fc.asyncProperty(fields, calls, async (fields, calls) => {
+      const wire = await ai.edge.connect()
+      for (const [path, model, content] of calls) {
+        const body = JSON.stringify({ model, messages: [{ role: 'user', content }], max_tokens: 5 })
+        const bytes = call(path, body, `svc-aig-authorization: Bearer ${ai.token}`, ...fields)
+        await wire.send(bytes)
+        const { status } = await wire.response()
+        const together = sent()
+        assert.equal(status, (await ai.edge.ask(bytes)).status)
+        assert.deepEqual(together, sent())
+      }
+      wire.leave()
+    }),
+    { numRuns: 150 },
+  )
+})
