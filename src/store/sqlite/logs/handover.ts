@@ -53,7 +53,7 @@ export class SharedBytes {
   #used = 0
 
   share({ ids, heads, payloads, ...others }: LogBatch): LogBatch {
-    const size = ids.length + heads.length + payloads.length
+    const size = aligned(ids.length) + aligned(heads.length) + payloads.length
     if (size > this.#memory.byteLength) this.#memory = new SharedArrayBuffer(roomFor(size))
     this.#used = 0
     return { ...others, ids: this.#put(ids), heads: this.#put(heads), payloads: this.#put(payloads) }
@@ -62,7 +62,7 @@ export class SharedBytes {
   #put(bytes: Buffer): Buffer {
     const shared = Buffer.from(this.#memory, this.#used, bytes.length)
     shared.set(bytes)
-    this.#used += bytes.length
+    this.#used += aligned(bytes.length)
     return shared as Buffer
   }
 }
@@ -75,6 +75,11 @@ export function received(batch: LogBatch): LogBatch {
 
 function bufferOn({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, length)
+}
+
+/** The next multiple of the size of a word: V8 copies into shared memory word by word from there, and byte by byte from anywhere else. */
+function aligned(size: number): number {
+  return (size + 7) & ~7
 }
 
 /** The next power of two, so that batches of similar sizes fit. */
