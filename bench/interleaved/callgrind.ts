@@ -7,15 +7,14 @@ import type { Peer } from '../load/peers.ts'
 
 /** A peer whose instructions are counted. */
 export interface CountedPeer extends Peer {
-  /** Counts from now on. */
-  reset(pid: number): void
-  /** Returns the instructions since, of each thread, the main one first. The kernel's are not among them. */
+  /** Returns the instructions since the last look, of each thread, the main one first. The kernel's are not among them. */
   instructions(pid: number): readonly number[]
 }
 
 /** Has valgrind run a peer of Gatehouse, from the package that is built in its tree. */
 export function withCallgrind(peer: Peer): CountedPeer {
   const output = join(emptyFolder(), 'callgrind')
+  let dumps = 0
   return {
     ...peer,
     async prepare(port, origin, isTls) {
@@ -29,10 +28,10 @@ export function withCallgrind(peer: Peer): CountedPeer {
         args: [...options, `--callgrind-out-file=${output}`, command.file, ...args],
       }
     },
-    reset: pid => control('--zero', pid),
     instructions(pid) {
-      control('--dump', pid)
-      return dumpsOf(output).map(path => totalIn(readFileSync(path, 'latin1')))
+      // What is written counts from nought again.
+      execFileSync('callgrind_control', ['--dump', `${pid}`], { stdio: 'ignore' })
+      return filesOf(output, ++dumps).map(path => totalIn(readFileSync(path, 'latin1')))
     },
   }
 }
@@ -44,13 +43,9 @@ export function totalIn(dump: string): number {
   return Number(total[1])
 }
 
-function control(order: '--zero' | '--dump', pid: number): void {
-  execFileSync('callgrind_control', [order, `${pid}`], { stdio: 'ignore' })
-}
-
-/** Returns the files of the first dump, one for each thread. */
-function dumpsOf(output: string): readonly string[] {
-  const ofFirst = `${basename(output)}.1-`
-  const names = readdirSync(dirname(output)).filter(name => name.startsWith(ofFirst))
+/** Returns the files of a dump by its number, one for each thread. */
+function filesOf(output: string, dump: number): readonly string[] {
+  const prefix = `${basename(output)}.${dump}-`
+  const names = readdirSync(dirname(output)).filter(name => name.startsWith(prefix))
   return names.sort().map(name => join(dirname(output), name))
 }
