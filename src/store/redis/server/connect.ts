@@ -5,8 +5,11 @@ import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { AbstractConnector, Cluster, Redis, type RedisOptions } from 'ioredis'
+import { settleStringMethods } from '../../../base/text/string-methods.ts'
 import type { Address, Host } from './address.ts'
 import { reasonOf } from './failure.ts'
+
+settleStringMethods()
 
 export type Argument = string | number
 export type Command = readonly [name: string, ...args: Argument[]]
