@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { withCallgrind } from './interleaved/callgrind.ts'
 import { startRunner } from './interleaved/runners.ts'
 import { isScenarioName, type ScenarioName, scenarios } from './interleaved/scenarios.ts'
-import { ROOT } from './load/installed.ts'
+import { commandVersion, ROOT } from './load/installed.ts'
 import { launchOrigin } from './load/peers.ts'
 
 /** Requests until V8 has compiled what it will, and those that are counted. */
@@ -15,7 +15,10 @@ const counted = 4_000
 const options = { mix: { type: 'string', default: 'get' } } as const
 const { positionals, values } = parseArgs({ allowPositionals: true, options })
 const names = values.mix.split(',')
-if (names.every(isScenarioName)) {
+if (commandVersion('valgrind', ['--version']) === null) {
+  console.error('instructions are counted by valgrind, which is not installed')
+  process.exitCode = 1
+} else if (names.every(isScenarioName)) {
   const origin = await launchOrigin()
   for (const name of names) console.log(await rowOf(name, positionals[0] ?? ROOT, origin.port))
   await origin.stop()
