@@ -22,7 +22,8 @@ export const permissions = [
     scope: 'oauth_clients.read',
     name: 'OAuth Clients Read',
     category: 'developer_platform',
-    description: 'See OAuth clients and whether their domains are verified.',
+    description:
+      'See OAuth clients, whether their domains are verified, which users allowed them what, and how these connected, with their addresses.',
     scopes,
   },
   {
@@ -30,7 +31,8 @@ export const permissions = [
     scope: 'oauth_clients.write',
     name: 'OAuth Clients Write',
     category: 'developer_platform',
-    description: 'See, create, change and delete OAuth clients, and rotate their secrets.',
+    description:
+      'See, create, change and delete OAuth clients, rotate their secrets, and end what users allowed them.',
     scopes,
   },
   {
@@ -118,7 +120,8 @@ export const permissions = [
     scope: 'metrics.read',
     name: 'Metrics Read',
     category: 'analytics',
-    description: 'See the metrics of the gateway, which are those of all its accounts.',
+    description:
+      'See the metrics of the gateway, which are those of all its accounts, and how it and its store are.',
     scopes,
   },
   {
@@ -126,7 +129,7 @@ export const permissions = [
     scope: 'members.read',
     name: 'Members Read',
     category: 'account_and_billing',
-    description: 'See the members of the account and their roles.',
+    description: 'See the members of the account, their roles, and what they allowed apps to do.',
     scopes,
   },
   {
@@ -135,7 +138,7 @@ export const permissions = [
     name: 'Members Write',
     category: 'account_and_billing',
     description:
-      'See, invite and remove members, and give them roles that allow no more than the one in use.',
+      'See, invite, sign out and remove members, give them roles that allow no more than the one in use, and end what they allowed apps to do.',
     scopes,
   },
   {
@@ -144,7 +147,7 @@ export const permissions = [
     name: 'Zones Read',
     category: 'rules_and_configuration',
     description:
-      'See the zones of the account, their hosts, routes, settings and limits, and who is near a limit.',
+      'See the zones of the account, their hosts, routes, settings, certificates and limits, and who is near a limit.',
     scopes,
   },
   {
@@ -154,6 +157,22 @@ export const permissions = [
     category: 'analytics',
     description:
       'See which errors happened in the zones and AI gateways of the account, and at which requests.',
+    scopes,
+  },
+  {
+    id: '9eae2320b1c13682c802b22394d9d563',
+    scope: 'audit_logs.read',
+    name: 'Audit Logs Read',
+    category: 'account_and_billing',
+    description: 'See the audit log: who signed in and changed what, and from which addresses.',
+    scopes,
+  },
+  {
+    id: 'd12f5b8ed3be6cbc3ae6996740e7a14e',
+    scope: 'account_settings.write',
+    name: 'Account Settings Write',
+    category: 'account_and_billing',
+    description: 'Rename the account, and decide whether its members must sign in with two steps.',
     scopes,
   },
 ] as const satisfies readonly PermissionRow[]

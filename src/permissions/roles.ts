@@ -19,7 +19,7 @@ const all: readonly Permission[] = permissionGroups.map(({ name }) => name)
 const superAdministrator: Role = {
   id: '027624bc3ced91111736752f9cb2fea5',
   name: 'Super Administrator - All Privileges',
-  description: 'Can do everything in the account, and manage its members.',
+  description: 'Can do everything in the account, and manage its members and settings.',
   permissions: all,
 }
 
@@ -28,8 +28,9 @@ export const roles: readonly Role[] = [
   {
     id: 'cfe51ff0022afc6d02c5291348bedb94',
     name: 'Administrator',
-    description: 'Can do everything in the account, except change its members and their roles or delete it.',
-    permissions: all.filter(name => name !== 'Members Write'),
+    description:
+      'Can do everything in the account, except change its settings, its members and their roles or delete it.',
+    permissions: all.filter(name => name !== 'Members Write' && name !== 'Account Settings Write'),
   },
   {
     id: 'd6490098550247d92a2c46179fbb5fd6',

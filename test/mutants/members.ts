@@ -31,6 +31,44 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
+    file: 'admin/people/routes.ts',
+    tests: ['admin/people/accounts'],
+    changes: [
+      {
+        text: "permission: 'Account Settings Write'",
+        becomes: "permission: 'Members Write'",
+        breaks: 'a token that invites members no longer asks a second factor of them',
+      },
+    ],
+  },
+  {
+    file: 'permissions/roles.ts',
+    tests: ['permissions/roles'],
+    changes: [
+      {
+        text: " && name !== 'Account Settings Write'",
+        becomes: '',
+        breaks: 'an administrator makes tokens that change the account',
+      },
+    ],
+  },
+  {
+    file: 'admin/records/routes.ts',
+    tests: ['admin/records/audit-logs'],
+    changes: [
+      {
+        text: "audit_logs`,\n    permission: 'Audit Logs Read'",
+        becomes: "audit_logs`,\n    permission: 'API Tokens Read'",
+        breaks: 'who sees tokens sees what everybody did',
+      },
+      {
+        text: "audit_logs/export`,\n    permission: 'Audit Logs Read'",
+        becomes: "audit_logs/export`,\n    permission: 'API Tokens Read'",
+        breaks: 'who sees tokens downloads what everybody did',
+      },
+    ],
+  },
+  {
     file: 'admin/people/member-reach.ts',
     tests: ['admin/people/members'],
     changes: [

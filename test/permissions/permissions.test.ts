@@ -43,6 +43,8 @@ test('ids and scopes are what they always were, since tokens and clients are kep
       '8fc432326a5504d86e5840c9be7d7e29 members.write',
       '1add6f28f2b5d6e5cd3c0869b847cb25 zones.read',
       '9337f451013dfb343164ba4ad7a43062 analytics.read',
+      '9eae2320b1c13682c802b22394d9d563 audit_logs.read',
+      'd12f5b8ed3be6cbc3ae6996740e7a14e account_settings.write',
     ],
   )
 })

@@ -37,7 +37,7 @@ test('roles are what they always were, since members are kept with their ids', (
 
 const allowed: Readonly<Record<string, readonly Permission[]>> = {
   'Super Administrator - All Privileges': all,
-  Administrator: all.filter(name => name !== 'Members Write'),
+  Administrator: all.filter(name => name !== 'Members Write' && name !== 'Account Settings Write'),
   'OAuth Client Write': ['OAuth Clients Read', 'OAuth Clients Write'],
   'AI Gateway Admin': ['AI Gateway Read', 'AI Gateway Edit', 'AI Gateway Run'],
   'Administrator Read Only': [
@@ -51,6 +51,7 @@ const allowed: Readonly<Record<string, readonly Permission[]>> = {
     'Members Read',
     'Zones Read',
     'Analytics Read',
+    'Audit Logs Read',
   ],
 }
 

@@ -35,7 +35,13 @@ export const accountRows: readonly ApiRow[] = [
   { method: 'GET', path: account, permission: null, handle: getAccount },
   { method: 'GET', path: `${account}/overview`, permission: null, handle: getOverview },
   { method: 'GET', path: `${account}/attention`, permission: null, handle: listAttention },
-  { method: 'PUT', path: account, permission: 'Members Write', body: jsonBody, handle: updateAccount },
+  {
+    method: 'PUT',
+    path: account,
+    permission: 'Account Settings Write',
+    body: jsonBody,
+    handle: updateAccount,
+  },
   {
     method: 'POST',
     path: members,

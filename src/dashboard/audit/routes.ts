@@ -6,6 +6,6 @@ import { exportAudit, showAudit } from './handlers.ts'
 const audit = '/dashboard/{account}/audit'
 
 export const auditRoutes: readonly Route[] = [
-  { path: audit, permission: 'API Tokens Read', show: showAudit },
-  { path: `${audit}/export`, permission: 'API Tokens Read', show: exportAudit },
+  { path: audit, permission: 'Audit Logs Read', show: showAudit },
+  { path: `${audit}/export`, permission: 'Audit Logs Read', show: exportAudit },
 ]

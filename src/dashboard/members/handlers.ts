@@ -24,6 +24,7 @@ export const showMembers: Handler = async ask => {
     info: listed.info!,
     query: ask.query,
     mayWrite: ask.may('Members Write'),
+    mayRule: ask.may('Account Settings Write'),
   })
 }
 

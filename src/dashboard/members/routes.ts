@@ -31,7 +31,7 @@ export const memberRoutes: readonly Route[] = [
   },
   {
     path: `${members}/two-factor`,
-    permission: 'Members Write',
+    permission: 'Account Settings Write',
     show: showTwoFactor,
     take: changeTwoFactor,
     isDangerous: true,

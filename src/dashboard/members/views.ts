@@ -18,9 +18,10 @@ interface MemberList {
   readonly info: ListInfo
   readonly query: URLSearchParams
   readonly mayWrite: boolean
+  readonly mayRule: boolean
 }
 
-export function listView({ account, members, info, query, mayWrite }: MemberList): View {
+export function listView({ account, members, info, query, mayWrite, mayRule }: MemberList): View {
   const columns = [
     {
       title: 'Email',
@@ -45,7 +46,7 @@ export function listView({ account, members, info, query, mayWrite }: MemberList
         ? 'Members must sign in with two steps. To those who have not turned that on, this account is closed.'
         : 'Members may sign in with a password alone.'
     }</p>
-<div class="actions">${mayWrite && html`<a href="${paths.twoFactor(account.id)}">${account.settings.enforce_twofactor ? 'Change this' : 'Require two-step sign-in'}</a>`}<a href="${paths.apps(account.id)}">Apps that act for members</a></div></div>`,
+<div class="actions">${mayRule && html`<a href="${paths.twoFactor(account.id)}">${account.settings.enforce_twofactor ? 'Change this' : 'Require two-step sign-in'}</a>`}<a href="${paths.apps(account.id)}">Apps that act for members</a></div></div>`,
   }
 }
 

@@ -13,7 +13,7 @@ async function start(t: TestContext) {
   await api.kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
   const { token, value: stranger } = tokenWith({
     account: other,
-    policies: [allowing(['OAuth Clients Write', 'Members Write', 'API Tokens Read'], [other])],
+    policies: [allowing(['OAuth Clients Write', 'Members Write', 'Audit Logs Read'], [other])],
   })
   await api.kept.tokens.insert(token)
   /** Whether an access token opens anything. */

@@ -76,8 +76,16 @@ test('an account is renamed, and may require a second factor', async t => {
     refused.json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer).sort(),
     ['/id', '/name', '/settings/abuse_contact_email', '/type'],
   )
-  const { value: token } = await keepToken(['Members Read'])
-  assert.equal((await ask('PUT', '', { token, body: wanted })).status, 403)
+  const others = permissionGroups.map(({ name }) => name).filter(name => name !== 'Account Settings Write')
+  for (const permissions of [['Members Write'] as const, others]) {
+    const { value: token } = await keepToken(permissions)
+    const undone = await ask('PUT', '', { token, body: { ...wanted, settings: {} } })
+    assert.equal(undone.status, 403)
+    assert.match(undone.json.errors[0].message, /Account Settings Write/)
+  }
+  assert.equal((await kept.accounts.get(account))?.enforceTwoFactor, true)
+  const { value: token } = await keepToken(['Account Settings Write'])
+  assert.equal((await ask('PUT', '', { token, body: { ...wanted, name: 'Mart' } })).status, 200)
 })
 
 test('roles are listed with what they permit', async t => {

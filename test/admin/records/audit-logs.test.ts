@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { commandLine } from '../../../src/store/audit-entry.ts'
 import { type AuditQuery, type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
@@ -85,10 +86,21 @@ test('invalid parameters are refused, all at once', async t => {
   assert.equal((await ask('GET', '/audit_logs?actor.ip=192.0.2.1')).status, 400)
 })
 
-test('the log is visible only with the permission to read tokens', async t => {
-  const { ask, keepToken } = await startApi(t)
-  const { value: token } = await keepToken(['OAuth Clients Write', 'AI Gateway Edit'])
-  assert.equal((await ask('GET', '/audit_logs', { token })).status, 403)
+test('the log is visible with its own permission, and by no other one', async t => {
+  const { ask, keepToken, origin } = await startApi(t)
+  const others = permissionGroups.map(({ name }) => name).filter(name => name !== 'Audit Logs Read')
+  for (const [permissions, status] of [
+    [others, 403],
+    [['Audit Logs Read'], 200],
+  ] as const) {
+    const { value: token } = await keepToken(permissions)
+    assert.equal((await ask('GET', '/audit_logs', { token })).status, status)
+    const file = await fetch(`${origin}/client/v4/accounts/${account}/audit_logs/export`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    assert.equal(file.status, status)
+    await file.body?.cancel()
+  }
 })
 
 test('they are filtered by who did what to what, a bounded number at a time', async t => {
