@@ -24,7 +24,7 @@ import type { Entrance } from './entrance.ts'
 import { paths } from './paths.ts'
 import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './refusals.ts'
 import { RouteTable } from './route-table.ts'
-import { askAgain, askForPassword, askForProvider, proofField } from './second-proof.ts'
+import { askAgain, askForPassword, askForProvider, needsProof, proofField } from './second-proof.ts'
 import { sections } from './sections.ts'
 import { writeView } from './shell.ts'
 
@@ -150,7 +150,7 @@ export class Admission {
     if (!isFormToken(sent.get('form_token'), known.session, formPathOf(route, ask.path)))
       return this.#write(askAgain(held), known, place)
     const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
-    const proof = route.isDangerous === true ? await this.#prove(held, ask.visit, known) : null
+    const proof = needsProof(route.effect) ? await this.#prove(held, ask.visit, known) : null
     if (proof === null) return this.#write(await handler({ ...ask, form }), known, place)
     if ('body' in proof) return proof
     if ('view' in proof) return this.#write(proof.view, known, place)

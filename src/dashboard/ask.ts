@@ -71,20 +71,38 @@ export interface Crumb {
 /** A failure of the API becomes a page that says so. */
 export type Handler = (ask: Ask) => Promise<View | PageResponse | Failure>
 
-/** A page: who may see it, and what it does. */
-export interface Route {
+/** What a form does; what opens or ends something is taken only with a proof of who sends it that is not older than 30 minutes. */
+export type Effect =
+  /** Lets somebody in or do more, or shows visitors of a site something else: members, roles, tokens, clients, access rules, error content, gateways. */
+  | 'opens'
+  /** Takes away what does not come back as it was: what is deleted, revoked, signed out or replaced. */
+  | 'ends'
+  /** Changes what can be set back, and lets nobody in. */
+  | 'sets'
+  /** Changes nothing: a preview, a test, a step before the last one. */
+  | 'tries'
+
+/** A page: who may see it, and what it shows. */
+interface ShownPage {
   /** Steps such as `{token}` stand for any. */
   readonly path: string
   /** Who lacks it in the account gets 404, as for what there is not; null where each member may. */
   readonly permission: Permission | null
   /** GET, which changes nothing. */
   readonly show?: Handler
+}
+
+/** A page that takes a form, or where one leads. */
+interface FormPage extends ShownPage {
   /** POST, with a form of one of our pages. */
-  readonly take?: Handler
-  /** Whether the form is taken only with a proof of who sends it that is not older than 30 minutes. */
-  readonly isDangerous?: boolean
+  readonly take: Handler
+  readonly effect: Effect
   /** Whether it takes the form of the page one step above, which has a button that leads here. */
   readonly isBesideForm?: boolean
   /** Whether the form may have files, of 2 MB together. */
   readonly hasFiles?: boolean
 }
+
+export type Route =
+  | FormPage
+  | (ShownPage & { readonly [Name in Exclude<keyof FormPage, keyof ShownPage>]?: never })

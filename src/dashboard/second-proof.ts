@@ -4,12 +4,17 @@ import { type Html, html } from '../base/text/html.ts'
 import { button, field, form, type FormFrame, notice, told } from '../pages/components.ts'
 import type { Form } from '../pages/form.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
-import type { View } from './ask.ts'
+import type { Effect, View } from './ask.ts'
 
 /** What the names of fields begin with that no page ever shows or holds what was typed into: the API knows no member of such a name. */
 const unheld = 'proof.'
 /** The field of the password. */
 export const proofField = `${unheld}password`
+
+/** Whether a form is taken only with a fresh proof of who sends it. */
+export function needsProof(effect: Effect | undefined): boolean {
+  return effect !== 'sets' && effect !== 'tries'
+}
 
 /** What was sent, which a page holds until it is sent again. */
 interface Held {

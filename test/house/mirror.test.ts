@@ -63,7 +63,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'dashboard/deeds',
     'dashboard/paths',
     'dashboard/refusals',
-    'dashboard/second-proof',
     'dashboard/sections',
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],

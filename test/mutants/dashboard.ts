@@ -40,6 +40,22 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
+    file: 'dashboard/second-proof.ts',
+    tests: ['dashboard/second-proof'],
+    changes: [
+      {
+        text: "return effect !== 'sets' && effect !== 'tries'",
+        becomes: "return effect === 'ends'",
+        breaks: 'whoever finds a browser signed in opens a gateway to everybody',
+      },
+      {
+        text: "return effect !== 'sets' && effect !== 'tries'",
+        becomes: "return effect === 'opens'",
+        breaks: 'whoever finds a browser signed in deletes what there is',
+      },
+    ],
+  },
+  {
     file: 'people/person-token.ts',
     tests: ['people/person-token'],
     changes: [

@@ -12,7 +12,6 @@ import { createToken, showNewToken } from './token.ts'
 
 const reading = { permission: 'AI Gateway Read' } as const
 const editing = { permission: 'AI Gateway Edit' } as const
-const dangerous = { ...editing, isDangerous: true } as const
 
 const gateways = '/dashboard/{account}/gateways'
 const gateway = `${gateways}/{gateway}`
@@ -20,22 +19,23 @@ const gateway = `${gateways}/{gateway}`
 export const gatewayRoutes: readonly Route[] = [
   { path: gateways, ...reading, show: showGateways },
   // No id of a gateway has this character.
-  { path: `${gateways}/~new`, ...editing, show: showNewGateway, take: createGateway },
+  { path: `${gateways}/~new`, ...editing, show: showNewGateway, effect: 'opens', take: createGateway },
   { path: gateway, ...reading, show: showGateway },
-  { path: `${gateway}/settings`, ...editing, show: showSettings, take: changeSettings },
+  { path: `${gateway}/settings`, ...editing, show: showSettings, effect: 'ends', take: changeSettings },
   {
     path: `${gateway}/authentication`,
-    ...dangerous,
+    ...editing,
     show: confirmAuthentication,
+    effect: 'opens',
     take: switchAuthentication,
   },
   {
     path: `${gateway}/tokens/new`,
     permission: 'API Tokens Write',
     show: showNewToken,
+    effect: 'opens',
     take: createToken,
-    isDangerous: true,
   },
-  { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, take: sendTest },
-  { path: `${gateway}/delete`, ...dangerous, show: confirmDeletion, take: deleteGateway },
+  { path: `${gateway}/test`, permission: 'AI Gateway Run', show: showTest, effect: 'tries', take: sendTest },
+  { path: `${gateway}/delete`, ...editing, show: confirmDeletion, effect: 'ends', take: deleteGateway },
 ]

@@ -13,25 +13,24 @@ import { confirmDrop, createSecret, dropSecret } from './secrets.ts'
 
 const reading = { permission: 'OAuth Clients Read' } as const
 const writing = { permission: 'OAuth Clients Write' } as const
-const dangerous = { ...writing, isDangerous: true } as const
 
 const clients = '/dashboard/{account}/oauth-clients'
 const client = `${clients}/{client}`
 
 export const clientRoutes: readonly Route[] = [
   { path: clients, ...reading, show: showClients },
-  { path: `${clients}/new`, ...writing, show: showNewClient, take: continueToScopes },
-  { path: `${clients}/new/scopes`, ...dangerous, show: startAgain, take: createClient },
+  { path: `${clients}/new`, ...writing, show: showNewClient, effect: 'tries', take: continueToScopes },
+  { path: `${clients}/new/scopes`, ...writing, show: startAgain, effect: 'opens', take: createClient },
   { path: client, ...reading, show: showClient },
-  { path: `${client}/edit`, ...dangerous, show: showDetails, take: changeDetails },
-  { path: `${client}/scopes`, ...dangerous, show: showScopes, take: changeScopes },
-  { path: `${client}/secrets/new`, ...dangerous, take: createSecret },
-  { path: `${client}/secrets/drop`, ...dangerous, show: confirmDrop, take: dropSecret },
-  { path: `${client}/verify`, ...writing, take: restartVerification },
-  { path: `${client}/publish`, ...dangerous, show: confirmPublication, take: publish },
-  { path: `${client}/delete`, ...dangerous, show: confirmDeletion, take: deleteClient },
+  { path: `${client}/edit`, ...writing, show: showDetails, effect: 'opens', take: changeDetails },
+  { path: `${client}/scopes`, ...writing, show: showScopes, effect: 'opens', take: changeScopes },
+  { path: `${client}/secrets/new`, ...writing, effect: 'opens', take: createSecret },
+  { path: `${client}/secrets/drop`, ...writing, show: confirmDrop, effect: 'ends', take: dropSecret },
+  { path: `${client}/verify`, ...writing, effect: 'sets', take: restartVerification },
+  { path: `${client}/publish`, ...writing, show: confirmPublication, effect: 'opens', take: publish },
+  { path: `${client}/delete`, ...writing, show: confirmDeletion, effect: 'ends', take: deleteClient },
   { path: `${client}/events`, ...reading, show: showEvents },
   { path: `${client}/grants`, ...reading, show: showGrants },
-  { path: `${client}/grants/end`, ...writing, show: confirmEndAll, take: endAllGrants },
-  { path: `${client}/grants/{grant}/end`, ...writing, show: confirmEndGrant, take: endGrant },
+  { path: `${client}/grants/end`, ...writing, show: confirmEndAll, effect: 'ends', take: endAllGrants },
+  { path: `${client}/grants/{grant}/end`, ...writing, show: confirmEndGrant, effect: 'ends', take: endGrant },
 ]
