@@ -10,6 +10,7 @@ import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits, reaches } from '../permissions/permit.ts'
 import { type ApiResponse, failure, failures, withHeaders } from './envelope.ts'
+import { refusedToApps } from './outlasting.ts'
 import { noInput, readInput } from './request/input.ts'
 import { strayParameters } from './request/query.ts'
 import type { Requester, ApiRequest, Route } from './router.ts'
@@ -28,7 +29,7 @@ import { ownerOf } from './zones/owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null }
-type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope'>
+type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'outlasting'>
 /** Refuses a caller; null for one that may. */
 type Refuse = (caller: Token) => ApiResponse | null
 
@@ -111,9 +112,18 @@ async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Tok
   if ('body' in caller) return caller
   const { writes, refusals } = api
   const wait = row.method === 'GET' ? null : ((await writes?.spend(caller)) ?? null)
-  if (wait === null) return caller
-  refusals?.note('too_many', row, requester, caller)
-  return tooMany(wait)
+  if (wait !== null) {
+    refusals?.note('too_many', row, requester, caller)
+    return tooMany(wait)
+  }
+  // Before its scopes are looked at: no other scope would do.
+  const refusal = outlastingRefusal(row, caller)
+  if (refusal !== null) refusals?.note('beyond_token', row, requester, caller)
+  return refusal ?? caller
+}
+
+function outlastingRefusal({ outlasting = 'nothing' }: Asked, caller: Token): ApiResponse | null {
+  return outlasting === 'nothing' || outlasting.when === 'found' ? null : refusedToApps(caller, outlasting)
 }
 
 async function verified(

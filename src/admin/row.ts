@@ -16,6 +16,7 @@ import type { Instance } from './overview/instance.ts'
 import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
 import type { BodyKind } from './request/input.ts'
 import type { Refusals } from './refusal-log.ts'
+import type { Outlasting } from './outlasting.ts'
 import type { Method, ApiRequest } from './router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from './zones/zones.ts'
@@ -25,8 +26,20 @@ export const account = '/client/v4/accounts/{account_id}'
 export const user = '/client/v4/user'
 
 /** What a row of the management API says of itself. */
-export interface Row {
-  readonly method: Method
+export type Row = RowOfAny & (Reading | Writing)
+
+interface Reading {
+  readonly method: 'GET'
+  readonly outlasting?: undefined
+}
+
+interface Writing {
+  readonly method: Exclude<Method, 'GET'>
+  /** What it leaves behind that would outlast the grant of an app. */
+  readonly outlasting: Outlasting
+}
+
+interface RowOfAny {
   readonly path: string
   /** What the caller's token must allow on the account; null where any token that reaches the account is enough. */
   readonly permission: Permission | null
@@ -41,25 +54,25 @@ export interface Row {
 }
 
 /** A row of an account, which its path names. */
-export interface ApiRow extends Row {
+export type ApiRow = Row & {
   readonly handle: (call: Call, api: Api) => Promise<ApiResponse>
 }
 
 /** A row outside of accounts: for any token, or for those that act for a user. */
-export interface PlainRow extends Row {
+export type PlainRow = Row & {
   readonly permission: null
   readonly handle: (call: Call, api: Api) => ApiResponse | Promise<ApiResponse>
 }
 
 /** A row about the user for whom a token of OAuth acts. */
-export interface UserRow extends Row {
+export type UserRow = Row & {
   readonly permission: null
   readonly scope: string
   readonly handle: (call: UserCall, api: Api) => Promise<ApiResponse>
 }
 
 /** A row of a zone, which its path names. */
-export interface ZoneRow extends Row {
+export type ZoneRow = Row & {
   readonly permission: Permission
   readonly handle: (call: ZoneCall, api: Api) => Promise<ApiResponse>
 }

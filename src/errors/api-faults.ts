@@ -213,6 +213,13 @@ export const apiFaults = {
     sentence: (rule: string) => `Forbidden: ${rule}`,
     when: 'A token would allow more than the one that creates or changes it.',
   },
+  outlasts_grant: {
+    code: 10000,
+    status: 403,
+    sentence: (cannot: string) =>
+      `Forbidden: an app cannot ${cannot}, since that would outlast what its user allowed; a person can in the dashboard, or a program with an API token`,
+    when: 'An app, by an access token of OAuth, would do what outlasts its grant.',
+  },
   no_user: {
     code: 10000,
     status: 403,

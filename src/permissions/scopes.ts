@@ -53,6 +53,19 @@ const identityScopes: readonly OAuthScope[] = [
   },
 ]
 
+/** What a scope lets an app do, where that is less than the permission: an app can do nothing that would outlast what its user allowed. */
+const ofApps: Readonly<Record<string, string>> = {
+  'oauth_clients.write':
+    'See and delete OAuth clients, delete the older of two secrets, and end what users allowed them. An app cannot create or change clients.',
+  'api_tokens.write':
+    'See and delete API tokens that allow no more than the app. An app cannot create, change or roll them.',
+  'members.write':
+    'See, sign out and remove members, and end what they allowed apps to do. An app cannot invite members or change their roles.',
+  'ai_gateway.edit':
+    'See, create, change and delete AI gateways, and delete their logs. An app cannot turn off their authentication.',
+  'account_settings.write': 'Nothing: an app cannot change the settings of an account.',
+}
+
 /** Identity first, then in the order of the permissions. */
 export const oauthScopes: readonly OAuthScope[] = [
   ...identityScopes,
@@ -60,7 +73,7 @@ export const oauthScopes: readonly OAuthScope[] = [
     id: scope,
     name,
     category,
-    description,
+    description: ofApps[scope] ?? description,
     scopes,
     isIdentity: false,
   })),

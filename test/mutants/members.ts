@@ -20,13 +20,61 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/tokens/reach.ts',
-    tests: ['admin/tokens/tokens'],
+    file: 'admin/outlasting.ts',
+    tests: ['admin/outlasting'],
     changes: [
       {
-        text: '  if (actor === undefined || isInPerson(actor)) return []',
-        becomes: '  return []',
-        breaks: 'an app keeps a token beyond the end of what its user allowed',
+        text: 'return actor === undefined || isInPerson(actor) ? null :',
+        becomes: 'return true ? null :',
+        breaks: 'what an app makes is left when it is disconnected',
+      },
+      {
+        text: 'actor === undefined || isInPerson(actor)',
+        becomes: 'actor === undefined',
+        breaks: 'nobody invites members in the dashboard',
+      },
+    ],
+  },
+  {
+    file: 'admin/guard.ts',
+    tests: ['admin/outlasting'],
+    changes: [
+      {
+        text: "return outlasting === 'nothing' || outlasting.when === 'found' ? null",
+        becomes: 'return true ? null',
+        breaks: 'an app invites an address of its own, and stays',
+      },
+    ],
+  },
+  {
+    file: 'admin/oauth-clients/routes.ts',
+    tests: ['admin/outlasting'],
+    changes: [
+      {
+        text: "always('create a client secret')",
+        becomes: "'nothing'",
+        breaks: 'an app takes the secret of another with it',
+      },
+      {
+        text: "always('change an OAuth client, whose URIs, scopes and visibility stay')",
+        becomes: "'nothing'",
+        breaks: 'an app has the codes of another sent to itself',
+      },
+    ],
+  },
+  {
+    file: 'admin/gateways/gateways.ts',
+    tests: ['admin/outlasting'],
+    changes: [
+      {
+        text: 'const isOpened = kept.authentication && !authentication',
+        becomes: 'const isOpened = false',
+        breaks: 'an app that is disconnected goes on calling models without a token',
+      },
+      {
+        text: 'const refusal = read.authentication ? null :',
+        becomes: 'const refusal = true ? null :',
+        breaks: 'an app makes itself a gateway that asks for no token',
       },
     ],
   },

@@ -14,6 +14,14 @@ const identity = [
   'user_access.write',
 ]
 
+/** Descriptions that are not those of the permissions. */
+const ofApps = new Map(
+  oauthScopes.flatMap(({ id, description }): [string, string][] => {
+    const permission = permissions.find(({ scope }) => scope === id)
+    return permission === undefined || permission.description === description ? [] : [[id, description]]
+  }),
+)
+
 test('scopes are those of identity, and one for each permission by the same name', () => {
   assert.deepEqual(
     oauthScopes.filter(({ isIdentity }) => isIdentity).map(({ id }) => id),
@@ -21,8 +29,23 @@ test('scopes are those of identity, and one for each permission by the same name
   )
   assert.deepEqual(
     oauthScopes.filter(({ isIdentity }) => !isIdentity).map(({ isIdentity: _, ...scope }) => scope),
-    permissions.map(({ id: _, scope: id, ...permission }) => ({ ...permission, id })),
+    permissions.map(({ id: _, scope: id, ...permission }) => ({
+      ...permission,
+      id,
+      description: ofApps.get(id) ?? permission.description,
+    })),
   )
+})
+
+test('a scope says less than its permission where an app may do less', () => {
+  assert.deepEqual([...ofApps.keys()].sort(), [
+    'account_settings.write',
+    'ai_gateway.edit',
+    'api_tokens.write',
+    'members.write',
+    'oauth_clients.write',
+  ])
+  for (const description of ofApps.values()) assert.match(description, /an app cannot/i)
 })
 
 test('ids have no colon, and with their names are unique', () => {

@@ -18,7 +18,14 @@ const log = `${account}/ai-gateway/gateways/{gateway_id}/logs/{log_id}`
 
 export const logRows: readonly ApiRow[] = [
   { method: 'GET', path: logs, permission: 'AI Gateway Read', query: null, handle: listLogs },
-  { method: 'DELETE', path: logs, permission: 'AI Gateway Edit', query: null, handle: deleteLogs },
+  {
+    method: 'DELETE',
+    path: logs,
+    permission: 'AI Gateway Edit',
+    query: null,
+    outlasting: 'nothing',
+    handle: deleteLogs,
+  },
   { method: 'GET', path: `${logs}/series`, permission: 'AI Gateway Read', query: null, handle: seriesOfLogs },
   { method: 'GET', path: `${logs}/tail`, permission: 'AI Gateway Read', query: null, handle: tailLogs },
   { method: 'GET', path: `${logs}/summary`, permission: 'AI Gateway Read', query: null, handle: sumLogs },

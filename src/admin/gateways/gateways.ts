@@ -7,15 +7,21 @@ import type { Gateway } from '../../store/records.ts'
 import { changedMembers, membersSet } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
+import { type Lasting, refusedToApps } from '../outlasting.ts'
 import type { Api, Call } from '../row.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/kept.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 
+/** What opens a gateway to calls without a token, by anyone and for good. */
+export const openGateway: Lasting = { cannot: 'turn off the authentication of a gateway', when: 'found' }
+
 export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
-  const { account, body, now } = call
+  const { account, caller, body, now } = call
   const read = readNewGateway(body)
   if (!('id' in read)) return failures(read)
+  const refusal = read.authentication ? null : refusedToApps(caller, openGateway)
+  if (refusal !== null) return refusal
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
   return (await add(store.gateways, gateway, { audit }, log)) ? shown(gateway) : taken
@@ -39,7 +45,7 @@ export async function getGateway({ account, params }: Call, { store }: Api): Pro
 }
 
 export async function updateGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
-  const { account, params, body, now, ifMatch } = call
+  const { account, caller, params, body, now, ifMatch } = call
   const id = params.gateway_id!
   const read = readGateway(body, id)
   if (!('collectLogs' in read)) return failures(read)
@@ -47,6 +53,9 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
     const stale = unmet(ifMatch, revisionOf(kept))
     if (stale !== null) return stale
     const authentication = read.authentication ?? kept.authentication
+    const isOpened = kept.authentication && !authentication
+    const refusal = isOpened ? refusedToApps(caller, openGateway) : null
+    if (refusal !== null) return refusal
     const settings = { ...kept, ...read, authentication }
     const changed = changedMembers(view(kept), view(settings))
     return {

@@ -3,7 +3,14 @@
 import { jsonBody } from '../request/input.ts'
 import { pageParameters } from '../request/query.ts'
 import { account, type ApiRow } from '../row.ts'
-import { createGateway, deleteGateway, getGateway, listGateways, updateGateway } from './gateways.ts'
+import {
+  createGateway,
+  deleteGateway,
+  getGateway,
+  listGateways,
+  openGateway,
+  updateGateway,
+} from './gateways.ts'
 import { listGatewayRateLimits } from './rate-limits.ts'
 
 const gateways = `${account}/ai-gateway/gateways`
@@ -11,7 +18,14 @@ const gateway = `${account}/ai-gateway/gateways/{gateway_id}`
 const listOfGateways = [...pageParameters, 'search']
 
 export const gatewayRows: readonly ApiRow[] = [
-  { method: 'POST', path: gateways, permission: 'AI Gateway Edit', body: jsonBody, handle: createGateway },
+  {
+    method: 'POST',
+    path: gateways,
+    permission: 'AI Gateway Edit',
+    body: jsonBody,
+    outlasting: openGateway,
+    handle: createGateway,
+  },
   {
     method: 'GET',
     path: gateways,
@@ -32,7 +46,14 @@ export const gatewayRows: readonly ApiRow[] = [
     permission: 'AI Gateway Edit',
     body: jsonBody,
     headers: ['if-match'],
+    outlasting: openGateway,
     handle: updateGateway,
   },
-  { method: 'DELETE', path: gateway, permission: 'AI Gateway Edit', handle: deleteGateway },
+  {
+    method: 'DELETE',
+    path: gateway,
+    permission: 'AI Gateway Edit',
+    outlasting: 'nothing',
+    handle: deleteGateway,
+  },
 ]

@@ -1,6 +1,7 @@
 // The rows of the admin listener that are about OAuth clients: method, path, permission, handler.
 
 import { jsonBody } from '../request/input.ts'
+import { always } from '../outlasting.ts'
 import { account, type ApiRow } from '../row.ts'
 import {
   clientParameters,
@@ -23,6 +24,7 @@ export const clientRows: readonly ApiRow[] = [
     permission: 'OAuth Clients Write',
     body: jsonBody,
     headers: ['idempotency-key'],
+    outlasting: always('create an OAuth client, whose secret and redirect URIs stay'),
     handle: createClient,
   },
   {
@@ -39,6 +41,7 @@ export const clientRows: readonly ApiRow[] = [
     permission: 'OAuth Clients Write',
     body: jsonBody,
     headers: ['if-match'],
+    outlasting: always('change an OAuth client, whose URIs, scopes and visibility stay'),
     handle: updateClient,
   },
   {
@@ -46,6 +49,7 @@ export const clientRows: readonly ApiRow[] = [
     path: client,
     permission: 'OAuth Clients Write',
     headers: ['if-match'],
+    outlasting: 'nothing',
     handle: deleteClient,
   },
   {
@@ -53,6 +57,7 @@ export const clientRows: readonly ApiRow[] = [
     path: secret,
     permission: 'OAuth Clients Write',
     headers: ['if-match', 'idempotency-key'],
+    outlasting: always('create a client secret'),
     handle: rotateSecret,
   },
   {
@@ -60,6 +65,7 @@ export const clientRows: readonly ApiRow[] = [
     path: secret,
     permission: 'OAuth Clients Write',
     headers: ['if-match'],
+    outlasting: 'nothing',
     handle: deleteRotatedSecret,
   },
 ]

@@ -19,11 +19,18 @@ export const grantRows: readonly ApiRow[] = [
     query: pageParameters,
     handle: listClientGrants,
   },
-  { method: 'DELETE', path: clientGrants, permission: 'OAuth Clients Write', handle: deleteClientGrants },
+  {
+    method: 'DELETE',
+    path: clientGrants,
+    permission: 'OAuth Clients Write',
+    outlasting: 'nothing',
+    handle: deleteClientGrants,
+  },
   {
     method: 'DELETE',
     path: `${clientGrants}/{grant_id}`,
     permission: 'OAuth Clients Write',
+    outlasting: 'nothing',
     handle: deleteClientGrant,
   },
   {
@@ -45,6 +52,7 @@ export const grantRows: readonly ApiRow[] = [
     method: 'DELETE',
     path: `${accountGrants}/{grant_id}`,
     permission: 'Members Write',
+    outlasting: 'nothing',
     handle: deleteAccountGrant,
   },
 ]
@@ -64,6 +72,7 @@ export const userGrantRows: readonly UserRow[] = [
     path: `${user}/oauth_grants/{grant_id}`,
     permission: null,
     scope: 'user_access.write',
+    outlasting: 'nothing',
     handle: deleteUserGrant,
   },
 ]

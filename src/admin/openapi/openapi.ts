@@ -91,9 +91,15 @@ function securityOf({ hasToken = false }: Operation) {
 }
 
 function descriptionOf({ description }: Operation, row: Row | null) {
-  const sentences = [description, row && requirementOf(row)]
+  const sentences = [description, row && requirementOf(row), row && outlastingOf(row)]
   const told = sentences.filter(sentence => sentence).join('\n\n')
   return told === '' ? {} : { description: told }
+}
+
+/** Returns what apps cannot do, whatever their scopes. */
+function outlastingOf({ outlasting = 'nothing' }: Row): string {
+  if (outlasting === 'nothing') return ''
+  return `An app, by an access token of OAuth, cannot ${outlasting.cannot}: that would outlast what its user allowed.`
 }
 
 function requirementOf({ path, permission, scope }: Row): string {

@@ -3,6 +3,7 @@
 import { listAttention } from '../attention/list-attention.ts'
 import { getOverview } from '../overview/overview.ts'
 import { jsonBody } from '../request/input.ts'
+import { always } from '../outlasting.ts'
 import { account, user, type ApiRow, type UserRow } from '../row.ts'
 import { getAccount, updateAccount } from './accounts.ts'
 import { listMembers, memberParameters } from './member-list.ts'
@@ -40,6 +41,7 @@ export const accountRows: readonly ApiRow[] = [
     path: account,
     permission: 'Account Settings Write',
     body: jsonBody,
+    outlasting: always('change the settings of an account'),
     handle: updateAccount,
   },
   {
@@ -48,6 +50,7 @@ export const accountRows: readonly ApiRow[] = [
     permission: 'Members Write',
     body: jsonBody,
     headers: ['idempotency-key'],
+    outlasting: always('invite a member'),
     handle: createMember,
   },
   { method: 'GET', path: members, permission: 'Members Read', query: memberParameters, handle: listMembers },
@@ -55,12 +58,14 @@ export const accountRows: readonly ApiRow[] = [
     method: 'POST',
     path: `${member}/invitation`,
     permission: 'Members Write',
+    outlasting: always('create an invitation link'),
     handle: reinviteMember,
   },
   {
     method: 'DELETE',
     path: `${member}/sessions`,
     permission: 'Members Write',
+    outlasting: 'nothing',
     handle: signMemberOut,
   },
   { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
@@ -70,6 +75,7 @@ export const accountRows: readonly ApiRow[] = [
     permission: 'Members Write',
     body: jsonBody,
     headers: ['if-match'],
+    outlasting: always('change the roles of a member'),
     handle: updateMember,
   },
   {
@@ -77,6 +83,7 @@ export const accountRows: readonly ApiRow[] = [
     path: member,
     permission: 'Members Write',
     headers: ['if-match'],
+    outlasting: 'nothing',
     handle: deleteMember,
   },
   { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
@@ -101,6 +108,8 @@ export const userRows: readonly UserRow[] = [
     permission: null,
     scope: 'memberships.write',
     body: jsonBody,
+    // What it accepts is the user's own, by the invitation of another, and opens nothing to the app.
+    outlasting: 'nothing',
     handle: updateMembership,
   },
   {
@@ -108,6 +117,7 @@ export const userRows: readonly UserRow[] = [
     path: membership,
     permission: null,
     scope: 'memberships.write',
+    outlasting: 'nothing',
     handle: deleteMembership,
   },
   {
@@ -123,6 +133,7 @@ export const userRows: readonly UserRow[] = [
     path: `${user}/sessions`,
     permission: null,
     scope: 'user_access.write',
+    outlasting: 'nothing',
     handle: deleteSessions,
   },
   {
@@ -130,6 +141,7 @@ export const userRows: readonly UserRow[] = [
     path: `${user}/sessions/{session_id}`,
     permission: null,
     scope: 'user_access.write',
+    outlasting: 'nothing',
     handle: deleteSession,
   },
 ]

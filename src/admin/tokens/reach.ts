@@ -5,7 +5,6 @@ import { faultAt } from '../../errors/api-faults.ts'
 import { AddressSet, parseNetwork } from '../../base/address/address.ts'
 import type { Policy, Token } from '../../store/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { isInPerson } from '../../people/person-token.ts'
 import { permits } from '../../permissions/permit.ts'
 import { isoTime } from '../records/kept.ts'
 
@@ -15,7 +14,6 @@ type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
 /** Finds what a token would allow, and when and from where, that the caller's does not. */
 export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Fault[] {
   return [
-    ...outlasting(caller),
     ...powersBeyond(token.policies, caller),
     ...lifeBeyond(token, caller),
     ...addressesBeyond(token, caller),
@@ -39,14 +37,6 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
         )
     }),
   )
-}
-
-/** What an app may do ends with what its user allowed, at once; a token that it made would not. */
-function outlasting({ actor }: Token): Fault[] {
-  if (actor === undefined || isInPerson(actor)) return []
-  const rule =
-    'an app cannot create, change or roll API tokens, since they would outlast what its user allowed'
-  return [faultAt(null, 'beyond_token', rule)]
 }
 
 /** A not-before needs no rule: a token that can ask is past it. */

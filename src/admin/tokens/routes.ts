@@ -2,6 +2,7 @@
 
 import { jsonBody } from '../request/input.ts'
 import { pageParameters } from '../request/query.ts'
+import { always } from '../outlasting.ts'
 import { account, type ApiRow } from '../row.ts'
 import {
   createToken,
@@ -33,6 +34,7 @@ export const tokenRows: readonly ApiRow[] = [
     permission: 'API Tokens Write',
     body: jsonBody,
     headers: ['idempotency-key'],
+    outlasting: always('create an API token'),
     handle: createToken,
   },
   { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
@@ -43,14 +45,22 @@ export const tokenRows: readonly ApiRow[] = [
     permission: 'API Tokens Write',
     body: jsonBody,
     headers: ['if-match'],
+    outlasting: always('change an API token'),
     handle: updateToken,
   },
-  { method: 'DELETE', path: token, permission: 'API Tokens Write', handle: deleteToken },
+  {
+    method: 'DELETE',
+    path: token,
+    permission: 'API Tokens Write',
+    outlasting: 'nothing',
+    handle: deleteToken,
+  },
   {
     method: 'PUT',
     path: `${token}/value`,
     permission: 'API Tokens Write',
     headers: ['idempotency-key'],
+    outlasting: always('roll an API token'),
     handle: rollToken,
   },
 ]

@@ -61,6 +61,7 @@ export const zoneRows: readonly ZoneRow[] = [
     permission: 'Custom Errors Write',
     body: htmlBody,
     headers: ['if-match', 'if-none-match'],
+    outlasting: 'nothing',
     handle: setErrorPage,
   },
   {
@@ -68,6 +69,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: page,
     permission: 'Custom Errors Write',
     headers: ['if-match'],
+    outlasting: 'nothing',
     handle: deleteErrorPage,
   },
 
@@ -77,6 +79,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: `${zone}/error_preview`,
     permission: 'Custom Errors Read',
     body: largeJsonBody,
+    outlasting: 'nothing',
     handle: previewZoneError,
   },
 
@@ -94,6 +97,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: `${zone}/explain`,
     permission: 'Access Rules Read',
     body: jsonBody,
+    outlasting: 'nothing',
     handle: explainRequest,
   },
   {
@@ -117,7 +121,7 @@ function rowsOf<Rule extends object>(
   reading: Permission,
   writing: Permission,
 ): readonly ZoneRow[] {
-  const write = { permission: writing, headers: ['if-match'] } as const
+  const write = { permission: writing, headers: ['if-match'], outlasting: 'nothing' } as const
   const rule = `${path}/{rule_id}`
   return [
     { method: 'GET', path, permission: reading, handle: (...asked) => rules.list(...asked) },
