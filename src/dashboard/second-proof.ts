@@ -44,7 +44,7 @@ export function askForPassword({ fault, trouble, status = 403, ...held }: Questi
     title: 'Confirm that it is you',
     status,
     content: html`${trouble !== undefined && notice(trouble, 'bad')}<div class="card">
-<p>You signed in more than 30 minutes ago. Enter the password of ${told(held.email)}, and what you sent is done.</p>
+<p>This needs a proof of the last 30 minutes that it is you. Enter the password of ${told(held.email)}, and what you sent is done.</p>
 ${holding(held, html`${password}${button('Confirm and go on')}`)}
 </div>`,
   }
@@ -57,7 +57,7 @@ export function askForProvider(held: Held): View {
     title: 'Sign in again',
     status: 403,
     content: html`<div class="card">
-<p>You signed in more than 30 minutes ago, and this needs a fresh proof that it is you. Nothing was done yet.</p>
+<p>This needs a proof of the last 30 minutes that it is you, and your sign-in at the provider is older, or the provider did not say when it was. Nothing was done yet.</p>
 <p><a class="button plain" href="${signIn}" target="_blank">Sign in again in a new tab</a></p>
 <p>Then come back to this one:</p>
 ${holding(held, button('Go on with what I sent'))}

@@ -53,6 +53,7 @@ export class Interactions {
   readonly #issuer: () => string
   readonly #note: InteractionsParts['note']
   readonly #consents: Consents
+  readonly #clock: Clock
 
   constructor({ store, clients, personOf, issuer, note, clock = systemClock }: InteractionsParts) {
     this.#note = note
@@ -60,6 +61,7 @@ export class Interactions {
     this.#clients = clients
     this.#personOf = personOf
     this.#issuer = issuer
+    this.#clock = clock
     this.#consents = new Consents(store, clock)
   }
 
@@ -69,16 +71,26 @@ export class Interactions {
     if (opened === null) return gone
     const { kept, client } = opened
     const person = await this.#personOf(request)
-    const isFresh =
-      kept.prompt.name === 'login' && kept.prompt.reasons.some(reason => reason !== 'no_session')
-    if (person === null || (isFresh && person.signedInAt <= opened.credential.createdAt)) {
+    if (person === null || !this.#isLately(person, opened)) {
       const loginHint = textOf(kept.params.login_hint)
-      return { kind: 'sign_in', client, loginHint, isFresh: isFresh && person !== null }
+      const isFresh = person !== null || kept.prompt.reasons.includes('login_prompt')
+      return { kind: 'sign_in', client, loginHint, isFresh }
     }
     if (kept.prompt.name === 'login') return this.#resume(opened, loginOf(person))
     const asking = await this.#askConsent(opened, person)
     if (asking.kind === 'refused') this.#noteRefusal(asking)
     return asking
+  }
+
+  /** Whether the person has proved who they are as lately as the request wants: since it was made, or within its `max_age`. */
+  #isLately({ signedInAt }: Person, { kept, credential }: Opened): boolean {
+    const { name, reasons } = kept.prompt
+    const wishes = name === 'login' ? reasons.filter(reason => reason !== 'no_session') : []
+    if (wishes.length === 0) return true
+    if (signedInAt === null) return false
+    if (signedInAt > credential.createdAt) return true
+    const isYoung = this.#clock.now() - signedInAt <= Number(kept.params.max_age) * 1000
+    return isYoung && wishes.every(wish => wish === 'max_age')
   }
 
   /** Keeps what the person decided; rejects with `StoreUnreachable`. */
@@ -219,7 +231,7 @@ const refusals: Readonly<Record<Refused['reason'], string>> = {
 }
 
 function loginOf({ user, signedInAt }: Person): object {
-  return { login: { accountId: user, ts: Math.floor(signedInAt / 1000) } }
+  return { login: { accountId: user, ...(signedInAt !== null && { ts: Math.floor(signedInAt / 1000) }) } }
 }
 
 function resourceOf({ params }: Kept): readonly string[] {

@@ -86,7 +86,8 @@ export class OwnAccount {
     await sessions.endAll(user.id)
     await trail.writeRest()
     const { method, secondFactor } = session
-    const begun = await sessions.begin(changed, { method, secondFactor, at: now }, visit)
+    const at = user.password === null ? session.authenticatedAt : now
+    const begun = await sessions.begin(changed, { method, secondFactor, at }, visit)
     return { outcome: 'changed', ...begun }
   }
 

@@ -22,10 +22,11 @@ export interface Session {
   /** When the password of the user had been set, and their second factor, as they were known at the proof; null for none. */
   readonly passwordSetAt: number | null
   readonly factorSetAt: number | null
-  /** When it began, when the user last proved who they are, and when it was last used, to some minutes; ms since the epoch. */
+  /** When it began, and when it was last used, to some minutes; ms since the epoch. */
   readonly createdAt: number
-  readonly authenticatedAt: number
   readonly usedAt: number
+  /** When the user last proved who they are, here or to the OpenID provider, in ms since the epoch; null where the provider did not say. */
+  readonly authenticatedAt: number | null
   /** Of the browser that signed in. */
   readonly address: string
   readonly userAgent: string | null
@@ -33,7 +34,8 @@ export interface Session {
 
 /** The proof that a session begins with. */
 interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
-  readonly at: number
+  /** Null where it is not known when it was given. */
+  readonly at: number | null
 }
 
 /** A session that is new, with its value, which stands nowhere else. */
@@ -63,7 +65,7 @@ const openedBySessions = [
 
 /** Whether a user must prove again who they are before something dangerous. */
 export function isStale({ authenticatedAt }: Session, now: number): boolean {
-  return now - authenticatedAt > freshness
+  return authenticatedAt === null || now - authenticatedAt > freshness
 }
 
 export class Sessions {

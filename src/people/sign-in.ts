@@ -91,7 +91,7 @@ export class SignIn {
   /** Goes on with a user who has proved who they are: to a session, or to the code of a second factor. */
   async proceed(
     user: User,
-    proof: { readonly method: SignInMethod; readonly at: number },
+    proof: FirstProof,
     visit: Visit,
     replaced: string | null = null,
   ): Promise<SignedIn | NeedsCode> {
@@ -101,7 +101,7 @@ export class SignIn {
       return { outcome: 'signed_in', user, ...begun }
     }
     const { value, digest } = newValue()
-    await store.credentials.put(ticketOf(user, digest, proof))
+    await store.credentials.put(ticketOf(user, digest, proof, this.#clock.now()))
     return { outcome: 'needs_code', ticket: value }
   }
 
@@ -125,7 +125,7 @@ export class SignIn {
     const consumed = await store.credentials.consume('sign_in', holder.digest, at)
     if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
     await attempt.forgive()
-    const proof = { method: methodOf(holder), secondFactor: true, at }
+    const proof = { ...firstProofOf(holder), secondFactor: true }
     return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
   }
 
@@ -158,17 +158,25 @@ export class SignIn {
   }
 }
 
+/** What was proved before a code is asked for. The session is as old as that, however late the code is shown. */
+interface FirstProof {
+  readonly method: SignInMethod
+  /** Null where the OpenID provider did not say. */
+  readonly at: number | null
+}
+
 function ticketOf(
   { id, passwordChangedAt }: User,
   digest: string,
-  { method, at }: { readonly method: SignInMethod; readonly at: number },
+  { method, at }: FirstProof,
+  now: number,
 ): Credential {
   const of = { kind: 'sign_in', digest, user: id, client: null, grant: null } as const
   return {
     ...of,
-    data: { step: 'code', method, passwordSetAt: passwordChangedAt },
-    createdAt: at,
-    expiresAt: at + ticketLife,
+    data: { step: 'code', method, at, passwordSetAt: passwordChangedAt },
+    createdAt: now,
+    expiresAt: now + ticketLife,
     consumedAt: null,
   }
 }
@@ -177,8 +185,10 @@ function isTicket({ data, user }: Credential): boolean {
   return user !== null && (data as { readonly step?: unknown }).step === 'code'
 }
 
-function methodOf({ data }: Credential): SignInMethod {
-  return (data as { readonly method: SignInMethod }).method
+function firstProofOf({ data }: Credential): FirstProof {
+  // Tickets of before an upgrade do not say when.
+  const { method, at = null } = data as { readonly method: SignInMethod; readonly at?: number | null }
+  return { method, at }
 }
 
 /** Whether the password that a ticket was for has been changed. */

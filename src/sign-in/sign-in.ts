@@ -58,10 +58,11 @@ class SignInPages {
     const isFresh = ask.query.get('fresh') === '1'
     if (ask.actor !== null && !isFresh) return redirectTo(nextOf(ask))
     const email = ask.actor?.user.email ?? ask.query.get('login_hint') ?? ''
-    const retry = isFresh
-      ? { trouble: 'Sign in again: what comes next needs a fresh proof that it is you.' }
-      : {}
-    return this.#page(ask, people, { ...retry, kept: { email: email.slice(0, 254) } })
+    const retry =
+      isFresh && ask.actor !== null
+        ? { trouble: 'Sign in again: what comes next needs a fresh proof that it is you.' }
+        : {}
+    return this.#page(ask, people, { ...retry, isFresh, kept: { email: email.slice(0, 254) } })
   }
 
   readonly take: Handler = async (ask, people) => {
@@ -124,7 +125,7 @@ class SignInPages {
     const url = new URL(ask.origin + paths.callback)
     url.search = ask.query.toString()
     const result = await people.openId.finish({ browser: ask.secret, url }, ask.visit, ask.session)
-    people.metrics.signIn('provider', result.outcome)
+    people.metrics.signIn('provider', result.outcome === 'not_fresh' ? 'refused' : result.outcome)
     const next = 'next' in result ? result.next : homeOf(ask)
     const troubled = (trouble: string) => this.#page(ask, people, { trouble, status: 403 }, next)
     switch (result.outcome) {
@@ -138,12 +139,19 @@ class SignInPages {
         return troubled(unreachable)
       case 'expired':
         return troubled(tookTooLong)
+      case 'not_fresh':
+        return this.#page(ask, people, { trouble: notFresh, status: 403, isFresh: true }, next)
       default:
         return troubled(denied[result.outcome])
     }
   }
 
-  async #page(ask: Ask, people: People, retry: Retry, next = nextOf(ask)): Promise<Page> {
+  async #page(
+    ask: Ask,
+    people: People,
+    retry: Retry & { readonly isFresh?: boolean },
+    next = nextOf(ask),
+  ): Promise<Page> {
     return signInPage({
       ...retry,
       token: tokenFor(ask, paths.signIn),
@@ -173,6 +181,9 @@ class SignInPages {
 }
 
 const unreachable = 'The provider could not be reached. Try again, or sign in by password.'
+
+const notFresh =
+  'The provider did not show that you signed in there just now, which what comes next needs. Sign in there again, or by password.'
 
 const denied = {
   denied: 'You did not sign in at the provider.',

@@ -161,6 +161,11 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'a link has somebody else consent',
       },
       {
+        text: 'if (signedInAt === null) return false',
+        becomes: 'if (signedInAt === null) return true',
+        breaks: 'an app that wants a fresh sign-in gets one of which nobody knows when it was',
+      },
+      {
         text: "if (client.visibility === 'private' && !(await isMember(this.#store, client.account, person.user)))",
         becomes: 'if (false)',
         breaks: 'private clients are for everybody',

@@ -79,6 +79,12 @@ export const people: readonly Mutated[] = [
     tests: ['people/sessions'],
     changes: [
       {
+        text: 'authenticatedAt === null || now',
+        becomes: 'authenticatedAt !== null && now',
+        breaks: 'people of whom nobody knows when they proved who they are do what is dangerous',
+        tests: ['people/own-account'],
+      },
+      {
         text: "await this.#store.credentials.put(credentialOf(used), 'present')",
         becomes: 'await this.#store.credentials.put(credentialOf(used))',
         breaks: 'a session that was ended comes back with its next use',
@@ -128,6 +134,12 @@ export const people: readonly Mutated[] = [
         text: 'if (!consumed?.isFirst || isOutlived(holder, user))',
         becomes: 'if (isOutlived(holder, user))',
         breaks: 'one ticket signs in many times',
+      },
+      {
+        text: '{ ...firstProofOf(holder), secondFactor: true }',
+        becomes: '{ ...firstProofOf(holder), at, secondFactor: true }',
+        breaks: 'the code of an app makes an old sign-in at the provider fresh',
+        tests: ['people/openid/openid-sign-in'],
       },
     ],
   },
@@ -218,6 +230,16 @@ export const people: readonly Mutated[] = [
         becomes: 'const isSamePerson = owner.id === present || members.length > 0',
         breaks: 'who used an invitation to the address of another shares their user',
       },
+      {
+        text: 'if (!isFresh) return authenticatedAt && Math.min(authenticatedAt, now)',
+        becomes: 'if (!isFresh) return now',
+        breaks: 'a sign-in that the provider has had for hours counts as fresh',
+      },
+      {
+        text: 'authenticatedAt === null || authenticatedAt < begunAt - clockSkew',
+        becomes: 'authenticatedAt !== null && authenticatedAt < begunAt - clockSkew',
+        breaks: 'a provider that does not say when people signed in proves that they just did',
+      },
     ],
   },
   {
@@ -233,6 +255,16 @@ export const people: readonly Mutated[] = [
         text: 'code_challenge: await calculatePKCECodeChallenge(verifier),',
         becomes: "code_challenge: await calculatePKCECodeChallenge('x'.repeat(43)),",
         breaks: 'the verifier is that of nobody',
+      },
+      {
+        text: 'if (azp !== undefined && azp !== this.#settings.clientId)',
+        becomes: 'if (false)',
+        breaks: 'an ID token that another client asked for signs people in',
+      },
+      {
+        text: 'if (Math.max(iat, at ?? 0) * 1_000 > Date.now() + clockSkew)',
+        becomes: 'if (false)',
+        breaks: 'a sign-in of the future stays fresh',
       },
     ],
   },

@@ -394,6 +394,48 @@ test('prompt, max_age and login_hint decide who has to sign in, and how lately',
   assert.equal((await askedOf(site, lately, ask(app.client, { max_age: '3600' }))).kind, 'consent')
 })
 
+const minute = 60_000
+
+test('who signs in at a provider that has known them for long is judged by that', async t => {
+  const site = await startSite(t)
+  const { app, user } = await visit(site)
+  const ages = [10 * minute, 10 * 60 * minute, null]
+  /** Signs somebody in whom the provider asked so long ago, once an app has asked for a sign-in. */
+  const arrive = async (age: number | null, more: Record<string, string>) => {
+    const browser = new Browser(site.issuer)
+    const uid = await pageOf(browser, ask(app.client, more))
+    const first = await site.face.interactions.load(uid, browser.request)
+    browser.signIn(user, age === null ? null : Date.now() - age)
+    const second = await site.face.interactions.load(uid, browser.request)
+    const shown = [first, second].map(one => (one.kind === 'sign_in' ? `fresh: ${one.isFresh}` : one.kind))
+    return { browser, uid, shown }
+  }
+  for (const age of ages) {
+    assert.deepEqual((await arrive(age, {})).shown, ['fresh: false', 'resume'])
+    assert.deepEqual((await arrive(age, { prompt: 'login' })).shown, ['fresh: true', 'fresh: true'])
+    assert.deepEqual((await arrive(age, { max_age: '0' })).shown, ['fresh: true', 'fresh: true'])
+    const isYoung = age === 10 * minute
+    const { shown } = await arrive(age, { max_age: '3600' })
+    assert.deepEqual(shown, ['fresh: false', isYoung ? 'resume' : 'fresh: true'])
+    const both = await arrive(age, { prompt: 'login', max_age: '3600' })
+    assert.deepEqual(both.shown, ['fresh: true', 'fresh: true'])
+  }
+  for (const [age, asked] of [
+    [null, {}],
+    [10 * minute, { max_age: '3600' }],
+  ] as const) {
+    const at = age === null ? null : Date.now() - age
+    const browser = new Browser(site.issuer).signIn(user, at)
+    const code = await codeOf(site, browser, app.client, asked)
+    const { id_token } = await tokensIn(await exchange(site, app, code))
+    const claims = JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
+    assert.equal(claims.auth_time, at === null ? undefined : Math.floor(at / 1_000))
+  }
+  const unknown = new Browser(site.issuer).signIn(user, null)
+  const none = await answerOf(unknown, ask(app.client, { prompt: 'none', max_age: '99999999999' }))
+  assert.equal(none.error, 'login_required')
+})
+
 test('what one browser was asked, no other can answer, nor the same one as somebody else', async t => {
   const site = await startSite(t)
   const { app, browser, account, user } = await visit(site)

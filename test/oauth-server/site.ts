@@ -102,9 +102,9 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
 }
 
 async function personOf({ headers }: Pick<IncomingMessage, 'headers'>, store: Store) {
-  const [, user, at] = /(?:^|; )person=([\da-f]+)\.(\d+)/.exec(headers.cookie ?? '') ?? []
+  const [, user, at] = /(?:^|; )person=([\da-f]+)\.(\d+|never)/.exec(headers.cookie ?? '') ?? []
   const kept = user === undefined ? null : await store.users.get(everybody, user)
-  return kept && { user: user!, email: kept.record.email, signedInAt: Number(at) }
+  return kept && { user: user!, email: kept.record.email, signedInAt: at === 'never' ? null : Number(at) }
 }
 
 /** Makes an account. */
@@ -179,9 +179,9 @@ export class Browser {
     this.#issuer = issuer
   }
 
-  /** Has somebody be signed in since a time. */
-  signIn({ id }: User, at = Date.now()): this {
-    this.#jar.set('person', `${id}.${at}`)
+  /** Has somebody be signed in who proved at a time who they are; null where that is not known. */
+  signIn({ id }: User, at: number | null = Date.now()): this {
+    this.#jar.set('person', `${id}.${at ?? 'never'}`)
     return this
   }
 

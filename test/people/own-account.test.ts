@@ -84,10 +84,18 @@ onStores('who signs in at a provider sets a password only in a fresh session', a
     outcome: 'stale',
   })
   const found = (await village.parts.sessions.find(value))!
+  const unknown = { session: { ...found.session, authenticatedAt: null }, user }
+  assert.equal((await own.changePassword(unknown, { current: '', password: next }, visit)).outcome, 'stale')
   const renewed = (await village.parts.sessions.renew(found.session, village.clock.now()))!
+  village.clock.advance(29 * minute)
   const fresh = { session: renewed.session, user }
   const changed = await own.changePassword(fresh, { current: '', password: next }, visit)
-  assert.equal(changed.outcome, 'changed')
+  assert.ok(changed.outcome === 'changed')
+  assert.equal(
+    changed.session.authenticatedAt,
+    fresh.session.authenticatedAt,
+    'a new password proves nothing',
+  )
 })
 
 onStores('of two changes at once one wins', async village => {

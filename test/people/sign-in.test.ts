@@ -206,7 +206,7 @@ onStores('the password once more makes a session fresh; who has none is told so'
   assert.deepEqual(await signIn.confirm(found, wrong, visit), { outcome: 'refused' })
   const confirmed = await signIn.confirm(found, password, visit)
   assert.ok(confirmed.outcome === 'signed_in')
-  assert.ok(confirmed.session.authenticatedAt >= done.session.authenticatedAt + 40 * minute)
+  assert.ok(confirmed.session.authenticatedAt! >= done.session.authenticatedAt! + 40 * minute)
   assert.equal(await sessions.find(done.value), null)
   assert.ok(await sessions.find(confirmed.value))
   assert.deepEqual(await signIn.confirm(found, password, visit), { outcome: 'expired' })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
+import { formToken } from '../../src/pages/form-proof.ts'
 import { leadingOn, paths } from '../../src/pages/paths.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { codeAt } from '../people/authenticator.ts'
@@ -191,29 +192,40 @@ test('without a provider nobody is sent to one', async t => {
     assert.equal((await site.visitor().get(path)).status, 404)
 })
 
-test('who signs in at the provider comes back and goes on where they wanted to', async t => {
+/** Opens a site with an OpenID provider that knows Grace, who is a member; `arrive` goes there from a page, and tells where it leads back to. */
+async function besideProvider(t: TestContext) {
   let running: RunningProvider | undefined
   let to = ''
   const site = await Site.open(t, {
     provider: async origin => {
       to = origin + paths.callback
       running = await RunningProvider.start(t, { to })
-      await running.knows({ grace: { email: 'grace@example.com', email_verified: true }, eve: {} })
+      await running.knows({ grace, eve: {} })
       return running.settings
     },
   })
-  const user = await site.settle({ email: 'grace@example.com', password: null })
+  const user = await site.settle({ email: grace.email, password: null })
   await site.join(user, await site.found())
-  const arrive = async (subject: string) => {
-    const visitor = site.visitor()
-    const page = await visitor.get(leadingOn(paths.signIn, '/oauth2/consent/abc'))
+  const arrive = async (
+    subject: string,
+    visitor = site.visitor(),
+    from = leadingOn(paths.signIn, '/oauth2/consent/abc'),
+  ) => {
+    const page = await visitor.get(from)
     const [, link] = /href="(\/auth\/sign-in\/openid[^"]*)"/.exec(page.body)!
-    const sent = await visitor.get(link!.replaceAll('&#38;', '&'))
+    const sent = await visitor.get(unescaped(link!))
     const url = new URL(sent.location!)
     url.searchParams.set('login_hint', subject)
     const back = await walk(url.href, to)
     return { visitor, path: back.pathname + back.search }
   }
+  return { site, user, provider: running!, arrive }
+}
+
+const grace = { email: 'grace@example.com', email_verified: true }
+
+test('who signs in at the provider comes back and goes on where they wanted to', async t => {
+  const { site, provider, arrive } = await besideProvider(t)
   const { visitor, path } = await arrive('grace')
   const stolen = await site.visitor().get(path)
   assert.deepEqual([stolen.status, /Sign in again\./.test(stolen.text)], [403, true])
@@ -227,7 +239,35 @@ test('who signs in at the provider comes back and goes on where they wanted to',
   const eve = await arrive('eve')
   const refused = await eve.visitor.get(eve.path)
   assert.match(refused.text, /did not confirm an e-?mail address of yours/)
-  await running!.kill()
+  await provider.kill()
+})
+
+test('a sign-in that the provider has had for hours opens nothing dangerous; a fresh one does', async t => {
+  const { provider, arrive } = await besideProvider(t)
+  await provider.knows({ grace }, { grace: { ago: 36_000 } })
+  const { visitor, path } = await arrive('grace')
+  assert.equal((await visitor.get(path)).status, 303)
+  // Their page has no such form; the deed itself is what must not be done.
+  const begin = async () =>
+    visitor.post(paths.twoStep, { form_token: formToken(visitor.cookies.get('gatehouse')!, paths.twoStep) })
+  const stale = await begin()
+  assert.equal(stale.location, leadingOn(paths.confirm, paths.account))
+  for (const from of [stale.location!, leadingOn(paths.signIn, paths.account, { fresh: '1' })]) {
+    const again = await arrive('grace', visitor, from)
+    const refused = await visitor.get(again.path)
+    assert.deepEqual(
+      [refused.status, /did not show that you signed in there just now/.test(refused.text)],
+      [403, true],
+    )
+    assert.match(refused.body, /href="\/auth\/sign-in\/openid[^"]*fresh=1"/)
+    assert.equal((await begin()).location, stale.location)
+  }
+  await provider.knows({ grace })
+  const fresh = await arrive('grace', visitor, leadingOn(paths.signIn, paths.account, { fresh: '1' }))
+  assert.deepEqual(
+    [(await visitor.get(fresh.path)).location, (await begin()).location],
+    [paths.account, paths.twoStep],
+  )
 })
 
 /** Writes status and page without what differs from one visitor to the next. */

@@ -146,9 +146,14 @@ export const session = open(
     method: about('How the user proved who they are.', oneOf(['password', 'openid', 'invitation'])),
     second_factor: flag,
     created_at: time,
-    authenticated_at: about('When the user last proved who they are.', time),
     last_used_at: about('To some minutes.', time),
     ip: text,
   },
-  { user_agent: about('Of the browser that signed in.', text) },
+  {
+    authenticated_at: about(
+      'When the user last proved who they are: here, or to the OpenID provider. Missing if the provider did not say.',
+      time,
+    ),
+    user_agent: about('Of the browser that signed in.', text),
+  },
 )

@@ -58,7 +58,7 @@ function viewSession(session: Session) {
     method,
     second_factor: secondFactor,
     created_at: isoTime(createdAt),
-    authenticated_at: isoTime(authenticatedAt),
+    ...(authenticatedAt !== null && { authenticated_at: isoTime(authenticatedAt) }),
     last_used_at: isoTime(usedAt),
     ip: address,
     ...(userAgent !== null && { user_agent: userAgent }),

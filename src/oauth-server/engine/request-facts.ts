@@ -19,8 +19,8 @@ export interface Person {
   /** The id of the user. */
   readonly user: string
   readonly email: string
-  /** When the session began, in ms since the epoch. */
-  readonly signedInAt: number
+  /** When they last proved who they are, in ms since the epoch; null where that is not known. */
+  readonly signedInAt: number | null
 }
 
 export class RequestFacts {

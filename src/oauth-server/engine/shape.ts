@@ -39,8 +39,12 @@ export function shape(provider: Provider, decisions: Decisions, tags: TokenTags)
   Session.get = async context => {
     const { person } = factsOf(context.req)
     const session = new Session({ jti: 'mirrored', uid: 'mirrored' })
-    if (person !== null)
-      Object.assign(session, { accountId: person.user, loginTs: Math.floor(person.signedInAt / second) })
+    if (person !== null) {
+      const { user, signedInAt } = person
+      // The engine takes one that it does not know for older than any `max_age`.
+      const at = signedInAt !== null && { loginTs: Math.floor(signedInAt / second) }
+      Object.assign(session, { accountId: user, ...at })
+    }
     session.destroyed = true
     return session
   }

@@ -27,6 +27,8 @@ interface SignInView extends Retry {
   /** The name of the OpenID provider. */
   readonly provider?: string | null
   readonly canSignUp?: boolean
+  /** Whether the provider must ask who they are, even if it knows them. */
+  readonly isFresh?: boolean
   /** Whether there is nobody yet who could sign in. */
   readonly isFirst?: boolean
   /** What was done before. */
@@ -35,7 +37,7 @@ interface SignInView extends Retry {
 
 /** Asks for e-mail and password. */
 export function signInPage(view: SignInView): Page {
-  const { token, next, app = null, provider = null, canSignUp = false, kept = {} } = view
+  const { token, next, app = null, provider = null, canSignUp = false, isFresh = false, kept = {} } = view
   const email = kept.email ?? ''
   return page(
     view,
@@ -55,7 +57,7 @@ ${button('Sign in', 'full')}`,
 ${
   provider !== null &&
   html`<p class="or">or</p>
-<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${told(provider)}</span></a>`
+<a class="button plain full" href="${leadingOn(paths.provider, next, isFresh ? { fresh: '1' } : {})}"><span>Continue with ${told(provider)}</span></a>`
 }
 </div>
 ${
@@ -120,7 +122,7 @@ export function confirmPage(view: ConfirmView): Page {
     view,
     'Confirm that it is you',
     html`<h1>Confirm that it is you</h1>
-<p class="lead">You signed in a while ago as <b>${told(email)}</b>. What comes next needs a fresh proof.</p>
+<p class="lead">You are signed in as <b>${told(email)}</b>. What comes next needs a fresh proof that it is you.</p>
 ${trouble(view)}<div class="card">
 ${
   hasPassword &&

@@ -36,6 +36,8 @@ export interface Direction {
   readonly isFresh?: boolean | undefined
 }
 
+/** Ms by which the clock of the provider may differ from ours. */
+export const clockSkew = 60_000
 /** Seconds that the provider has for each response. */
 const timeout = 10
 /** Ms after which its metadata is read again. */
@@ -74,7 +76,10 @@ export class OpenIdProvider {
     return buildAuthorizationUrl(await this.#configuration(), parameters).href
   }
 
-  /** Exchanges the code in the URL with which the browser came back, and verifies the ID token; rejects with what the package throws where anything is not right. */
+  /**
+   * Exchanges the code in the URL with which the browser came back, and verifies the ID token (OpenID Connect Core section 3.1.3.7); rejects where anything is not
+   * right. The package demands `azp` only of several audiences, and does not look at when the token was issued.
+   */
   async identityAt(url: URL, { state, nonce, verifier }: Challenge): Promise<ProvenIdentity> {
     const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client')
     const configuration = await this.#configuration()
@@ -85,6 +90,11 @@ export class OpenIdProvider {
       idTokenExpected: true,
     })
     const { iss, sub, auth_time: at, ...claims } = tokens.claims()!
+    const { azp, iat } = claims
+    if (azp !== undefined && azp !== this.#settings.clientId)
+      throw new Error('azp of the ID token names another client')
+    if (Math.max(iat, at ?? 0) * 1_000 > Date.now() + clockSkew)
+      throw new Error('iat or auth_time of the ID token is of the future')
     const hasMore =
       configuration.serverMetadata().userinfo_endpoint !== undefined && claims.email === undefined
     const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, sub) : claims

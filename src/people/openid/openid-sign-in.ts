@@ -5,7 +5,13 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import type { User } from '../../store/people.ts'
 import { emailFault, normalEmail } from '../email.ts'
-import type { Challenge, Direction, OpenIdProvider, ProvenIdentity } from './openid-provider.ts'
+import {
+  type Challenge,
+  clockSkew,
+  type Direction,
+  type OpenIdProvider,
+  type ProvenIdentity,
+} from './openid-provider.ts'
 import { hasSecondFactor } from '../second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../secret-value.ts'
 import { shutOut } from '../shut-out.ts'
@@ -38,8 +44,11 @@ type FinishResult =
   | ((SignedIn | NeedsCode) & { readonly next: string })
   /** The message is for the person. */
   | { readonly outcome: 'refused'; readonly reason: Refusal; readonly message: string; readonly next: string }
-  /** The person did not want to, or the provider refused; `failed` where what it sent is not right. */
-  | { readonly outcome: 'denied' | 'failed' | 'unreachable'; readonly next: string }
+  /**
+   * The person did not want to, or the provider refused; `failed` where what it sent is not right, and `not_fresh` where it does not show that they signed in since
+   * they were asked to.
+   */
+  | { readonly outcome: 'denied' | 'failed' | 'not_fresh' | 'unreachable'; readonly next: string }
   /** It was begun more than ten minutes ago, in another browser, or has been finished. */
   | { readonly outcome: 'expired' }
 
@@ -53,8 +62,6 @@ interface OpenIdParts {
 
 /** Ms that a person may stay at the provider. */
 const attemptLife = 600_000
-/** Ms that may be between a fresh proof and the return. */
-const freshLife = 300_000
 
 export class OpenIdSignIn {
   readonly #parts: SignInParts
@@ -113,23 +120,28 @@ export class OpenIdSignIn {
     visit: Visit,
     replaced: string | null = null,
   ): Promise<FinishResult> {
-    const at = this.#clock.now()
+    const now = this.#clock.now()
     const state = url.searchParams.get('state') ?? ''
-    const attempt = await this.#attemptOf(state, browser, at)
+    const attempt = await this.#attemptOf(state, browser, now)
     if (attempt === null) return { outcome: 'expired' }
-    const { next, isFresh } = attempt
+    const { next } = attempt
     const identity = await this.#identityAt(url, challengeOf(state, browser))
     if (typeof identity === 'string') return { outcome: identity, next }
-    if (isFresh && (identity.authenticatedAt ?? at) < at - freshLife) return { outcome: 'failed', next }
+    const at = provenAt(identity, attempt, now)
+    if (at === 'not_fresh') return { outcome: 'not_fresh', next }
     const present = replaced === null ? null : await this.#parts.sessions.find(replaced)
-    const user = await this.#userOf(identity, { visit, now: at, present: present?.user.id ?? null })
+    const user = await this.#userOf(identity, { visit, now, present: present?.user.id ?? null })
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
     return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, visit, replaced)), next }
   }
 
   /** Uses up the attempt that has this state, of this browser. */
-  async #attemptOf(state: string, browser: string, now: number): Promise<Attempt | null> {
+  async #attemptOf(
+    state: string,
+    browser: string,
+    now: number,
+  ): Promise<(Attempt & { readonly begunAt: number }) | null> {
     if (!isValue(state)) return null
     const { store, keys } = this.#parts
     const { credentials } = store
@@ -139,7 +151,7 @@ export class OpenIdSignIn {
     if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
     const next = keys.unseal(attempt.next, contextOf(digest))
     const consumed = await credentials.consume('sign_in', digest, now)
-    return consumed?.isFirst && next !== null ? { ...attempt, next } : null
+    return consumed?.isFirst && next !== null ? { ...attempt, next, begunAt: kept!.createdAt } : null
   }
 
   async #identityAt(
@@ -249,6 +261,18 @@ interface Attempt {
   readonly browser: string
   readonly next: string
   readonly isFresh: boolean
+}
+
+/** Returns when the person proved who they are, in ms of our clock, and never later than now; null where the provider does not say. A proof that had to be a fresh one was given since it was asked for. */
+function provenAt(
+  { authenticatedAt }: ProvenIdentity,
+  { isFresh, begunAt }: { readonly isFresh: boolean; readonly begunAt: number },
+  now: number,
+): number | null | 'not_fresh' {
+  if (!isFresh) return authenticatedAt && Math.min(authenticatedAt, now)
+  if (authenticatedAt === null || authenticatedAt < begunAt - clockSkew) return 'not_fresh'
+  // What is within the difference of the clocks, and the whole seconds of the provider, came of the question.
+  return Math.min(Math.max(authenticatedAt, begunAt), now)
 }
 
 /** Makes what only this browser can show again; the store has neither its cookie nor the state. */

@@ -10,6 +10,19 @@ export const redirectUri = 'http://127.0.0.1:9/callback'
 
 const script = fileURLToPath(new URL('openid-provider-process.ts', import.meta.url))
 
+/** How it misbehaves, by subjects. */
+export type Conduct = Readonly<
+  Record<
+    string,
+    {
+      /** How many seconds ago they signed in, even if they were to do so now. */
+      readonly ago?: number
+      /** What ID tokens claim instead; null for nothing. */
+      readonly claims?: Readonly<Record<string, unknown>>
+    }
+  >
+>
+
 interface Registration {
   /** Where it sends people back; `redirectUri` by default. */
   readonly to?: string
@@ -45,7 +58,9 @@ export class RunningProvider {
     // It may wait for the client before it listens to messages; those before are kept.
     const client = { client_id: 'gatehouse', client_secret: 'a secret of the provider: /+%' }
     child.send({
-      clients: [{ ...client, redirect_uris: [to], token_endpoint_auth_method: method }],
+      clients: [
+        { ...client, redirect_uris: [to], token_endpoint_auth_method: method, require_auth_time: true },
+      ],
       clientAuthMethods: [method],
       conformIdTokenClaims,
     })
@@ -58,9 +73,9 @@ export class RunningProvider {
   }
 
   /** Tells it what is claimed of each person, by their subjects. */
-  async knows(accounts: Readonly<Record<string, object>>): Promise<void> {
+  async knows(accounts: Readonly<Record<string, object>>, conduct: Conduct = {}): Promise<void> {
     const told = once(this.#child, 'message')
-    this.#child.send({ accounts })
+    this.#child.send({ accounts, conduct })
     await told
   }
 

@@ -3,7 +3,9 @@ import { after, before } from 'node:test'
 import { pino } from 'pino'
 import { OpenIdProvider, type OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 import { OpenIdSignIn } from '../../../src/people/openid/openid-sign-in.ts'
+import { OwnAccount } from '../../../src/people/own-account.ts'
 import { digestOfValue, newValue } from '../../../src/people/secret-value.ts'
+import { isStale, type Session } from '../../../src/people/sessions.ts'
 import { SignIn } from '../../../src/people/sign-in.ts'
 import { everybody } from '../../../src/store/people.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
@@ -12,6 +14,7 @@ import { onStores, type Village, visit } from '../on-stores.ts'
 import { password } from '../settlement.ts'
 import { redirectUri, RunningProvider, walk } from './openid-provider.ts'
 
+const grace = { email: 'grace@example.com', email_verified: true }
 const ada = { email: 'Ada@Example.com', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
 const minute = 60_000
 
@@ -243,17 +246,103 @@ onStores('a second factor is asked for here, too', async village => {
   assert.deepEqual([done.session.method, done.session.secondFactor], ['openid', true])
 })
 
+/** Returns how many seconds ago the person of a session has proved who they are, to the next ten; null where that is not known. */
+function ageOf({ authenticatedAt }: Session, { clock }: Village): number | null {
+  return authenticatedAt === null ? null : Math.round((clock.now() - authenticatedAt) / 10_000) * 10
+}
+
+onStores('a session is as old as the sign-in at the provider, with a code of an app too', async village => {
+  const { provider, arrive } = await start(village)
+  const conduct = { ago: 36_000 }
+  await provider.knows({ ada, grace }, { ada: conduct, grace: conduct })
+  const user = await village.settle({ email: 'ada@example.com', password: null })
+  const first = await arrive('ada')
+  assert.ok(first.outcome === 'signed_in')
+  assert.equal(first.user.id, user.id)
+  assert.deepEqual(
+    [ageOf(first.session, village), isStale(first.session, village.clock.now())],
+    [36_000, true],
+  )
+  const own = new OwnAccount(village.parts)
+  assert.deepEqual(await own.beginTotp(first), { outcome: 'stale' })
+
+  const account = await village.found()
+  const { user: member, code } = await settleWithApp(village, { email: 'grace@example.com' })
+  await village.join(member, account)
+  const asked = await arrive('grace')
+  assert.ok(asked.outcome === 'needs_code')
+  const done = await new SignIn(village.parts).withCode({ ticket: asked.ticket, code: code() }, visit)
+  assert.ok(done.outcome === 'signed_in')
+  // Until their app has the next code, half a minute has passed.
+  assert.deepEqual([ageOf(done.session, village), isStale(done.session, village.clock.now())], [36_030, true])
+})
+
+onStores('a provider that does not say when lets people in, and proves nothing lately', async village => {
+  const { provider, arrive, begin, finish } = await start(village, true)
+  await provider.knows({ ada }, { ada: { claims: { auth_time: null } } })
+  const done = await arrive('ada')
+  assert.ok(done.outcome === 'signed_in')
+  assert.deepEqual([done.session.authenticatedAt, isStale(done.session, village.clock.now())], [null, true])
+  const kept = (await village.parts.sessions.find(done.value))!
+  assert.equal(kept.session.authenticatedAt, null)
+  const refused = await finish(await begin('ada', true), done.value)
+  assert.deepEqual(refused, { outcome: 'not_fresh', next: '/auth/account' })
+  assert.ok(await village.parts.sessions.find(done.value), 'the session that was there goes on')
+})
+
+onStores('an ID token for another party, or of the future, signs nobody in', async village => {
+  const { provider, arrive, lines } = await start(village, true)
+  const seconds = (more: number) => Math.floor(Date.now() / 1_000) + more
+  const { clientId } = provider.settings
+  for (const claims of [
+    { azp: 'another client' },
+    { azp: '' },
+    { azp: [clientId] },
+    { aud: [clientId, 'another client'] },
+    { aud: [clientId, 'another client'], azp: 'another client' },
+    { aud: 'another client', azp: clientId },
+    { iat: seconds(120) },
+    { auth_time: seconds(120) },
+    { auth_time: seconds(120), iat: seconds(120), exp: seconds(3_600) },
+  ]) {
+    await provider.knows({ ada }, { ada: { claims } })
+    const refused = await arrive('ada')
+    assert.deepEqual(refused, { outcome: 'failed', next: '/auth/account' }, JSON.stringify(claims))
+  }
+  assert.equal(lines.length, 9)
+  for (const claims of [
+    { azp: clientId },
+    { aud: [clientId, 'another client'], azp: clientId },
+    { iat: seconds(20), auth_time: seconds(20) },
+  ]) {
+    await provider.knows({ ada }, { ada: { claims } })
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in', JSON.stringify(claims))
+    assert.ok(done.session.authenticatedAt! <= village.clock.now(), 'never of the future')
+  }
+})
+
 onStores('a fresh proof is asked of the provider, and an old one is none', async village => {
-  const { openId, begin, finish, browser } = await start(village, true)
+  const { openId, begin, finish, browser, provider } = await start(village, true)
   const begun = await openId.begin({ browser, next: '/', redirectUri, isFresh: true }, visit)
   assert.ok(begun.outcome === 'sent')
   const { searchParams } = new URL(begun.url)
   assert.deepEqual([searchParams.get('prompt'), searchParams.get('max_age')], ['login', '0'])
   assert.equal(searchParams.get('code_challenge_method'), 'S256')
-  assert.equal((await finish(await begin('ada', true))).outcome, 'signed_in')
-  const late = await begin('ada', true)
+  const before = village.clock.now()
+  const fresh = await finish(await begin('ada', true))
+  assert.ok(fresh.outcome === 'signed_in')
+  assert.ok(fresh.session.authenticatedAt! >= before, 'whole seconds of the provider do not make it older')
+  for (const ago of [120, 36_000]) {
+    await provider.knows({ ada }, { ada: { ago } })
+    assert.deepEqual(await finish(await begin('ada', true)), { outcome: 'not_fresh', next: '/auth/account' })
+  }
+  await provider.knows({ ada })
+  const slow = await begin('ada', true)
   village.clock.advance(6 * minute)
-  assert.equal((await finish(late)).outcome, 'failed')
+  const late = await finish(slow)
+  assert.ok(late.outcome === 'signed_in', 'who takes their time has signed in since they were asked to')
+  assert.equal(ageOf(late.session, village), 360)
 })
 
 onStores(
