@@ -1,7 +1,7 @@
 // Families: all that was given for one code, also by way of refresh tokens. They end together, and for good: by a credential that says so, which outlasts them.
 
 import { hash } from 'node:crypto'
-import type { Credential, CredentialKind } from '../store/credential.ts'
+import type { Credential, CredentialKind, Succession } from '../store/credential.ts'
 
 /** How long a refresh token that was used may be used again, since apps race and lose responses; in ms. */
 const grace = 30_000
@@ -29,14 +29,34 @@ export function endOf(family: string, { user, client, grant }: Owned, now: numbe
   return { kind: 'ended_family', digest: endDigestOf(family), ...owners, ...times, data: null }
 }
 
+/** Returns what is kept of a family beside the tokens that are issued for `spent`: which they are. Null where no refresh token is among them. */
+export function successionOf(
+  spent: Credential,
+  issued: readonly Credential[],
+  now: number,
+): Credential | null {
+  const family = familyOf(spent)
+  const refresh = issued.find(({ kind }) => kind === 'refresh_token')
+  const access = issued.find(({ kind }) => kind === 'access_token')
+  if (family === null || refresh === undefined || access === undefined) return null
+  const { user, client, grant } = spent
+  const last: Succession = { spent: spent.digest, refresh: refresh.digest, access: access.digest }
+  return {
+    ...{ kind: 'token_family', digest: endDigestOf(family), user, client, grant, data: { ...last } },
+    ...{ createdAt: now, expiresAt: refresh.expiresAt, consumedAt: null },
+  }
+}
+
 /** Returns for how long after its first use a code or token may be used again, in ms. */
 export function graceOf(kind: CredentialKind): number {
   return kind === 'refresh_token' ? grace : 0
 }
 
 /** Returns a sentence about what a replay has done. */
-export function replayReason(kind: CredentialKind, consumedAt: number, now: number): string {
+export function replayReason(kind: CredentialKind, consumedAt: number | null, now: number): string {
+  const ended = 'so the tokens that came of it are revoked'
+  if (consumedAt === null) return `another refresh token has taken the place of this one, ${ended}`
   const ago = (Math.max(0, now - consumedAt) / 1000).toFixed(1)
-  const what = kind === 'refresh_token' ? 'refresh token' : 'code'
-  return `the ${what} was used before, ${ago} s ago, so the tokens that came of it are revoked`
+  const what = kind === 'refresh_token' ? 'refresh token was used, or replaced,' : 'code was used'
+  return `the ${what} before, ${ago} s ago, ${ended}`
 }

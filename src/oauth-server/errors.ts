@@ -111,7 +111,7 @@ export const errorEntries: readonly ErrorEntry[] = [
       'It has expired, was used before, was issued to another client, or the person or an administrator has ended the access. Or the PKCE verifier or the redirect URI is another one than at the beginning.',
     checks: [
       'Exchange a code once, within its 60 seconds. Another use ends the tokens that came of it.',
-      'Always keep the newest refresh token. The one before it is accepted for 30 more seconds.',
+      'Always keep the newest refresh token. The one before it is accepted for 30 more seconds, until the newest is used. Two programs that refresh at the same time need a lock.',
       'Otherwise send the person through the authorization endpoint again.',
       events,
     ],

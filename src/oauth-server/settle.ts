@@ -6,7 +6,7 @@ import type { Credential } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
-import { endOf, familyOf, graceOf, replayReason } from '../oauth-grants/family.ts'
+import { endOf, familyOf, graceOf, replayReason, successionOf } from '../oauth-grants/family.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import type { RequestError } from './pages.ts'
 import { type EngineFailure, reasonOf } from './engine/reasons.ts'
@@ -70,12 +70,14 @@ async function exchange(
   const { kind, digest } = spent
   const at = Date.now()
   const end = endOf(familyOf(spent)!, spent, at)
+  const succession = successionOf(spent, issued, at)
   const { outcome, consumedAt } = await credentials.exchange({
-    ...{ kind, digest, at, issued, end },
+    ...{ kind, digest, at, end },
+    issued: succession === null ? issued : [...issued, succession],
     grace: graceOf(kind),
   })
   if (outcome === 'issued') return null
-  return outcome === 'replayed' ? replayReason(kind, consumedAt!, at) : 'the access was ended meanwhile'
+  return outcome === 'replayed' ? replayReason(kind, consumedAt, at) : 'the access was ended meanwhile'
 }
 
 function fail(context: Context, facts: RequestFacts, status: number, failure: EngineFailure): void {

@@ -43,6 +43,7 @@ const lasting = [
   'session',
   'invitation',
   'ended_family',
+  'token_family',
   'access_token',
   'refresh_token',
 ] satisfies CredentialKind[]

@@ -10,6 +10,7 @@ export type CredentialKind =
   | 'refresh_token'
   | 'sign_in'
   | 'ended_family'
+  | 'token_family'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
@@ -51,18 +52,36 @@ export interface Exchange {
   readonly digest: string
   /** When, in ms since the epoch. */
   readonly at: number
-  /** For how many ms after its first use it may be used again; 0 for one use only. */
+  /** For how many ms after its first use it may be used again, as long as the refresh token that was issued for it is unused; 0 for one use only. */
   readonly grace: number
+  /** With a refresh token goes a credential of the kind `token_family`, with the digest of `end`, whose data is the `Succession`. */
   readonly issued: readonly Credential[]
   /** What stands for the end of all that ever came of it: where it is in the store nothing more is issued, and a use that comes too late puts it there. */
   readonly end: Credential
 }
 
 export interface Exchanged {
-  /** `replayed`: it was used before, and its family has ended. `ended`: it is not there any more, or its family has ended otherwise. */
+  /** `replayed`: it was used before, or another refresh token has taken its place, and its family has ended. `ended`: it is not there any more, or its family has ended otherwise. */
   readonly outcome: 'issued' | 'replayed' | 'ended'
-  /** When it was first used; null where it has ended. */
+  /** When it was first used, or another one took its place; null where it has ended, and where that is not known. */
   readonly consumedAt: number | null
+}
+
+/** The last tokens of a family, and what they were issued for, all by their digests: a family has one chain of refresh tokens, and any other is noticed by this. */
+export interface Succession {
+  readonly spent: string
+  readonly refresh: string
+  readonly access: string
+}
+
+/** Whether an exchange shows that somebody else has used the credential, or its family, too; `last` is the succession of the family. */
+export function isReplay(
+  { digest, consumedAt }: Credential,
+  { at, grace }: Pick<Exchange, 'at' | 'grace'>,
+  last: Succession | null,
+): boolean {
+  if (consumedAt === null) return last !== null && last.refresh !== digest
+  return grace === 0 || at - consumedAt > grace || last?.spent !== digest
 }
 
 const mostData = 64 * 1024

@@ -180,7 +180,8 @@ export interface Credentials {
   consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
   /**
    * Consumes a credential and stores what is issued for it, together or not at all, in one durable write. Of any number of parallel exchanges, in any number of processes,
-   * those after the first come too late, unless within its grace: then nothing is issued, and the family ends with what it has, in the same write.
+   * those after the first come too late: nothing is issued, and the family ends with what it has, in the same write. Within its grace, it is exchanged again as long as the
+   * refresh token that was issued for it is unused; that one and its access token end in the same write, so that a family never has two chains.
    */
   exchange(exchange: Exchange): Promise<Exchanged>
   /** Stores the end of a family, and reports it as a change of the `account` `ended_family` with its digest as `id`. Takes one durable write. */

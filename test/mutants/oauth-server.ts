@@ -59,6 +59,11 @@ export const oauthServer: readonly Mutated[] = [
         becomes: 'grace: 30_000',
         breaks: 'of parallel exchanges of a code several win',
       },
+      {
+        text: 'issued: succession === null ? issued : [...issued, succession]',
+        becomes: 'issued',
+        breaks: 'nobody notices that a refresh token was stolen',
+      },
     ],
   },
   {

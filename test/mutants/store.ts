@@ -259,6 +259,16 @@ export const store: readonly Mutated[] = [
         becomes: '',
         breaks: 'the value of a token is kept',
       },
+      {
+        text: ' || last?.spent !== digest',
+        becomes: '',
+        breaks: 'a stolen refresh token works on after the one that came of it was used',
+      },
+      {
+        text: 'return last !== null && last.refresh !== digest',
+        becomes: 'return false',
+        breaks: 'two chains of refresh tokens go on beside each other',
+      },
     ],
   },
   {
@@ -286,14 +296,24 @@ export const store: readonly Mutated[] = [
         breaks: 'a code that is written again works again',
       },
       {
-        text: 'if (!isFirst && consumedAt !== null && (grace === 0 || at - consumedAt > grace)) {',
+        text: 'if (isReplay(kept, asked, last)) {',
         becomes: 'if (false) {',
         breaks: 'of parallel exchanges several win',
       },
       {
-        text: 'if (hasEnded || consumedAt === null) return',
-        becomes: 'if (consumedAt === null) return',
+        text: "if (hasEnded) return { outcome: 'ended', consumedAt: null }",
+        becomes: '',
         breaks: 'a family that was ended gets more tokens',
+      },
+      {
+        text: 'else isTold = this.#supersede(last!, at)',
+        becomes: '',
+        breaks: 'a response that was lost leaves a second chain of refresh tokens',
+      },
+      {
+        text: "if (isRemoved) this.#note('access_token', access)",
+        becomes: '',
+        breaks: 'an access token that was lost works on in other processes',
       },
       {
         text: 'this.#note(endKind, end.digest)',
@@ -346,6 +366,31 @@ export const store: readonly Mutated[] = [
         text: "return {'replayed', consumed}",
         becomes: '',
         breaks: 'of parallel exchanges several win',
+      },
+      {
+        text: `or string.match(last, '"spent":"(%x+)"') ~= spent`,
+        becomes: '',
+        breaks: 'a stolen refresh token works on after the one that came of it was used',
+      },
+      {
+        text: 'isReplay = refresh and refresh ~= spent',
+        becomes: '',
+        breaks: 'two chains of refresh tokens go on beside each other',
+      },
+      {
+        text: "keep(KEYS[9], tonumber(ends), ends .. ' ' .. at .. ' ' .. parts, tonumber(shift))",
+        becomes: '',
+        breaks: 'a response that was lost leaves a second chain of refresh tokens',
+      },
+      {
+        text: "if last ~= known then return {'again', last} end",
+        becomes: '',
+        breaks: 'of parallel uses of a refresh token several chains are left',
+      },
+      {
+        text: "if redis.call('DEL', KEYS[10]) == 1 then tell(channel, stamp(), 'credential', 'access_token', access) end",
+        becomes: "redis.call('DEL', KEYS[10])",
+        breaks: 'an access token that was lost works on in other processes',
       },
       {
         text: "  tell(channel, stamp(), 'credential', 'ended_family', digest)\n",

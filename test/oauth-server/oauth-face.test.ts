@@ -101,10 +101,10 @@ for (const [name, open] of Object.entries(stores)) {
     }
   })
 
-  test(`${name}: a refresh token may come again for 30 s, and ends its family afterwards`, async t => {
+  test(`${name}: a refresh token may come again for 30 s, in place of a response that was lost, and ends its family afterwards`, async t => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
     const site = await start(t)
-    const { app, browser } = await visit(site)
+    const { app, browser, user } = await visit(site)
     const tokens = await tokensOf(site, browser, app)
     const pairs = await Promise.all(
       Array.from({ length: 20 }, async () => tokensIn(await refresh(site, app, tokens.refresh_token))),
@@ -112,13 +112,62 @@ for (const [name, open] of Object.entries(stores)) {
     assert.equal(new Set(pairs.map(({ refresh_token }) => refresh_token)).size, 20)
     t.mock.timers.tick(29_000)
     const late = await tokensIn(await refresh(site, app, tokens.refresh_token))
+    // Whatever was lost is good for nothing.
+    for (const { access_token } of pairs) assert.equal((await userinfo(site, access_token)).status, 401)
+    const kept = await site.store.credentials.list({ user: user.id }, 'refresh_token', 100)
+    assert.equal(kept.filter(({ consumedAt }) => consumedAt === null).length, 1)
+    assert.equal((await userinfo(site, late.access_token)).status, 200)
+    assert.equal((await userinfo(site, tokens.access_token)).status, 200)
     t.mock.timers.tick(2_000)
     const { error, error_description } = await errorIn(await refresh(site, app, tokens.refresh_token))
     assert.equal(error, 'invalid_grant')
-    assert.match(error_description, /^the refresh token was used before, 31\.\d s ago/)
-    for (const { access_token, refresh_token } of [late, pairs[0]!]) {
+    assert.match(error_description, /^the refresh token was used, or replaced, before, 31\.\d s ago/)
+    for (const { access_token, refresh_token } of [late, tokens]) {
       assert.equal((await userinfo(site, access_token)).status, 401)
       assert.equal((await refresh(site, app, refresh_token)).status, 400)
+    }
+  })
+
+  test(`${name}: once the next refresh token was used, the one before it ends the family, however soon it comes`, async t => {
+    const site = await start(t)
+    const { app, browser } = await visit(site)
+    const stolen = await tokensOf(site, browser, app)
+    const beside = await tokensOf(site, browser, app)
+    const next = await tokensIn(await refresh(site, app, stolen.refresh_token))
+    const last = await tokensIn(await refresh(site, app, next.refresh_token))
+    const { error, error_description } = await errorIn(await refresh(site, app, stolen.refresh_token))
+    assert.equal(error, 'invalid_grant')
+    assert.match(
+      error_description,
+      /^the refresh token was used, or replaced, before, 0\.\d s ago, so the tokens/,
+    )
+    for (const { access_token, refresh_token } of [stolen, next, last]) {
+      assert.equal((await userinfo(site, access_token)).status, 401)
+      assert.equal((await refresh(site, app, refresh_token)).status, 400)
+    }
+    await tokensIn(await refresh(site, app, beside.refresh_token))
+  })
+
+  test(`${name}: two chains of one family are one too many: the second to be used ends both`, async t => {
+    const site = await start(t)
+    const { app, browser } = await visit(site)
+    for (const thiefIsFirst of [true, false]) {
+      const tokens = await tokensOf(site, browser, app)
+      const mine = await tokensIn(await refresh(site, app, tokens.refresh_token))
+      const theirs = await tokensIn(await refresh(site, app, tokens.refresh_token))
+      const order = thiefIsFirst ? [theirs, mine] : [mine, theirs]
+      const responses: Response[] = []
+      for (const { refresh_token } of order) responses.push(await refresh(site, app, refresh_token))
+      assert.deepEqual(
+        responses.map(({ status }) => status),
+        [thiefIsFirst ? 200 : 400, 400],
+      )
+      for (const { access_token } of [tokens, mine, theirs])
+        assert.equal((await userinfo(site, access_token)).status, 401)
+      if (!thiefIsFirst) continue
+      const stolen = await tokensIn(responses[0]!)
+      assert.equal((await userinfo(site, stolen.access_token)).status, 401)
+      assert.equal((await refresh(site, app, stolen.refresh_token)).status, 400)
     }
   })
 }

@@ -8,8 +8,15 @@ import type { TestContext } from 'node:test'
 
 const consumer = join(import.meta.dirname, 'consumer.ts')
 
-/** What came of one try: its outcome, when it was first done, and the digest of the token of an exchange. */
-type Outcome = readonly [outcome: boolean | string, at: number, token?: string]
+/** What came of one try: its outcome, when it was first done, and the digests of the tokens of an exchange; of refresh tokens also when it began and ended. */
+export type Outcome = readonly [
+  outcome: boolean | string,
+  at: number,
+  access?: string,
+  refresh?: string,
+  began?: number,
+  ended?: number,
+]
 
 /** Starts a process, and returns what tells it. */
 export async function startConsumer(

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Credential, Exchange } from '../../src/store/credential.ts'
+import { type Credential, type Exchange, isReplay, type Succession } from '../../src/store/credential.ts'
 import type { Change } from '../../src/store/store.ts'
 import { until } from '../help/until.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
-import { startConsumer } from './consumers.ts'
+import { type Outcome, startConsumer } from './consumers.ts'
 import { credential } from './contract-specimens.ts'
 
 const hour = 3_600_000
@@ -16,6 +16,18 @@ const hour = 3_600_000
 function exchangeOf({ kind, digest }: Credential, more: Partial<Exchange> = {}): Exchange {
   const issued = [credential('access_token'), credential('refresh_token')]
   return { kind, digest, at: 1_000, grace: 0, issued, end: credential('ended_family'), ...more }
+}
+
+/** Asks for the next pair of a refresh token, within its grace. */
+function refreshOf(spent: Credential, end: Credential, at: number): Exchange {
+  const asked = exchangeOf(spent, { at, grace: 30_000, end })
+  return { ...asked, issued: [...asked.issued, familyOf(asked)] }
+}
+
+function familyOf({ digest, issued, end }: Exchange): Credential {
+  const [access, refresh] = issued
+  const last: Succession = { spent: digest, refresh: refresh!.digest, access: access!.digest }
+  return credential('token_family', { digest: end.digest, data: { ...last } })
 }
 
 export function exchangeContract(name: string, place: Place): void {
@@ -88,18 +100,33 @@ export function exchangeContract(name: string, place: Place): void {
     assert.deepEqual(await credentials.get('refresh_token', refresh.digest), first.issued[1])
   })
 
-  test(`${name}: a refresh token is exchanged again within its grace, and replayed after it`, async t => {
-    const { credentials } = await (await place(t))()
+  test(`${name}: a refresh token is exchanged again within its grace in place of what it gave before, and replayed after it`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
     const token = credential('refresh_token')
     await credentials.put(token)
     const end = credential('ended_family')
     const outcomes: unknown[] = []
-    for (const at of [1_000, 1_500, 500, 31_000, 31_001]) {
-      const asked = exchangeOf(token, { at, grace: 30_000, end })
+    const told: string[] = []
+    t.after(other.changes.follow(change => change.kind === 'credential' && told.push(change.id)))
+    let before: readonly Credential[] | null = null
+    for (const at of [1_000, 1_500, 500, 31_000]) {
+      const asked = refreshOf(token, end, at)
       outcomes.push([at, await credentials.exchange(asked)])
-      const isThere = (await credentials.get('access_token', asked.issued[0]!.digest)) !== null
-      assert.equal(isThere, at !== 31_001)
+      for (const one of asked.issued)
+        assert.deepEqual(await other.credentials.get(one.kind, one.digest), one, String(at))
+      if (before !== null) {
+        const [access, refresh]: readonly Credential[] = before
+        assert.equal(await other.credentials.get('access_token', access!.digest), null)
+        const lost = await other.credentials.get('refresh_token', refresh!.digest)
+        assert.deepEqual(lost, { ...refresh, consumedAt: at })
+        await until(() => told.includes(access!.digest))
+      }
+      before = asked.issued
     }
+    const late = refreshOf(token, end, 31_001)
+    outcomes.push([31_001, await credentials.exchange(late)])
+    for (const one of late.issued.slice(0, 2)) assert.equal(await credentials.get(one.kind, one.digest), null)
     const issued = { outcome: 'issued', consumedAt: 1_000 }
     assert.deepEqual(outcomes, [
       [1_000, issued],
@@ -108,6 +135,103 @@ export function exchangeContract(name: string, place: Place): void {
       [31_000, issued],
       [31_001, { outcome: 'replayed', consumedAt: 1_000 }],
     ])
+    assert.equal(await other.credentials.hasEnded(end.digest), true)
+  })
+
+  test(`${name}: a refresh token whose successor was used has no grace left, and its use ends the family`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
+    const token = credential('refresh_token')
+    await credentials.put(token)
+    const end = credential('ended_family')
+    const first = refreshOf(token, end, 1_000)
+    const second = refreshOf(first.issued[1]!, end, 1_001)
+    for (const asked of [first, second]) assert.equal((await credentials.exchange(asked)).outcome, 'issued')
+    const again = refreshOf(token, end, 1_002)
+    assert.deepEqual(await other.credentials.exchange(again), { outcome: 'replayed', consumedAt: 1_000 })
+    assert.equal(await credentials.hasEnded(end.digest), true)
+    for (const one of again.issued.slice(0, 2))
+      assert.equal(await credentials.get(one.kind, one.digest), null)
+  })
+
+  test(`${name}: what was issued in a response that was lost ends the family when it is used after all`, async t => {
+    const open = await place(t)
+    const [{ credentials }, other] = await Promise.all([open(), open()])
+    const token = credential('refresh_token')
+    await credentials.put(token)
+    const end = credential('ended_family')
+    const [lost, kept] = [refreshOf(token, end, 1_000), refreshOf(token, end, 1_001)]
+    for (const asked of [lost, kept]) assert.equal((await credentials.exchange(asked)).outcome, 'issued')
+    const asked = refreshOf(lost.issued[1]!, end, 1_002)
+    assert.deepEqual(await other.credentials.exchange(asked), { outcome: 'replayed', consumedAt: 1_001 })
+    const next = await credentials.exchange(refreshOf(kept.issued[1]!, end, 1_003))
+    assert.deepEqual(next, { outcome: 'ended', consumedAt: null })
+  })
+
+  test(`${name}: of two chains of one family, as earlier versions left them, the second one to be used ends both`, async t => {
+    const { credentials } = await (await place(t))()
+    const [one, two] = [credential('refresh_token'), credential('refresh_token')]
+    await credentials.putAll([one, two])
+    const end = credential('ended_family')
+    const first = refreshOf(one, end, 1_000)
+    assert.equal((await credentials.exchange(first)).outcome, 'issued')
+    const second = await credentials.exchange(refreshOf(two, end, 1_001))
+    assert.deepEqual(second, { outcome: 'replayed', consumedAt: null })
+    const next = await credentials.exchange(refreshOf(first.issued[1]!, end, 1_002))
+    assert.deepEqual(next, { outcome: 'ended', consumedAt: null })
+  })
+
+  test(`${name}: of two processes that use a refresh token ten times at once each, one pair is left`, async t => {
+    const open = await place(t)
+    const store = await open()
+    const consumers = await Promise.all(Array.from({ length: 2 }, () => startConsumer(t, store.location)))
+    let met = 0
+    for (let round = 0; round < 5 || met === 0; round++) {
+      assert.ok(round < 100, 'the processes never used it at the same time')
+      const token = credential('refresh_token')
+      await store.credentials.put(token)
+      const end = credential('ended_family')
+      const line = `refresh ${token.digest} ${end.digest}`
+      const byProcess = await Promise.all(consumers.map(consume => consume(line)))
+      if (overlap(byProcess)) met++
+      const outcomes = byProcess.flat()
+      assert.deepEqual(new Set(outcomes.map(([outcome]) => outcome)), new Set(['issued']))
+      const read = (kind: 'access_token' | 'refresh_token', digest: string) =>
+        store.credentials.get(kind, digest)
+      const access = await Promise.all(outcomes.map(([, , digest]) => read('access_token', digest!)))
+      const refresh = await Promise.all(outcomes.map(([, , , digest]) => read('refresh_token', digest!)))
+      const good = refresh.map(one => one?.consumedAt === null)
+      assert.deepEqual([refresh.length, good.filter(Boolean).length], [20, 1])
+      assert.deepEqual(
+        access.map(one => one !== null),
+        good,
+      )
+      assert.equal(await store.credentials.hasEnded(end.digest), false)
+    }
+  })
+
+  test(`${name}: of a process that uses a refresh token again and one that uses its successor, one wins, and the family ends`, async t => {
+    const open = await place(t)
+    const store = await open()
+    const consumers = await Promise.all(Array.from({ length: 2 }, () => startConsumer(t, store.location)))
+    let met = 0
+    for (let round = 0; round < 10 || met === 0; round++) {
+      assert.ok(round < 200, 'the processes never used them at the same time')
+      const token = credential('refresh_token')
+      await store.credentials.put(token)
+      const end = credential('ended_family')
+      const first = refreshOf(token, end, Date.now())
+      await store.credentials.exchange(first)
+      const byProcess = await Promise.all(
+        consumers.map((consume, i) =>
+          consume(`once ${i === 0 ? token.digest : first.issued[1]!.digest} ${end.digest}`),
+        ),
+      )
+      if (overlap(byProcess)) met++
+      const outcomes = byProcess.flat().map(([outcome]) => outcome)
+      assert.deepEqual(outcomes.toSorted(), ['issued', 'replayed'])
+      assert.equal(await store.credentials.hasEnded(end.digest), true)
+    }
   })
 
   test(`${name}: a family that was ended, or whose grant was, gets no more`, async t => {
@@ -176,6 +300,7 @@ export function exchangeContract(name: string, place: Place): void {
         await stores[0]!.credentials.put(code)
         const model = new Map<string, Credential>([[code.digest, code]])
         let hasEnded = false
+        let last: Succession | null = null
         for (const { action, which, at, store } of steps) {
           const { credentials } = stores[store]!
           const one = [...model.values()][which % Math.max(1, model.size)]
@@ -191,15 +316,21 @@ export function exchangeContract(name: string, place: Place): void {
             continue
           }
           const grace = one.kind === 'refresh_token' ? 30 : 0
-          const next = credential('refresh_token')
-          const asked = { ...exchangeOf(one, { at, grace, end }), issued: [next] }
-          const { outcome } = await credentials.exchange(asked)
-          const isGood = one.consumedAt === null || (grace > 0 && at - one.consumedAt <= grace)
+          const pair = exchangeOf(one, { at, grace, end })
+          const family = familyOf(pair)
+          const { outcome } = await credentials.exchange({ ...pair, issued: [...pair.issued, family] })
+          const isGood: boolean = !isReplay(one, pair, last)
           assert.equal(outcome, !isGood ? 'replayed' : hasEnded ? 'ended' : 'issued')
           hasEnded ||= outcome === 'replayed'
           if (outcome !== 'issued') continue
+          const lost = one.consumedAt === null ? undefined : model.get(last!.refresh)
+          if (lost !== undefined) model.set(lost.digest, { ...lost, consumedAt: at })
           model.set(one.digest, { ...one, consumedAt: one.consumedAt ?? at })
-          model.set(next.digest, next)
+          model.set(pair.issued[1]!.digest, pair.issued[1]!)
+          last = family.data as unknown as Succession
+          const isChain = ({ kind, consumedAt }: Credential) =>
+            kind === 'refresh_token' && consumedAt === null
+          assert.equal([...model.values()].filter(isChain).length, 1)
         }
         const other = stores[1]!.credentials
         assert.equal(await other.hasEnded(end.digest), hasEnded)
@@ -208,4 +339,15 @@ export function exchangeContract(name: string, place: Place): void {
       { numRuns: 25 },
     )
   })
+}
+
+type Span = readonly [began: number, ended: number]
+
+/** Whether all of these were under way at one time; each is told by its last two members. */
+function overlap(byProcess: readonly (readonly Outcome[])[]): boolean {
+  const spans = byProcess.map((outcomes): Span => {
+    const own = outcomes.map(outcome => outcome.slice(-2) as unknown as Span)
+    return [Math.min(...own.map(([began]) => began)), Math.max(...own.map(([, ended]) => ended))]
+  })
+  return Math.max(...spans.map(([began]) => began)) < Math.min(...spans.map(([, ended]) => ended))
 }

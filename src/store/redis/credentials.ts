@@ -13,6 +13,7 @@ import {
   isDigest,
   jsonOf,
   narrowest,
+  type Succession,
 } from '../credential.ts'
 import type { Credentials } from '../store.ts'
 import { changeChannel, keys } from './keys.ts'
@@ -40,6 +41,7 @@ const letters: Readonly<Record<CredentialKind, string>> = {
   refresh_token: 'r',
   sign_in: 'g',
   ended_family: 'e',
+  token_family: 'f',
 }
 
 /** A credential is kept as `expiresAt consumedAt user client grant createdAt data`, with - for null. */
@@ -96,23 +98,45 @@ local function finish(keys, args, time, shift, channel, digest)
 end
 `
 
-/** KEYS: version, changes, what is exchanged, 4 of the end, 4 of each that is issued. ARGV: shift of the clock, channel, digest of the end, when, grace, 8 of each. */
+/**
+ * KEYS: version, changes, what is exchanged, 4 of the end, succession, its refresh token and its access token, 4 of each that is issued. ARGV: shift of the clock, channel,
+ * digest of the end, when, grace, digest of what is exchanged, the succession and its access token as the caller knows them, 8 of the end, 8 of each. Decides as `isReplay`
+ * does; gives `again` and the succession where the caller knows another one than there is and it matters.
+ */
 const exchangeOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
-local shift, channel, digest, at, grace = unpack(ARGV, 1, 5)
+local shift, channel, digest, at, grace, spent, known, access = unpack(ARGV, 1, 8)
 local time, old = now(shift), redis.call('GET', KEYS[3])
 if not alive(old, time) then return {'ended', '-'} end
 local expires, consumed, rest = string.match(old, '^(%S+) (%S+) (.*)$')
 local isEnded = alive(redis.call('GET', KEYS[4]), time)
-if consumed ~= '-' and (tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace)) then
-  if not isEnded then finish(3, 5, time, tonumber(shift), channel, digest) end
+local last = redis.call('GET', KEYS[8])
+if not alive(last, time) then last = '' end
+local isReplay
+if consumed == '-' then
+  local refresh = string.match(last, '"refresh":"(%x+)"')
+  isReplay = refresh and refresh ~= spent
+else
+  isReplay = tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace)
+    or string.match(last, '"spent":"(%x+)"') ~= spent
+end
+if isReplay then
+  if not isEnded then finish(3, 8, time, tonumber(shift), channel, digest) end
   return {'replayed', consumed}
 end
 if isEnded then return {'ended', '-'} end
 if consumed == '-' then
   consumed = at
   keep(KEYS[3], tonumber(expires), expires .. ' ' .. at .. ' ' .. rest, tonumber(shift))
+else
+  if last ~= known then return {'again', last} end
+  local lost = redis.call('GET', KEYS[9])
+  if alive(lost, time) then
+    local ends, _, parts = string.match(lost, '^(%S+) (%S+) (.*)$')
+    keep(KEYS[9], tonumber(ends), ends .. ' ' .. at .. ' ' .. parts, tonumber(shift))
+  end
+  if redis.call('DEL', KEYS[10]) == 1 then tell(channel, stamp(), 'credential', 'access_token', access) end
 end
-put(7, 13, (#KEYS - 7) / 4, time, tonumber(shift))
+put(10, 16, (#KEYS - 10) / 4, time, tonumber(shift))
 return {'issued', consumed}`
 
 /** KEYS: version, changes, 4 of the end. ARGV: shift of the clock, channel, digest, 8 of the end. */
@@ -200,13 +224,39 @@ export class RedisCredentials implements Credentials {
   async exchange({ kind, digest, at, grace, issued, end }: Exchange): Promise<Exchanged> {
     if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
     const [homes, parts] = homesAndParts([end, ...issued])
-    const found = await this.#writes.run(
-      exchangeOne,
-      [keys.version, keys.changes, keyOf(kind, digest), ...homes],
-      [shiftOf(this.#clock), changeChannel, end.digest, at, grace, ...parts],
-    )
-    const [outcome, consumedAt] = found as [Exchanged['outcome'], string]
-    return { outcome, consumedAt: consumedAt === '-' ? null : Number(consumedAt) }
+    const family = keyOf('token_family', end.digest)
+    for (let known = ''; ; ) {
+      const last = known === '' ? null : (parse(known, 'token_family', end.digest).data as Succession | null)
+      const lost = last
+        ? [keyOf('refresh_token', last.refresh), keyOf('access_token', last.access)]
+        : [family, family]
+      const found = await this.#writes.run(
+        exchangeOne,
+        [
+          keys.version,
+          keys.changes,
+          keyOf(kind, digest),
+          ...homes.slice(0, 4),
+          family,
+          ...lost,
+          ...homes.slice(4),
+        ],
+        [
+          shiftOf(this.#clock),
+          changeChannel,
+          end.digest,
+          at,
+          grace,
+          digest,
+          known,
+          last?.access ?? '-',
+          ...parts,
+        ],
+      )
+      const [outcome, said] = found as [Exchanged['outcome'] | 'again', string]
+      if (outcome !== 'again') return { outcome, consumedAt: said === '-' ? null : Number(said) }
+      known = said
+    }
   }
 
   async endFamily(end: Credential): Promise<void> {

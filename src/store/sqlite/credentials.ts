@@ -10,8 +10,10 @@ import {
   type Exchange,
   type Exchanged,
   isDigest,
+  isReplay,
   jsonOf,
   narrowest,
+  type Succession,
 } from '../credential.ts'
 import type { Credentials, MaybeAtOnce } from '../store.ts'
 import type { SqliteChanges } from './changes.ts'
@@ -102,23 +104,30 @@ export class SqliteCredentials implements Credentials {
     })
   }
 
-  async exchange({ kind, digest, at, grace, issued, end }: Exchange): Promise<Exchanged> {
+  async exchange(asked: Exchange): Promise<Exchanged> {
+    const { kind, digest, at, issued, end } = asked
     const all = issued.map(credential => [credential, jsonOf(credential)] as const)
     const json = jsonOf(end)
+    if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
+    let isTold = false
     const exchanged = await this.#db.write((): Exchanged => {
+      const kept = this.#read(kind, digest)
+      if (kept === null) return { outcome: 'ended', consumedAt: null }
       const hasEnded = this.#hasEnded(end.digest)
-      const isFirst = !hasEnded && this.#consume(bytesOf(digest), kind, this.#clock.now(), at) === 1
-      const consumedAt = isFirst ? at : (this.#read(kind, digest)?.consumedAt ?? null)
-      if (!isFirst && consumedAt !== null && (grace === 0 || at - consumedAt > grace)) {
+      const last = (this.#read('token_family', end.digest)?.data ?? null) as Succession | null
+      if (isReplay(kept, asked, last)) {
+        isTold = true
         if (!hasEnded) this.#writeEnd(end, json)
-        return { outcome: 'replayed', consumedAt }
+        return { outcome: 'replayed', consumedAt: kept.consumedAt }
       }
-      if (hasEnded || consumedAt === null) return { outcome: 'ended', consumedAt: null }
+      if (hasEnded) return { outcome: 'ended', consumedAt: null }
+      if (kept.consumedAt === null) this.#consume(bytesOf(digest), kind, this.#clock.now(), at)
+      else isTold = this.#supersede(last!, at)
       this.#sweepWithin()
       for (const [credential, json] of all) this.#write(this.#put, credential, json)
-      return { outcome: 'issued', consumedAt }
+      return { outcome: 'issued', consumedAt: kept.consumedAt ?? at }
     })
-    if (exchanged.outcome === 'replayed') await this.#changes.tell()
+    if (isTold) await this.#changes.tell()
     return exchanged
   }
 
@@ -183,6 +192,15 @@ export class SqliteCredentials implements Credentials {
 
   #hasEnded(digest: string): boolean {
     return this.#get.get(bytesOf(digest), endKind, this.#clock.now()) !== undefined
+  }
+
+  /** Ends the last tokens of a family, whose response was lost; returns whether others have to hear of it. */
+  #supersede({ refresh, access }: Succession, at: number): boolean {
+    const now = this.#clock.now()
+    this.#consume(bytesOf(refresh), 'refresh_token', now, at)
+    const isRemoved = this.#remove(bytesOf(access), 'access_token', now) === 1
+    if (isRemoved) this.#note('access_token', access)
+    return isRemoved
   }
 
   #writeEnd(end: Credential, json: string): void {

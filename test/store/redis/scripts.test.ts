@@ -61,6 +61,12 @@ const another = credential('access_token', { client: opening.client })
 const end = credential('ended_family', { client: opening.client })
 const { kind, digest } = opening
 const exchange = { kind, digest, at: 1, grace: 1, issued: [another], end }
+const third = credential('access_token')
+const next = credential('refresh_token', { client: opening.client })
+const family = credential('token_family', {
+  ...{ client: opening.client, digest: end.digest },
+  data: { spent: digest, refresh: next.digest, access: another.digest },
+})
 const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
@@ -120,6 +126,10 @@ const cases: Readonly<Record<string, Case>> = {
   'credentials.exchange, a replay': {
     arrange: store => store.credentials.put({ ...opening, consumedAt: 1 }),
     act: store => store.credentials.exchange({ ...exchange, at: 3 }),
+  },
+  'credentials.exchange, once more': {
+    arrange: store => store.credentials.putAll([{ ...opening, consumedAt: 1 }, another, next, family]),
+    act: store => store.credentials.exchange({ ...exchange, issued: [third], at: 2 }),
   },
   'credentials.endFamily': { act: store => store.credentials.endFamily(end) },
   'credentials.remove': {
