@@ -307,13 +307,6 @@ export const apiFaults = {
     pointer: '/email',
     when: 'The person is a member of the account, or invited, already.',
   },
-  needs_link: {
-    code: 10417,
-    status: 409,
-    sentence:
-      'This invitation is accepted with its link: without a sign-in provider, an address alone proves nobody',
-    when: 'An invitation would be accepted without its link by a user whose address is not proven.',
-  },
   not_pending: {
     code: 10418,
     status: 409,

@@ -205,7 +205,8 @@ export class OwnAccount {
   /** Returns the words of a user that are easy to guess. */
   async #wordsOf({ id, email, firstName, lastName }: User): Promise<readonly string[]> {
     const { store } = this.#parts
-    const members = await store.members.ofUser(id)
+    // Only of these may they learn the name, by a password that is refused.
+    const members = (await store.members.ofUser(id)).filter(({ status }) => status === 'accepted')
     const accounts = await Promise.all(
       members.slice(0, mostAccounts).map(({ account }) => store.accounts.get(account)),
     )

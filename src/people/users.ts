@@ -17,6 +17,7 @@ export function newUser(email: string, now: number): User {
     account: everybody,
     id: newId(),
     email,
+    emailVerifiedAt: null,
     firstName: null,
     lastName: null,
     password: null,
@@ -41,6 +42,14 @@ export async function userOfEmail(users: Users, email: string, now: number): Pro
 /** Whether a user can prove who they are; one who was invited and has not accepted cannot. */
 export function canSignIn({ password, identity }: User): boolean {
   return password !== null || identity !== null
+}
+
+/**
+ * Whether somebody other than the user has proved that the address is theirs: the OpenID provider, and nobody else. Links are handed over by whoever makes them, to whom
+ * they like, and other addresses are only claimed. Older records do not say so, but had an identity from nothing but a verified address, which never changed.
+ */
+export function isEmailVerified({ emailVerifiedAt, identity }: User): boolean {
+  return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null
 }
 
 /** Writes what `change` makes of a user, with the entry, and again of what others made of them meanwhile; null where it makes nothing of them, or they are gone. */

@@ -1,7 +1,6 @@
 // Handlers of one's own account: password, sessions, connected apps.
 
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
-import { hasProvenAddress } from '../people/links/invitations.ts'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
 import { hasSecondFactor } from '../people/second-factor.ts'
@@ -92,7 +91,6 @@ async function account(
     recoveryCodes: totp?.recoveryCodes.length ?? 0,
     ...standing,
     hasDashboard: ask.hasDashboard,
-    mayAccept: hasProvenAddress(user),
     invitations: invitations.map(({ account, member }) => ({
       id: member.id,
       account: account.name,
@@ -144,17 +142,8 @@ async function acceptInvitation(
   grants: Grants,
 ): Promise<Page | PageResponse> {
   const result = await people.invitations.acceptPending(actor.user, fieldOf(ask, 'membership'), ask.visit)
-  switch (result.outcome) {
-    case 'accepted':
-      return redirectTo(homeOf(ask, result.account.id))
-    case 'needs_link':
-      return account(ask, actor, people, grants, {
-        trouble: 'Open the link of the invitation to accept it: it shows that the invitation is for you.',
-        status: 403,
-      })
-    case 'gone':
-      return account(ask, actor, people, grants, { trouble: 'This invitation is over.', status: 404 })
-  }
+  if (result.outcome === 'accepted') return redirectTo(homeOf(ask, result.account.id))
+  return account(ask, actor, people, grants, { trouble: 'This invitation is over.', status: 404 })
 }
 
 const declineInvitation: PersonHandler = async (ask, { user }, people) => {

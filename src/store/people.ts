@@ -9,6 +9,8 @@ export interface User {
   readonly id: string
   /** In lower case; no two users have the same. */
   readonly email: string
+  /** When the OpenID provider said that it has verified this address; null where it says no more, or never did. Absent in records of before it was kept. */
+  readonly emailVerifiedAt?: number | null
   readonly firstName: string | null
   readonly lastName: string | null
   /** An argon2id digest in PHC form; null for who has none. */

@@ -182,9 +182,9 @@ export const members: readonly Mutated[] = [
     tests: ['admin/people/user'],
     changes: [
       {
-        text: "if (member.status === 'pending' && !(user && hasProvenAddress(user.record))) return failure('needs_link')",
-        becomes: '',
-        breaks: 'whoever invited an address first accepts the invitations of others',
+        text: 'const found = (await membershipsOf(actor.user, store)).find(',
+        becomes: 'const found = (await store.members.ofUser(actor.user)).find(',
+        breaks: 'whoever signed up with an address first accepts the invitations of others',
       },
     ],
   },

@@ -159,9 +159,9 @@ export const people: readonly Mutated[] = [
     tests: ['people/links/invitations', 'people/links/recovery', 'sign-in/account'],
     changes: [
       {
-        text: "if (!hasProvenAddress(user)) return { outcome: 'needs_link' }",
-        becomes: '',
-        breaks: 'whoever signed up with an address first accepts the invitations of others in the profile',
+        text: 'return kept !== null && isEmailVerified(kept.record) ? all : accepted',
+        becomes: 'return all',
+        breaks: 'whoever signed up with an address first sees the invitations of others, and accepts them',
       },
       {
         text: '(recovers || user.passwordChangedAt === null)',
@@ -202,9 +202,30 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
+    file: 'people/users.ts',
+    tests: ['people/links/invitations'],
+    changes: [
+      {
+        text: 'return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null',
+        becomes: 'return identity !== null',
+        breaks: 'an address that the provider vouches for no more is that of the user for ever',
+      },
+      {
+        text: 'return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null',
+        becomes: 'return emailVerifiedAt !== null',
+        breaks: 'addresses of older records are proved by nobody',
+      },
+    ],
+  },
+  {
     file: 'people/openid/openid-sign-in.ts',
     tests: ['people/openid/openid-sign-in'],
     changes: [
+      {
+        text: 'const isVerified = verified === user.email',
+        becomes: 'const isVerified = verified !== null',
+        breaks: 'another address at the provider proves the one here',
+      },
       {
         text: "if (owner.identity !== null) return 'other_identity'",
         becomes: '',

@@ -123,7 +123,6 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     recoveryCodes: 0,
     isMember: true,
     hasDashboard: true,
-    mayAccept: true,
     invitations: [{ id: 'c'.repeat(32), account, roles: ['Administrator', 'AI Gateway Admin'] }],
     sessions: [
       session('1', words.userAgent, words.address, true),
@@ -174,7 +173,6 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       recoveryCodes: 9,
       done: 'password',
       grants: [],
-      mayAccept: false,
     }),
     'account of nobody’s member': accountPage({
       ...person,

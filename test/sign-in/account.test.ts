@@ -146,7 +146,7 @@ test('who is a member somewhere is led back to the dashboard, and nobody else', 
   assert.doesNotMatch(page.text, /no account yet/)
 })
 
-test('an invitation is declined in the profile, and accepted there only by who has proven the address', async t => {
+test('an invitation is shown, declined and accepted in the profile of who has proven the address alone', async t => {
   const site = await Site.open(t)
   const identity = { issuer: 'https://id.example', subject: 'grace' }
   const [unproven, proven] = [await site.settle(), await site.settle({ identity })]
@@ -156,22 +156,27 @@ test('an invitation is declined in the profile, and accepted there only by who h
   }
   const visitor = await site.signedIn(unproven)
   const invitation = await invite(unproven)
-  const page = await visitor.get(paths.account)
-  assert.match(page.text, /To accept one, open its link.* Tea & <Co> As Administrator/)
-  assert.ok(!page.body.includes(paths.acceptInvitation))
-  const fields = page.hidden(paths.declineInvitation)
-  const token = formToken(visitor.cookies.get('gatehouse')!, paths.acceptInvitation)
-  const refused = await visitor.post(paths.acceptInvitation, { ...fields, form_token: token })
-  assert.deepEqual([refused.status, /Open the link of the invitation/.test(refused.text)], [403, true])
   const other = await invite(proven)
-  await page.submit(paths.declineInvitation, { membership: other.id })
-  assert.match(
-    (await (await page.submit(paths.declineInvitation)).follow()).text,
-    /The invitation was declined\..*You are in no account yet\./,
-  )
-  assert.equal(await site.store.members.get(invitation.account, invitation.id), null)
+  const page = await visitor.get(paths.account)
+  assert.match(page.text, /You are in no account yet\. An administrator of one can invite you with a link\./)
+  assert.ok(!page.body.includes(paths.acceptInvitation) && !page.body.includes('Tea'))
+  for (const { account, id } of [invitation, other]) {
+    for (const path of [paths.acceptInvitation, paths.declineInvitation]) {
+      const form_token = formToken(visitor.cookies.get('gatehouse')!, path)
+      const refused = await visitor.post(path, { membership: id, form_token })
+      const shown = refused.status === 303 ? await refused.follow() : refused
+      assert.doesNotMatch(shown.text, /Tea|was declined/)
+    }
+    assert.equal((await site.store.members.get(account, id))?.record.status, 'pending')
+  }
 
   const friend = await site.signedIn(proven)
+  const declined = await invite(proven)
+  const both = await friend.get(paths.account)
+  assert.match(both.text, /Tea & <Co> As Administrator/)
+  const gone = await both.submit(paths.declineInvitation, { membership: declined.id })
+  assert.match((await gone.follow()).text, /The invitation was declined\./)
+  assert.equal(await site.store.members.get(declined.account, declined.id), null)
   const accepted = await (await friend.get(paths.account)).submit(paths.acceptInvitation)
   assert.equal(accepted.location, dashboardOf(other.account))
   const audit = await site.store.audit.list(other.account, {

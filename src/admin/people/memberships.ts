@@ -1,12 +1,12 @@
-// Handlers of what a user is a member of. An address proves nobody by itself: who has not shown it to be theirs accepts an invitation by its link alone.
+// Handlers of what a user is a member of. An address proves nobody by itself: of invitations to one that is not verified, the user learns by the link alone.
 
 import { isId } from '../../base/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { roleOf } from '../../permissions/roles.ts'
-import { hasProvenAddress } from '../../people/links/invitations.ts'
+import { membershipsOf } from '../../people/links/invitations.ts'
 import { auditOf } from '../../store/audit-entry.ts'
-import { everybody, type Member } from '../../store/people.ts'
+import type { Member } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import type { Versioned } from '../../store/store.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
@@ -44,7 +44,7 @@ export async function listMemberships({ actor, query }: UserCall, { store }: Api
   const status = query.has('status') ? parameters.choice('status', ['accepted', 'pending', 'rejected']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const names = [query.get('name'), query.get('account.name')].map(name => name?.toLowerCase() ?? '')
-  const all = await mapInTurns(await store.members.ofUser(actor.user), member => withAccount(member, store))
+  const all = await mapInTurns(await membershipsOf(actor.user, store), member => withAccount(member, store))
   const found = all
     .filter(one => one !== null)
     .filter(({ member }) => status === null || member.status === status)
@@ -84,8 +84,6 @@ const noMembership = failure('no_such', 'Membership')
 
 async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<ApiResponse> {
   const { store, log } = api
-  const user = await store.users.get(everybody, member.user)
-  if (member.status === 'pending' && !(user && hasProvenAddress(user.record))) return failure('needs_link')
   let isUnchanged = false
   const change = (kept: Member) => {
     isUnchanged = kept.status === 'accepted'
@@ -117,14 +115,14 @@ function readStatus(body: unknown): 'accepted' | 'rejected' | readonly Fault[] {
   return faults.length > 0 ? faults : status!
 }
 
-/** Finds the membership that the path names among those of the user. */
+/** Finds the membership that the path names among those that the user may know of. */
 async function findMembership(
   { actor, params }: UserCall,
   { store }: Api,
 ): Promise<Versioned<Member> | null> {
   const id = params.membership_id!
   if (!isId(id)) return null
-  const found = (await store.members.ofUser(actor.user)).find(member => member.id === id)
+  const found = (await membershipsOf(actor.user, store)).find(member => member.id === id)
   return found ? store.members.get(found.account, id) : null
 }
 

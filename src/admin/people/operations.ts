@@ -189,10 +189,10 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     tag: 'User',
     summary: 'Accept or decline an invitation',
     description:
-      'Only users who sign in at an OpenID provider, which vouches for their address, can accept here; others use the link of the invitation.',
+      'Invitations are there only for users whose address an OpenID provider has verified; others accept with the link.',
     body: { schema: decidedMembership, examples: { Declines: { status: 'rejected' } } },
     response: json(success(named('Membership'))),
-    refusals: [refusal('needs_link'), refusal('not_pending')],
+    refusals: [refusal('not_pending')],
   },
   [`DELETE ${membership}`]: {
     id: 'deleteMembership',

@@ -62,8 +62,6 @@ interface AccountView extends Retry {
   /** Whether the dashboard is where these pages are. */
   readonly hasDashboard: boolean
   readonly invitations: readonly ShownInvitation[]
-  /** Whether the person may accept invitations without their links. */
-  readonly mayAccept: boolean
   readonly sessions: readonly ShownSession[]
   readonly grants: readonly ShownGrant[]
   readonly done?: Deed | null
@@ -97,22 +95,21 @@ ${grantSection(view)}
   }
 }
 
-function invitationSection({ tokenFor, isMember, invitations, mayAccept }: AccountView): HtmlValue {
+function invitationSection({ tokenFor, isMember, invitations }: AccountView): HtmlValue {
   if (invitations.length === 0)
     return (
       !isMember &&
-      html`${notice('You are in no account yet. An administrator of one can invite you.')}
+      html`${notice('You are in no account yet. An administrator of one can invite you with a link.')}
 `
     )
   const accept = paths.acceptInvitation
   const decline = paths.declineInvitation
   return html`<section class="card" aria-labelledby="invitations-title"><h2 id="invitations-title">Invitations</h2>
-${!mayAccept && html`<p>To accept one, open its link: it shows that the invitation is for you. Lost the link? Ask an administrator of the account for another.</p>`}
 <ul class="rows">
 ${invitations.map(
   ({ id, account, roles }) => html`<li><div><b>${told(account)}</b>
 <p>As ${roles.join(', ')}</p></div>
-<div class="actions">${mayAccept && form({ action: accept, token: tokenFor(accept), hidden: { membership: id } }, html`<button class="small" aria-label="${`Accept the invitation to ${account}`}">Accept</button>`)}
+<div class="actions">${form({ action: accept, token: tokenFor(accept), hidden: { membership: id } }, html`<button class="small" aria-label="${`Accept the invitation to ${account}`}">Accept</button>`)}
 ${form({ action: decline, token: tokenFor(decline), hidden: { membership: id } }, namedButton('Decline', `Decline the invitation to ${account}`))}</div></li>
 `,
 )}</ul></section>

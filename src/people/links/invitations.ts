@@ -10,7 +10,7 @@ import { newInvitation, type NewLink, purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../secret-value.ts'
 import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
-import { canSignIn, changeUser, type Names, withNames } from '../users.ts'
+import { canSignIn, changeUser, isEmailVerified, type Names, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
 /** What a link invites to. */
@@ -51,14 +51,18 @@ type JoinResult =
   /** The invitation is for somebody else than who is signed in. */
   | { readonly outcome: 'other_user' }
 
-type PendingResult =
-  | Exclude<JoinResult, { readonly outcome: 'other_user' }>
-  /** The address of the user is not proven, so that only the link shows whose the invitation is. */
-  | { readonly outcome: 'needs_link' }
+type PendingResult = Exclude<JoinResult, { readonly outcome: 'other_user' }>
 
-/** Whether a user has shown that their address is theirs, so that they need no link to accept: an OpenID provider vouches for it. */
-export function hasProvenAddress({ identity }: User): boolean {
-  return identity !== null
+/** Lists the memberships that a user may know of: invitations only if their address is verified. Others may have signed up with it first; those who are invited have the link. */
+export async function membershipsOf(
+  user: string,
+  { users, members }: Pick<Store, 'users' | 'members'>,
+): Promise<readonly Member[]> {
+  const all = await members.ofUser(user)
+  const accepted = all.filter(({ status }) => status === 'accepted')
+  if (accepted.length === all.length) return all
+  const kept = await users.get(everybody, user)
+  return kept !== null && isEmailVerified(kept.record) ? all : accepted
 }
 
 /** Keeps a link for a member in place of those there were, and returns it. */
@@ -150,24 +154,23 @@ export class Invitations {
     return { outcome: 'accepted', account: invitation.account }
   }
 
-  /** Lists what a user is invited to, the oldest first. */
+  /** Lists what a user may know that they are invited to, the oldest first. */
   async pendingOf({ id }: User): Promise<readonly Pending[]> {
-    const { members, accounts } = this.#parts.store
-    const pending = (await members.ofUser(id)).filter(({ status }) => status === 'pending')
+    const { store } = this.#parts
+    const pending = (await membershipsOf(id, store)).filter(({ status }) => status === 'pending')
     const found = await Promise.all(
       pending.slice(0, mostPending).map(async member => {
-        const account = await accounts.get(member.account)
+        const account = await store.accounts.get(member.account)
         return account && { account, member }
       }),
     )
     return found.filter(one => one !== null)
   }
 
-  /** Accepts without the link, by the id of the membership, for who may. */
+  /** Accepts without the link, by the id of the membership. */
   async acceptPending(user: User, id: string, visit: Visit): Promise<PendingResult> {
     const pending = await this.#findPending(user, id)
     if (pending === null) return { outcome: 'gone' }
-    if (!hasProvenAddress(user)) return { outcome: 'needs_link' }
     if (!(await this.#accept({ ...pending, user }, this.#clock.now(), visit))) return { outcome: 'gone' }
     return { outcome: 'accepted', account: pending.account }
   }
@@ -188,9 +191,9 @@ export class Invitations {
   }
 
   async #findPending({ id: user }: User, id: string): Promise<Pending | null> {
-    const { members, accounts } = this.#parts.store
-    const member = (await members.ofUser(user)).find(one => one.id === id && one.status === 'pending')
-    const account = member && (await accounts.get(member.account))
+    const { store } = this.#parts
+    const member = (await membershipsOf(user, store)).find(one => one.id === id && one.status === 'pending')
+    const account = member && (await store.accounts.get(member.account))
     return account ? { account, member: member! } : null
   }
 

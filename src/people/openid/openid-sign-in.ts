@@ -17,7 +17,7 @@ import { digestOfValue, isValue, newValue } from '../secret-value.ts'
 import { shutOut } from '../shut-out.ts'
 import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in.ts'
 import { Trail } from '../trail.ts'
-import { changeUser, newUser, withNames } from '../users.ts'
+import { changeUser, isEmailVerified, newUser, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */
@@ -170,18 +170,39 @@ export class OpenIdSignIn {
   async #userOf(identity: ProvenIdentity, arrival: Arrival): Promise<Match> {
     const { store } = this.#parts
     const { issuer, subject, verifiedEmail } = identity
+    const email = verifiedEmail === null ? null : normalEmail(verifiedEmail)
     for (;;) {
       const known = await store.users.findByIdentity({ issuer, subject })
-      if (known) return known.record
-      const email = verifiedEmail === null ? null : normalEmail(verifiedEmail)
-      if (email === null || emailFault(email) !== null) return 'no_verified_email'
-      const owner = await store.users.findByEmail(email)
-      const match = owner
-        ? await this.#link(owner.record, identity, arrival)
-        : await this.#create(email, identity, arrival.now)
+      const match = known
+        ? await this.#noteEmail(known.record, email, arrival)
+        : await this.#matchOf(email, identity, arrival)
       // Somebody else was faster: the same question has another result now.
       if (match !== null) return match
     }
+  }
+
+  /** Finds who somebody is who comes from the provider for the first time, by the address that it has verified. */
+  async #matchOf(email: string | null, identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
+    if (email === null || emailFault(email) !== null) return 'no_verified_email'
+    const owner = await this.#parts.store.users.findByEmail(email)
+    return owner ? this.#link(owner.record, identity, arrival) : this.#create(email, identity, arrival.now)
+  }
+
+  /** Keeps whether the provider vouches for the address of a user still: it may be that of somebody else by now. */
+  async #noteEmail(user: User, verified: string | null, { visit, now }: Arrival): Promise<Match | null> {
+    const isVerified = verified === user.email
+    if (isVerified === isEmailVerified(user)) return user
+    const { store } = this.#parts
+    const emailVerifiedAt = isVerified ? now : null
+    const trail = await Trail.of(store, user, visit, now, 'update', ['email_verified'])
+    const noted = await changeUser(
+      store,
+      user.id,
+      before => (before.email === user.email ? { ...before, emailVerifiedAt, modifiedAt: now } : null),
+      trail.first,
+    )
+    if (noted !== null) await trail.writeRest()
+    return noted
   }
 
   /** Has a user sign in by this identity from now on; null where the user has changed meanwhile. */
@@ -202,7 +223,8 @@ export class OpenIdSignIn {
     const trail = await Trail.of(store, owner, visit, now, 'update', changed)
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
-      const linked = { ...withMissingNames(before, identity), identity: { issuer, subject }, modifiedAt: now }
+      const proved = { identity: { issuer, subject }, emailVerifiedAt: now, modifiedAt: now }
+      const linked = { ...withMissingNames(before, identity), ...proved }
       return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
     const { address, ray } = visit
@@ -220,7 +242,8 @@ export class OpenIdSignIn {
   async #create(email: string, identity: ProvenIdentity, now: number): Promise<Match | null> {
     if (!this.#own.isOpen) return 'not_invited'
     const { issuer, subject } = identity
-    const user = { ...withMissingNames(newUser(email, now), identity), identity: { issuer, subject } }
+    const proved = { identity: { issuer, subject }, emailVerifiedAt: now }
+    const user = { ...withMissingNames(newUser(email, now), identity), ...proved }
     return (await this.#parts.store.users.insert(user)) ? user : null
   }
 

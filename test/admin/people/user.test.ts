@@ -52,8 +52,9 @@ test('a user is shown to the apps that act for them', async t => {
 })
 
 test('memberships are those of the user alone, in all accounts', async t => {
-  const { me, invite, member, kept } = await start(t)
+  const { me, invite, member, kept, prove } = await start(t)
   const { id } = await invite()
+  await prove()
   const { member: stranger } = await keepMember(kept, [role.super])
   const list = async (query: string) => {
     const { json } = await me('GET', `${memberships}${query}`)
@@ -74,11 +75,25 @@ test('memberships are those of the user alone, in all accounts', async t => {
   )
 })
 
-test('an address alone accepts nothing: who it is must be proven', async t => {
-  const { me, invite, prove, kept } = await start(t)
+test('an address alone shows, accepts and declines nothing: who it is must be proven', async t => {
+  const { me, invite, prove, kept, member } = await start(t)
   const { id } = await invite()
-  const refused = await me('PUT', `${memberships}/${id}`, { status: 'accepted' })
-  assert.deepEqual([refused.status, refused.json.errors[0].code], [409, 10417])
+  const path = `${memberships}/${id}`
+  for (const [method, body] of [
+    ['GET', undefined],
+    ['PUT', { status: 'accepted' }],
+    ['PUT', { status: 'rejected' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const refused = await me(method, path, body)
+    const unknown = await me(method, `${memberships}/${'0'.repeat(32)}`, body)
+    assert.deepEqual([refused.status, refused.json.errors], [404, unknown.json.errors])
+  }
+  for (const query of ['', '?status=pending', '?account.name=sec', '?order=status']) {
+    const { json } = await me('GET', `${memberships}${query}`)
+    assert.ok(!JSON.stringify(json).includes(id) && !JSON.stringify(json).includes('Second'), query)
+  }
+  assert.equal((await me('GET', memberships)).json.result[0].id, member.id)
   assert.equal((await kept.members.get(other, id))?.record.status, 'pending')
   await prove()
   assert.equal(
@@ -103,13 +118,13 @@ test('an address alone accepts nothing: who it is must be proven', async t => {
 test('an invitation is declined, and an account left', async t => {
   const { me, invite, kept, prove } = await start(t)
   const { id } = await invite()
+  await prove()
   assert.equal(
     (await me('PUT', `${memberships}/${id}`, { status: 'rejected' })).json.result.status,
     'rejected',
   )
   assert.equal(await kept.members.get(other, id), null)
   const again = await invite()
-  await prove()
   await me('PUT', `${memberships}/${again.id}`, { status: 'accepted' })
   const late = await me('PUT', `${memberships}/${again.id}`, { status: 'rejected' })
   assert.deepEqual([late.status, late.json.errors[0].code], [409, 10418])
@@ -134,8 +149,9 @@ test('the last super administrator cannot leave', async t => {
 })
 
 test('faults of a decision are told by name', async t => {
-  const { me, invite } = await start(t)
+  const { me, invite, prove } = await start(t)
   const { id } = await invite()
+  await prove()
   const { status, json } = await me('PUT', `${memberships}/${id}`, { status: 'pending', x: 1 })
   assert.equal(status, 400)
   assert.deepEqual(json.errors.map(({ source }: { source: { pointer: string } }) => source.pointer).sort(), [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
-import { newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
-import { everybody } from '../../../src/store/people.ts'
+import { Invitations, membershipsOf, reissueInvitation } from '../../../src/people/links/invitations.ts'
+import { isEmailVerified, newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
+import { everybody, type Member, type User } from '../../../src/store/people.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 import { password } from '../settlement.ts'
 
@@ -62,6 +62,70 @@ onStores('who is known accepts by signing in, and nobody else does for them', as
   assert.equal((await village.store.members.get(account.id, member.id))!.record.status, 'accepted')
   assert.deepEqual((await village.store.users.get(everybody, known.id))!.record, known)
 })
+
+const identity = { issuer: 'https://id.example', subject: 'grace' }
+
+onStores(
+  'of an invitation to an address knows who has proved the address, and nobody else',
+  async village => {
+    const invitations = new Invitations(village.parts)
+    const records: readonly (readonly [isProved: boolean, Partial<User>])[] = [
+      [true, { emailVerifiedAt: village.clock.now(), identity }],
+      [false, { emailVerifiedAt: null }],
+      // The provider vouches for another address by now.
+      [false, { emailVerifiedAt: null, identity: { ...identity, subject: 'moved' } }],
+      // Of before it was kept: an identity came of a verified address alone.
+      [true, { identity: { ...identity, subject: 'old' } }],
+      [false, {}],
+    ]
+    for (const [isProved, record] of records) {
+      const user = await village.settle(record)
+      const [first, second, third] = await Promise.all([1, 2, 3].map(() => invite(village, user.email)))
+      const own = await village.join(user, await village.found())
+      const ids = (members: readonly Member[]) => members.map(({ id }) => id).toSorted()
+      const invited = [first!, second!, third!].map(({ member }) => member)
+      assert.deepEqual(
+        [
+          ids((await invitations.pendingOf(user)).map(({ member }) => member)),
+          ids(await membershipsOf(user.id, village.store)),
+        ],
+        [ids(isProved ? invited : []), ids(isProved ? [own, ...invited] : [own])],
+        JSON.stringify(record),
+      )
+      const { account, member } = first!
+      const accepted = await invitations.acceptPending(user, member.id, visit)
+      assert.deepEqual(accepted, isProved ? { outcome: 'accepted', account } : { outcome: 'gone' })
+      assert.equal(await invitations.decline(user, second!.member.id, visit), isProved)
+      const kept = await Promise.all(
+        [first!, second!].map(one => village.store.members.get(one.account.id, one.member.id)),
+      )
+      assert.deepEqual(
+        kept.map(one => one?.record.status),
+        isProved ? ['accepted', undefined] : ['pending', 'pending'],
+      )
+      // The link shows whose it is, whoever they are.
+      assert.deepEqual(await invitations.acceptAs(user, third!.value, visit), {
+        outcome: 'accepted',
+        account: third!.account,
+      })
+    }
+  },
+)
+
+onStores(
+  'who set a password with one link knows nothing of other invitations to the address',
+  async village => {
+    const { user, value } = await invite(village)
+    const other = await invite(village)
+    const invitations = new Invitations(village.parts)
+    const done = await invitations.acceptWithPassword(value, { password }, visit)
+    assert.ok(done.outcome === 'signed_in')
+    assert.equal(isEmailVerified(done.user), false)
+    assert.deepEqual(await invitations.pendingOf(done.user), [])
+    assert.deepEqual(await invitations.acceptPending(user, other.member.id, visit), { outcome: 'gone' })
+    assert.equal(await invitations.decline(user, other.member.id, visit), false)
+  },
+)
 
 onStores('of twenty acceptances of a user who is known, one counts', async village => {
   const known = await village.settle()

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { pino } from 'pino'
+import { Invitations } from '../../../src/people/links/invitations.ts'
 import { OpenIdProvider, type OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 import { OpenIdSignIn } from '../../../src/people/openid/openid-sign-in.ts'
 import { OwnAccount } from '../../../src/people/own-account.ts'
 import { digestOfValue, newValue } from '../../../src/people/secret-value.ts'
 import { isStale, type Session } from '../../../src/people/sessions.ts'
 import { SignIn } from '../../../src/people/sign-in.ts'
+import { isEmailVerified } from '../../../src/people/users.ts'
 import { everybody } from '../../../src/store/people.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
 import { settleWithApp } from '../enrol.ts'
@@ -73,7 +75,81 @@ onStores(
     await provider.knows({ ada: { email: 'moved@example.com', email_verified: false } })
     const again = await arrive('ada')
     assert.ok(again.outcome === 'signed_in')
-    assert.deepEqual(again.user, user)
+    const { emailVerifiedAt, modifiedAt } = again.user
+    assert.deepEqual([emailVerifiedAt, again.user], [null, { ...user, emailVerifiedAt, modifiedAt }])
+  },
+)
+
+onStores('an address is proved as long as the provider says that it has verified it', async village => {
+  const { provider, arrive } = await start(village, true)
+  const account = await village.found()
+  const invited = await village.settle({ email: 'ada@example.com', password: null })
+  await village.join(invited, account)
+  const verified = async (claims: object) => {
+    await provider.knows({ ada: claims })
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in')
+    assert.deepEqual(done.user, (await village.store.users.get(everybody, done.user.id))!.record)
+    return isEmailVerified(done.user)
+  }
+  assert.equal(isEmailVerified(invited), false)
+  assert.equal(await verified(ada), true)
+  for (const claims of [
+    { ...ada, email: 'moved@example.com' },
+    { ...ada, email_verified: false },
+    { ...ada, email_verified: 'true' },
+    { email: ada.email },
+    {},
+  ]) {
+    assert.equal(await verified(claims), false, JSON.stringify(claims))
+    assert.equal(await verified({ ...ada, email: 'ADA@EXAMPLE.COM' }), true)
+  }
+  const told = (await village.told(account)).map(entry => (entry as readonly unknown[])[4])
+  assert.deepEqual(told, [['identity'], ...Array(10).fill(['email_verified'])])
+})
+
+onStores(
+  'of an invitation knows the owner of the address, however it is written, and no squatter',
+  async village => {
+    const { provider, arrive } = await start(village, true)
+    const invitations = new Invitations(village.parts)
+    const spellings = {
+      'grace@xn--exmple-cua.com': ['Grace@XN--EXMPLE-CUA.com', ' grace@xn--exmple-cua.com '],
+      'ada.l@example.com': ['ADA.L@example.COM'],
+    }
+    for (const [email, written] of Object.entries(spellings))
+      for (const [i, claimed] of written.entries()) {
+        const squatter =
+          (await village.store.users.findByEmail(email))?.record ?? (await village.settle({ email }))
+        const account = await village.found()
+        const { id } = await village.join(squatter, account, { status: 'pending' })
+        if (i === 0) {
+          assert.deepEqual(await invitations.pendingOf(squatter), [])
+          assert.equal(await invitations.decline(squatter, id, visit), false)
+        }
+        await provider.knows({ [email]: { email: claimed, email_verified: true } })
+        const owner = await arrive(email)
+        assert.ok(owner.outcome === 'signed_in', JSON.stringify(owner))
+        assert.equal(owner.user.id, squatter.id)
+        const pending = await invitations.pendingOf(owner.user)
+        assert.deepEqual(
+          pending.map(({ member }) => member.id),
+          [id],
+        )
+        assert.equal((await invitations.acceptPending(owner.user, id, visit)).outcome, 'accepted')
+      }
+    for (const email of [
+      'grace@ex\u00e4mple.com',
+      'grace@exa\u0308mple.com',
+      'gr\u00e4ce@example.com',
+      'ada.l\uff20example.com',
+    ]) {
+      await provider.knows({ other: { email, email_verified: true } })
+      assert.partialDeepStrictEqual(await arrive('other'), {
+        outcome: 'refused',
+        reason: 'no_verified_email',
+      })
+    }
   },
 )
 
@@ -246,9 +322,9 @@ onStores('a second factor is asked for here, too', async village => {
   assert.deepEqual([done.session.method, done.session.secondFactor], ['openid', true])
 })
 
-/** Returns how many seconds ago the person of a session has proved who they are, to the next ten; null where that is not known. */
+/** Returns how many minutes ago the person of a session has proved who they are; null where that is not known. */
 function ageOf({ authenticatedAt }: Session, { clock }: Village): number | null {
-  return authenticatedAt === null ? null : Math.round((clock.now() - authenticatedAt) / 10_000) * 10
+  return authenticatedAt === null ? null : Math.floor((clock.now() - authenticatedAt) / minute)
 }
 
 onStores('a session is as old as the sign-in at the provider, with a code of an app too', async village => {
@@ -259,10 +335,7 @@ onStores('a session is as old as the sign-in at the provider, with a code of an 
   const first = await arrive('ada')
   assert.ok(first.outcome === 'signed_in')
   assert.equal(first.user.id, user.id)
-  assert.deepEqual(
-    [ageOf(first.session, village), isStale(first.session, village.clock.now())],
-    [36_000, true],
-  )
+  assert.deepEqual([ageOf(first.session, village), isStale(first.session, village.clock.now())], [600, true])
   const own = new OwnAccount(village.parts)
   assert.deepEqual(await own.beginTotp(first), { outcome: 'stale' })
 
@@ -273,8 +346,7 @@ onStores('a session is as old as the sign-in at the provider, with a code of an 
   assert.ok(asked.outcome === 'needs_code')
   const done = await new SignIn(village.parts).withCode({ ticket: asked.ticket, code: code() }, visit)
   assert.ok(done.outcome === 'signed_in')
-  // Until their app has the next code, half a minute has passed.
-  assert.deepEqual([ageOf(done.session, village), isStale(done.session, village.clock.now())], [36_030, true])
+  assert.deepEqual([ageOf(done.session, village), isStale(done.session, village.clock.now())], [600, true])
 })
 
 onStores('a provider that does not say when lets people in, and proves nothing lately', async village => {
@@ -342,7 +414,7 @@ onStores('a fresh proof is asked of the provider, and an old one is none', async
   village.clock.advance(6 * minute)
   const late = await finish(slow)
   assert.ok(late.outcome === 'signed_in', 'who takes their time has signed in since they were asked to')
-  assert.equal(ageOf(late.session, village), 360)
+  assert.equal(ageOf(late.session, village), 6)
 })
 
 onStores(
