@@ -160,10 +160,12 @@ export class Exchange {
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** How the gateway itself responds to the client of an AI route; null for a request to a zone. */
+  /** How the gateway itself responds to the client of an AI route, or to one that has taken a zone for that; null for all other requests to a zone. */
   aiCaller: AiCaller | null = null
   /** The state of an AI call, once its route is known. */
   ai: AiExchange | null = null
+  /** Where it has a credential of this gateway, which only our own side port may see; null for none, as far as it was looked for. */
+  credentialPlace: string | null = null
   /** What is recorded for the log of an AI call; null where there is none. */
   tap: Tap | null = null
   /** The facts for expressions, once one needs them. */

@@ -7,7 +7,7 @@ import { answerChallenge } from './challenge.ts'
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from './snapshot.ts'
 import { asksForMetadata } from './ai/metadata.ts'
-import { locateAi, showsOurs } from './ai/locate-ai.ts'
+import { locateAi } from './ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from './ambiguous-path.ts'
 
@@ -47,10 +47,10 @@ const paused = refuse('dns_resolution_error', {
   },
 })
 
-/** Whether a request on a host of AI routes is for these, and not for the zone that has the host too: no origin gets to see a token of ours. */
+/** Whether a request on a host of AI routes is for these, and not for the zone that has the host too; one that has only what is published of the side port has no other paths. */
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
   if (zone === null || isAmongAiRoutes(x.head.target)) return true
+  if (zone.config.routes.some(({ own }) => own === undefined)) return false
   const route = zone.routes.find(x.paths)
-  if (route !== null && route !== 'ambiguous' && route.config.own !== undefined) return false
-  return showsOurs(x.head) || zone.config.routes.every(({ own }) => own !== undefined)
+  return route === null || route === 'ambiguous'
 }

@@ -89,7 +89,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     // A method or path that contains one of our credentials must not be logged.
     method: holdsOurs(head.method) ? '' : head.method,
     host: x.host,
-    target: x.aiCaller !== null && holdsOurs(head.target) ? '' : head.target,
+    target: holdsOurs(head.target) ? '' : head.target,
     version: head.version,
     status: x.status,
     error: x.refusal?.error ?? null,

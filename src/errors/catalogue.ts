@@ -1389,9 +1389,9 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** The program that sent the request must be corrected. In a browser, delete the cookies of the site or try another network: something on the network path may alter what you send.',
     cause:
-      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. Another cause is a path that origins could read in several ways, with doubled slashes, semicolons or encoded slashes, where a route, a rule or a rewrite depends on which is meant. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the response then names each fault instead of the text below.',
+      'The request breaks the grammar or the framing rules of HTTP/1.1: for example two Content-Length values, both framing headers, a malformed chunk, a bare line feed, a repeated Host, or none in HTTP/1.1. Another cause is a path that origins could read in several ways, with doubled slashes, semicolons or encoded slashes, where a route, a rule or a rewrite depends on which is meant. An AI route raises it too for a call that it does not understand, such as a body that is not JSON; the response then names each fault instead of the text below. A request that would bring a token or client secret of this gateway to an origin is refused as well; the response names the place.',
     remedy:
-      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with the error message.',
+      'Usually nothing: scanners and attacks do this. If a program of yours is refused, compare its bytes with RFC 9112, and its AI calls with the error message. A program that sends a token to an origin has the wrong base URL.',
   },
   unauthorized: {
     code: 401,

@@ -22,6 +22,8 @@ interface Wording {
   readonly heading: string
   readonly detail: string
   readonly guidance: string
+  /** Whether they are those of one request, so that nothing made of them is kept for others. */
+  readonly isOfRequest?: boolean
 }
 
 /** One mistake of a caller, as in the API envelope. */

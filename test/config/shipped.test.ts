@@ -26,9 +26,9 @@ describe('config/gatehouse.yaml', () => {
     equal(others[0]?.routes[0]?.pool?.origins[0]?.url, 'https://site.example')
   })
 
-  test('serves AI routes on the address of loopback, with a store in the data folder', () => {
+  test('serves AI routes on the address of loopback and by its name, with a store in the data folder', () => {
     const { ai, store } = proven(shipped, {})
-    deepEqual(ai.hosts, ['127.0.0.1'])
+    deepEqual(ai.hosts, ['127.0.0.1', 'localhost'])
     equal(store.url, null)
   })
 

@@ -26,7 +26,7 @@ import {
 } from '../../src/config/pool-config.ts'
 import type { AccessSources } from '../../src/access/policy.ts'
 import type { AutomaticTls } from '../../src/certificates/automatic.ts'
-import type { AiServices } from '../../src/edge/plane.ts'
+import type { AiServices, SidePort } from '../../src/edge/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
@@ -245,6 +245,7 @@ export interface EdgeParts {
   readonly zones?: ZoneDirectory
   readonly limiter?: Limiter
   readonly lookup?: NameLookup
+  readonly sidePort?: SidePort
   readonly spans?: SpanSink
 }
 
@@ -312,10 +313,10 @@ export class Edge {
 export async function startEdge(
   t: TestContext,
   members: readonly Member[],
-  settings: EdgeSettings & Pick<EdgeParts, 'clock' | 'lookup'> = {},
+  settings: EdgeSettings & Pick<EdgeParts, 'clock' | 'lookup' | 'sidePort'> = {},
 ): Promise<Edge> {
-  const { clock, lookup } = settings
-  const parts = { ...(clock && { clock }), ...(lookup && { lookup }) }
+  const { clock, lookup, sidePort } = settings
+  const parts = { ...(clock && { clock }), ...(lookup && { lookup }), ...(sidePort && { sidePort }) }
   return listenAt(t, new Edge(t, edgeConfig(members, settings), parts))
 }
 

@@ -4,8 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
+import Cloudflare from 'cloudflare'
+import { mintToken } from '../../src/tokens/token.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { startSite } from '../help/site.ts'
+
+const completion = { id: 'chatcmpl-1', object: 'chat.completion', choices: [] }
 
 interface Asked {
   readonly from?: string
@@ -120,13 +124,93 @@ for (const workers of [0, 2])
     assert.equal(result[0].actor.ip, '127.0.0.2')
     assert.equal(result[0].metadata.ray, made.ray)
 
-    await ask(`${gateway.edge}/site`, { token: owner, headers: { 'svc-hop': 'x' } })
+    // A token of ours would be refused there.
+    await ask(`${gateway.edge}/site`, { token: 'of the site', headers: { 'svc-hop': 'x' } })
     assert.equal(seen[0]!['svc-hop'], undefined)
     assert.equal(seen[0]!.via, '1.1 gatehouse')
     const told = JSON.stringify(gateway.lines)
     assert.doesNotMatch(told, /svc-hop/)
     assert.equal(commandLines(gateway.pid).filter(line => /[\w-]{43}|[0-9a-f]{64}/.test(line)).length, 0)
   })
+
+for (const workers of [0, 2])
+  test(`the published client works whole from one base URL (workers: ${workers})`, async t => {
+    const seen: string[] = []
+    const site = await startSite(t, ({ url }, response) => {
+      seen.push(url!)
+      response.end('site')
+    })
+    const provider = await startSite(t, (_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(completion))
+    })
+    const config = (admin: string) => `workers: ${workers}
+ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider}', keys: sk-ours } } }
+pools:
+  site: { origins: [${site}] }
+  side: { origins: ['${admin}'] }
+  mixed: { origins: ['${admin}', ${site}] }
+zones:
+  - hosts: [127.0.0.1]
+    routes: [{ path: /client/v4, pool: side }, { path: /, pool: site }]
+  - hosts: [localhost]
+    routes: [{ path: /client/v4, pool: side }, { path: /, pool: site }, { path: /mixed, pool: mixed }]
+`
+    const gateway = await startGateway(t, config(site))
+    gateway.rewrite(config(gateway.admin))
+    await gateway.logged('configuration reloaded')
+    const { account: account_id, token } = await gateway.firstStart
+    const clientAt = (origin: string, apiToken = token) =>
+      new Cloudflare({ apiToken, baseURL: `${origin}/client/v4`, maxRetries: 0 })
+    const zone = gateway.edge.replace('127.0.0.1', 'localhost')
+    for (const origin of [gateway.edge, zone]) {
+      const client = clientAt(origin)
+      const app = await client.iam.oauthClients.create({ account_id, ...photos })
+      assert.match(app.client_secret!, /^svcs_/)
+      assert.equal((await client.iam.oauthClients.get(app.client_id, { account_id })).client_name, 'Photos')
+      const id = `one-${new URL(origin).hostname.replaceAll('.', '-')}`
+      const made = await client.aiGateway.create({ account_id, id, ...plainGateway })
+      assert.equal(made.id, id)
+      assert.deepEqual(
+        (await client.aiGateway.list({ account_id, search: id })).result.map(one => one.id),
+        [id],
+      )
+      assert.equal((await client.accounts.tokens.verify({ account_id })).status, 'active')
+      const stranger = clientAt(origin, mintToken().value)
+      await assert.rejects(stranger.aiGateway.list({ account_id }), Cloudflare.AuthenticationError)
+    }
+    const run = clientAt(gateway.edge).ai.run('openai/gpt-4o-mini', { account_id, prompt: 'Hi' })
+    assert.deepEqual(await run, completion)
+    // The side port has no AI routes, and a host that is not of ai.hosts neither.
+    await assert.rejects(
+      clientAt(zone).ai.run('openai/gpt-4o-mini', { account_id, prompt: 'Hi' }),
+      Cloudflare.NotFoundError,
+    )
+    for (const url of [`${gateway.edge}/`, `${gateway.edge}/v1/models`, `${zone}/`, `${zone}/mixed`]) {
+      const { status, json } = await ask(url, { token })
+      assert.equal(status, 400, url)
+      assert.match(json.detail, /a credential of this gateway in the header authorization/)
+    }
+    assert.deepEqual(seen, [])
+    assert.equal(await (await fetch(`${zone}/plain`)).text(), 'site')
+  })
+
+const photos = {
+  client_name: 'Photos',
+  grant_types: ['authorization_code'],
+  redirect_uris: ['https://photos.example.com/callback'],
+  response_types: ['code'],
+  scopes: ['user.read'],
+  token_endpoint_auth_method: 'client_secret_basic',
+} satisfies Omit<Cloudflare.IAM.OAuthClientCreateParams, 'account_id'>
+
+const plainGateway = {
+  cache_invalidate_on_update: false,
+  cache_ttl: 0,
+  collect_logs: true,
+  rate_limiting_interval: 0,
+  rate_limiting_limit: 0,
+}
 
 /** Reads the arguments of a process and its children, where other users of the machine see them. */
 function commandLines(pid: number): string[] {

@@ -143,6 +143,38 @@ test('the default configuration serves localhost from the origin in ORIGIN', asy
   assert.equal(await (await fetch(`http://localhost:${port}/`)).text(), `localhost:${port}`)
 })
 
+test('by default localhost is as good as 127.0.0.1 for AI calls, and the origin sees no token by either', async t => {
+  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
+  const seen: string[] = []
+  const ORIGIN = await startSite(t, ({ url, rawHeaders }, response) => {
+    seen.push(`${url} ${rawHeaders}`)
+    response.end('site')
+  })
+  const gateway = await startGateway(t, shipped, { env: { ORIGIN } })
+  const { account, token } = await gateway.firstStart
+  const { port } = new URL(gateway.edge)
+  const body = JSON.stringify({ model: 'nobody/model', messages: [] })
+  for (const host of ['127.0.0.1', 'localhost'])
+    for (const name of ['Authorization', 'svc-aig-authorization']) {
+      const ask = async (path: string) => {
+        const headers = { [name]: `Bearer ${token}`, 'content-type': 'application/json' }
+        const response = await fetch(`http://${host}:${port}${path}`, { method: 'POST', headers, body })
+        return [response.status, await response.text()] as const
+      }
+      const [status, text] = await ask(`/client/v4/accounts/${account}/ai/v1/chat/completions`)
+      // A call that is let in has an unknown model; in the other field it has no token.
+      assert.equal(status, name === 'Authorization' ? 404 : 401, text)
+      for (const path of ['/', '/v1/chat/completions', `/client/v4/accounts/${account}/tokens`]) {
+        const [status, text] = await ask(path)
+        assert.equal(status, 400)
+        assert.match(JSON.parse(text).detail, /AI calls belong to this host/)
+      }
+    }
+  assert.equal(await (await fetch(`http://localhost:${port}/`)).text(), 'site')
+  assert.equal(seen.length, 1)
+  assert.doesNotMatch(seen[0]!, /svct_/)
+})
+
 test('an origin whose certificate is not verified is warned about', async t => {
   const gateway = await startGateway(
     t,

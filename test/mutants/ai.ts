@@ -102,18 +102,6 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-misplaced', 'wire/ai-authentication'],
     changes: [
       {
-        text: "const isMisplaced = kind === 'bearer' ? isMisborne(value) : valueHoldsOurs(value)",
-        becomes: "const isMisplaced = kind !== 'bearer' && valueHoldsOurs(value)",
-        breaks: 'a token as the password of Basic is sent on',
-        tests: ['wire/ai-misplaced'],
-      },
-      {
-        text: "if (isFree && holdsOurs(name)) return 'the name of a header'",
-        becomes: '',
-        breaks: 'a token as the name of a field is sent on',
-        tests: ['wire/ai-misplaced'],
-      },
-      {
         text: '!(expected === 0x2d && char === 0x5f)',
         becomes: 'true',
         breaks: 'svc_aig_authorization reaches a provider that folds underscores',
@@ -208,24 +196,6 @@ export const ai: readonly Mutated[] = [
         becomes: '',
         breaks: 'a field that asks for something is passed over in silence',
         tests: ['wire/ai-logs', 'wire/ai-authentication', 'wire/ai-rest'],
-      },
-    ],
-  },
-  {
-    file: 'edge/ai/locate-ai.ts',
-    tests: ['wire/ai-hosts'],
-    changes: [
-      {
-        text: 'holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)',
-        becomes: 'holdsOurs(fields[i]!)',
-        breaks: 'a token for a path that is none reaches the origin of a zone',
-        tests: ['wire/ai-hosts', 'wire/ai-misplaced'],
-      },
-      {
-        text: 'holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)',
-        becomes: 'valueHoldsOurs(fields[i + 1]!)',
-        breaks: 'a token in the name of a header reaches the origin of a zone',
-        tests: ['wire/ai-hosts'],
       },
     ],
   },

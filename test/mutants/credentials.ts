@@ -219,19 +219,36 @@ export const credentials: readonly Mutated[] = [
     tests: ['tokens/misplaced'],
     changes: [
       {
-        text: 'return holdsSome(value) || basicHoldsOurs(value)',
-        becomes: 'return holdsSome(value)',
+        text: 'suspiciousOfBasic.test(value) && basicHoldsOurs(value)',
+        becomes: 'false',
         breaks: 'a token as a password of Basic is sent on',
       },
       {
-        text: "text.includes('%25') || text.includes('%u00') ? text.replace(encodedAgain, '%') : text",
-        becomes: 'text',
+        text: '(?:%(?:25)*(?:u00)?',
+        becomes: '(?:%(?:u00)?',
         breaks: 'a token that is encoded twice is sent on',
       },
       {
-        text: 'return ours.test(plain) || whole.test(plain)',
-        becomes: 'return ours.test(plain) || whole.test(text)',
-        breaks: 'an encoded token behind a letter is sent on',
+        text: "|\\\\\\\\{1,8}u00)'",
+        becomes: ")'",
+        breaks: 'a token that JSON spells otherwise is sent on',
+      },
+      {
+        text: '{32}`',
+        becomes: '{43}`',
+        breaks: 'a secret that lacks so little that it can be guessed is sent on',
+      },
+      {
+        text: "if (holdsOurs(name)) return 'the name of a header'",
+        becomes: '',
+        breaks: 'a token as the name of a field is sent on',
+        tests: ['wire/ai-misplaced', 'wire/credentials'],
+      },
+      {
+        text: 'mayBear ? isMisborne(value) : valueHoldsOurs(value)',
+        becomes: '!mayBear && valueHoldsOurs(value)',
+        breaks: 'a token as the password of Basic is sent on',
+        tests: ['wire/ai-misplaced'],
       },
       {
         text: 'if (++count > mostBasic) return true',

@@ -4,6 +4,89 @@ import type { Mutated } from './mutation.ts'
 
 export const edge: readonly Mutated[] = [
   {
+    file: 'edge/resolver/own-addresses.ts',
+    tests: ['edge/credentials', 'edge/forward/outbound-request'],
+    changes: [
+      {
+        text: ' && isOwn(address, port, [listener])',
+        becomes: '',
+        breaks:
+          'any origin on the port of the side port gets tokens of ours, and can pretend to be a client of it',
+      },
+    ],
+  },
+  {
+    file: 'edge/credentials.ts',
+    tests: ['wire/credentials', 'edge/credentials'],
+    changes: [
+      {
+        text: 'return mayReachSidePort(x) ? null : refuseCredential(x, place)',
+        becomes: 'return null',
+        breaks: 'the origin of a site gets a token of ours',
+      },
+      {
+        text: 'isSidePort(x.plane.sidePort, address, x.origin!.config.port)',
+        becomes: 'true',
+        breaks: 'a name that stands for another machine gets a token of ours',
+      },
+      {
+        text: 'if (isIP(host) !== 0) return isSidePort(sidePort, host, port)',
+        becomes: '',
+        breaks: 'an origin at the port of the side port is connected to for a token of ours',
+      },
+      {
+        text: 'route!.pool.members.every(',
+        becomes: 'route!.pool.members.some(',
+        breaks: 'an origin beside the side port may get a token of ours',
+      },
+      {
+        text: 'fields[i + 1] !== before[i + 1] || fields[i] !== before[i]',
+        becomes: 'fields[i] !== before[i]',
+        breaks: 'a token in a field that had another value before reaches an origin',
+        tests: ['wire/credentials'],
+      },
+      {
+        text: 'if (last.searchedIds !== head.ids) search(head, last)',
+        becomes: 'if (last.searchedIds === null) search(head, last)',
+        breaks: 'only the first request of a connection is looked at',
+        tests: ['wire/credentials'],
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/sending.ts',
+    tests: ['wire/credentials', 'wire/ai-hosts'],
+    changes: [
+      {
+        text: 'return trailers === null ? null : withoutOurs(trailers)',
+        becomes: 'return trailers',
+        breaks: 'a token of ours behind a body reaches an origin',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/follow-redirect.ts',
+    tests: ['wire/credentials'],
+    changes: [
+      {
+        text: '!holdsOurs(request.target) &&',
+        becomes: '',
+        breaks: 'a redirect brings a token of ours to an origin',
+      },
+    ],
+  },
+  {
+    file: 'edge/forward/forward-http.ts',
+    tests: ['wire/credentials'],
+    changes: [
+      {
+        text: 'if (refusal !== null) return this.#keepBack(lease, refusal)',
+        becomes: '',
+        breaks: 'a name that stands for another machine gets a token of ours',
+      },
+    ],
+  },
+  {
     file: 'edge/secure.ts',
     tests: ['edge/secure'],
     changes: [

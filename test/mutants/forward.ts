@@ -227,11 +227,6 @@ export const forward: readonly Mutated[] = [
         tests: ['journeys/dashboard', 'journeys/side-port'],
       },
       {
-        text: ' || !isOwn(address, port, [listener])',
-        becomes: '',
-        breaks: 'any origin on the port of the side port can pretend to be a client of it',
-      },
-      {
         text: 'x.client.isTrusted ? trustedLines(x) : strangersLines(x)',
         becomes: 'trustedLines(x)',
         breaks: 'the address that a stranger claims reaches origins',

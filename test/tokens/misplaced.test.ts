@@ -1,78 +1,124 @@
-import { equal } from 'node:assert/strict'
+import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { holdsOurs, isMisborne, valueHoldsOurs } from '../../src/tokens/misplaced.ts'
+import {
+  holdsOurs,
+  isMisborne,
+  placeInField,
+  placeInLine,
+  valueHoldsOurs,
+} from '../../src/tokens/misplaced.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 
 const { value: token } = mintToken()
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
 
+/** As much of a secret as makes a credential, and what can be guessed from no less. */
+const most = 'a'.repeat(32)
+const less = 'a'.repeat(31)
+
 describe('holdsOurs', () => {
   for (const text of [
     token,
-    'svco_a',
-    'svcr_a',
-    'svcs_a',
+    mintToken('svco_').value,
+    mintToken('svcr_').value,
+    `svcs_${'-'.repeat(43)}`,
+    `svct_${most}`,
     `/v1/x?key=${token}`,
     `/v1/x?a=b&${token}`,
     `/v1/${token}/x`,
-    '?key=%73vct_a',
-    '?key=s%76%63t%5fa',
-    '?key=%73%76%63%74%5Fa',
-    '?key=svc%6F_a&b',
-    '?key=svc%72%5Fa',
-    '?key%3Dsvct_a',
-    '?key%253Dsvct_a',
-    '?key=%2573vct_a',
-    '?key=%252573vc%2574_a',
-    'a, svct_',
+    `?key=%73vct_${most}`,
+    `?key=s%76%63t%5f${most}`,
+    `?key=%73%76%63%74%5F${most}`,
+    `?key=svc%6F_${most}&b`,
+    `?key=svc%72%5F${most}`,
+    `?key=svct_%61%41%2d%2D%5f%5F%30%39%7A%5a${'a'.repeat(22)}`,
+    `?key%3Dsvct_${most}`,
+    `?key%253Dsvct_${most}`,
+    `?key=%2573vct_${most}`,
+    `?key=%252573vc%2574_${most}`,
+    `?key=svct_%252561%2561${'a'.repeat(30)}`,
+    `a, svct_${most}`,
+    `svct_${less}.svct_${most}`,
+    `svct_svct_${most}`,
     `Bearer${token}`,
     `?key=%20a${token}`,
-    `7svcs_${'-'.repeat(43)}`,
-    `asvct%5F${'a'.repeat(43)}`,
-    `a%73vct_${'a'.repeat(43)}`,
-    `a%2573%76ct_%61${'a'.repeat(42)}`,
-    '?key=%u0073vct_a',
-    `a%25u0073vc%u0074_${'a'.repeat(43)}`,
+    `a%73vct_${most}`,
+    `a%2573%76ct_%61${less}`,
+    `?key=%u0073vct_${most}`,
+    `a%25u0073vc%u0074_${most}`,
+    `{"a":"\\u0073vct\\u005F${most}"}`,
+    `{"a":"{\\"b\\":\\"\\\\u0073vct_\\\\u0061${less}\\"}"}`,
   ])
     test(`finds it in ${text.slice(0, 30)}`, () => equal(holdsOurs(text), true))
 
   for (const text of [
     '',
     'svc',
-    'svct',
-    'svct-a',
-    'svcx_a',
-    'asvct_a',
-    `asvct_${'a'.repeat(42)}.`,
-    '0svct_a',
+    'svct_',
+    '/search?q=svct_',
+    '/docs/tokens-begin-with-svct_-and-client-secrets-with-svcs_',
+    'svct_your-token-here',
+    `svct_${less}`,
+    `svct_${less}.${most}`,
+    `svct_${less}%20${most}`,
+    `svct_${less}%25${most}`,
+    `svct-${most}`,
+    `svcx_${most}`,
+    `SVCT_${most}`,
+    `svct_ ${most}`,
     '%',
-    '%73',
-    'svc-aig-x',
-    'SVCT_a',
+    `%73${most}`,
+    `svc-aig-x ${most}`,
   ])
-    test(`finds none in ${text}`, () => equal(holdsOurs(text), false))
+    test(`finds none in ${text.slice(0, 40)}`, () => equal(holdsOurs(text), false))
 
-  test('finds it in any spelling, behind anything that is no part of a word', () => {
+  test('finds it in any spelling, behind anything', () => {
     const start = fc.constantFrom('t', 'o', 'r', 's').map(kind => `svc${kind}_`)
+    const secret = fc.stringMatching(/^[\w-]{32,60}$/)
     const spell = (text: string, levels: readonly number[], upper: boolean) =>
       [...text]
         .map((letter, i) => {
           const digits = letter.charCodeAt(0).toString(16)
-          const level = levels[i]!
-          return level === 0 ? letter : `%${'25'.repeat(level - 1)}${upper ? digits.toUpperCase() : digits}`
+          const written = upper ? digits.toUpperCase() : digits
+          const level = levels[i % levels.length]!
+          if (level === 0) return letter
+          return level < 0 ? `${'\\'.repeat(-level)}u00${written}` : `%${'25'.repeat(level - 1)}${written}`
         })
         .join('')
-    const levels = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 5, maxLength: 5 })
-    const before = fc.oneof(
-      fc.string().filter(text => !/[A-Za-z0-9]$/.test(text)),
-      fc.constantFrom('a=', '%3D', '%253d', '?'),
-    )
+    const levels = fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 12 })
     fc.assert(
-      fc.property(before, start, levels, fc.boolean(), fc.string(), (before, start, levels, upper, after) => {
-        equal(holdsOurs(before + spell(start, levels, upper) + after), true)
-      }),
+      fc.property(
+        fc.string(),
+        start,
+        secret,
+        levels,
+        fc.boolean(),
+        fc.string(),
+        (before, start, secret, levels, upper, after) => {
+          equal(holdsOurs(before + spell(start + secret, levels, upper) + after), true)
+        },
+      ),
     )
+  })
+
+  test('takes no longer than the text is long, however it is made', () => {
+    for (const piece of [
+      'svct_',
+      '%25',
+      '%2573',
+      '\\',
+      '\\u0073',
+      `svct_${less}`,
+      `svct_${'%2561'.repeat(31)}`,
+      's%76',
+    ])
+      for (const end of ['', '.']) {
+        const text = piece.repeat(1_000_000 / piece.length) + end
+        const began = performance.now()
+        holdsOurs(text)
+        ok(performance.now() - began < 2_000, piece)
+      }
   })
 })
 
@@ -82,7 +128,7 @@ describe('valueHoldsOurs', () => {
     `Basic ${base64(`:${token}`)}`,
     `Basic ${base64(`${token}:`)}`,
     `basic\t ${base64(`user:${token}`)}`,
-    `BASIC ${Buffer.from(`user:svcs_a`).toString('base64url')}`,
+    `BASIC ${Buffer.from(`user:svcs_${most}`).toString('base64url')}`,
     `Basic ${token}`,
     `Bearer x, Basic ${base64(`:${token}`)}`,
     `a="Basic ${base64(`:${token}`)}"`,
@@ -114,8 +160,29 @@ describe('isMisborne', () => {
     [`Bearer a ${token}`, true],
     [`Bearer a,${token}`, true],
     [`Bearer a.${token}`, true],
-    ['Bearer SVCT_a-svct_a', true],
-    ['Bearer svct_a svct_a', true],
+    [`Bearer SVCT_a-svct_${most}`, true],
+    [`Bearer svct_${most} svct_${most}`, true],
+    [`Bearer svct_${most}`, false],
   ] as const)
     test(`says ${expected} of ${value.slice(0, 20)}`, () => equal(isMisborne(value), expected))
+})
+
+test('a place is told by its kind, and by the name of a header', () => {
+  for (const [method, target, place] of [
+    ['GET', `/a/${token}?b`, 'the path'],
+    ['GET', `/a?b=${token}`, 'the query'],
+    [token, '/', 'the method'],
+    ['GET', '/', null],
+  ] as const)
+    equal(placeInLine({ method, target }), place)
+  for (const [name, value, mayBear, place] of [
+    ['X-Api-Key', token, false, 'the header x-api-key'],
+    ['Authorization', `Bearer ${token}`, false, 'the header authorization'],
+    ['Authorization', `Bearer ${token}`, true, null],
+    ['Authorization', `Token ${token}`, true, 'the header authorization'],
+    [`X-${token}`, '', true, 'the name of a header'],
+    ['X'.repeat(70), token, false, `the header ${'x'.repeat(64)}`],
+    ['X-Api-Key', 'svct_', false, null],
+  ] as const)
+    equal(placeInField(name, value, mayBear), place)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AiEdge, completion, json, startAi } from '../help/ai.ts'
-import { zoneTo } from '../help/edge.ts'
+import { recordOf, zoneTo } from '../help/edge.ts'
 import { ok, type Origin, startResponder } from '../help/origin.ts'
 
 const browser = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -72,8 +72,8 @@ test('a credential of the gateway never reaches the zone, however wrong the call
   ]
   for (const request of wrong) {
     const answer = await ai.edge.ask(request)
-    assert.equal(answer.status, 404)
-    assert.match(answer.text, /This path is not a route of an AI gateway/)
+    assert.equal(answer.status, 400)
+    assert.match(String(recordOf(answer).detail), /AI calls belong to this host, under/)
   }
   assert.equal(site.bytesReceived, 0)
   assert.doesNotMatch(JSON.stringify(ai.edge.accesses), new RegExp(token.slice(5)))

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { mintToken } from '../../src/tokens/token.ts'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { type Origin, startResponder } from '../help/origin.ts'
 
@@ -36,15 +37,16 @@ for (const [name, { path, bearer }] of Object.entries(routes))
         `key=a${token.replace('_', '%5F')}`,
         `a=b&key=%73vc%74_${token.slice(5)}`,
         token,
-        'key=svcs_x',
+        `key=svcs_${'x'.repeat(43)}`,
       ]
       const fields = [
         `x-api-key: ${token}`,
-        `X-Goog-Api-Key: svco_abc`,
+        `X-Goog-Api-Key: ${mintToken('svco_').value}`,
         `Cookie: a=b; t=${token}`,
         `Referer: http://site.test/?key=${token}`,
         `Proxy-Authorization: Bearer ${token}`,
         `svc-aig-metadata: {"a":"${token}"}`,
+        `svc-aig-metadata: {"a":"\\u0073${token.slice(1)}"}`,
         `x-basic: ${basic(`:${token}`)}`,
         `authorization: ${basic(`u:${token}`)}`,
         `x-two: Bearer a, ${basic(`u:${token}`)}`,

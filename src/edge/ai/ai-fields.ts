@@ -2,14 +2,11 @@
 
 import { equalsIgnoreCase, type FieldId, type FieldLines, field } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
-import { holdsOurs, isMisborne, valueHoldsOurs } from '../../tokens/misplaced.ts'
+import { placeInField, placeInLine } from '../../tokens/misplaced.ts'
 
 /** Marks a field that came twice where only one can count. */
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
-
-/** What a field may contain: a credential of this gateway as Bearer, or none. The names of all but `any` are known in whole. */
-type Kind = 'bearer' | 'known' | 'any'
 
 /** The settings that a caller sends to an AI gateway. */
 export class AiFields {
@@ -32,28 +29,27 @@ export class AiFields {
     this.ids = ids
     for (let i = 0; i < ids.length; i++) {
       const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
-      const kind = this.#take(id, name, value)
-      this.misplaced ??= misplacedInField(id, name, value, kind)
+      const mayBear = this.#take(id, name, value)
+      this.misplaced ??= placeInField(name, value, mayBear)
     }
   }
 
-  /** Takes one field; returns of which kind it is. */
-  #take(id: FieldId, name: string, value: string): Kind {
+  /** Takes one field; returns whether it may have a credential of this gateway as `Bearer`. */
+  #take(id: FieldId, name: string, value: string): boolean {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
-    if (id !== field.other) return 'any'
+    if (id !== field.other) return false
     if (isForGateway(name)) return this.#takeOurs(name.toLowerCase(), value)
     const isAuthorization = equalsIgnoreCase(name, 'authorization')
-    if (!isAuthorization) return 'any'
-    this.authorization = once(this.authorization, value)
-    return 'bearer'
+    if (isAuthorization) this.authorization = once(this.authorization, value)
+    return isAuthorization
   }
 
-  #takeOurs(name: string, value: string): Kind {
+  #takeOurs(name: string, value: string): boolean {
     switch (name) {
       case 'svc-aig-authorization':
         this.gatewayAuthorization = once(this.gatewayAuthorization, value)
-        return 'bearer'
+        return true
       case 'svc-aig-gateway-id':
         this.gatewayId = once(this.gatewayId, value)
         break
@@ -68,9 +64,8 @@ export class AiFields {
         break
       default:
         this.unknown ??= name.slice(0, longestName)
-        return 'any'
     }
-    return 'known'
+    return false
   }
 }
 
@@ -81,22 +76,8 @@ export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null 
 }
 
 /** Returns where a call has a credential of this gateway that must not be there; null where it has none. */
-export function misplacedIn({ method, target }: RequestHead, fields: AiFields): string | null {
-  if (holdsOurs(target)) return placeIn(target)
-  return holdsOurs(method) ? 'the method' : fields.misplaced
-}
-
-function placeIn(target: string): string {
-  return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
-}
-
-/** Returns the name of the field if it contains a credential of this gateway where it must not. */
-function misplacedInField(id: FieldId, name: string, value: string, kind: Kind): string | null {
-  // Other names are known in whole.
-  const isFree = kind === 'any' && (id === field.other || id === field.xForwarded || id === field.twin)
-  if (isFree && holdsOurs(name)) return 'the name of a header'
-  const isMisplaced = kind === 'bearer' ? isMisborne(value) : valueHoldsOurs(value)
-  return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
+export function misplacedIn(head: RequestHead, fields: AiFields): string | null {
+  return placeInLine(head) ?? fields.misplaced
 }
 
 /** The most characters of a name that are shown. */

@@ -1,4 +1,4 @@
-// Step 7: whose token an AI call carries, where its gateway requires one. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
+// Step 8: whose token an AI call carries, where its gateway requires one; requests to origins carry none. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
 // but a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
@@ -12,16 +12,17 @@ import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
 import { repeated } from './ai-fields.ts'
+import { keepCredentials } from '../credentials.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 
 /**
- * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded (400), no valid token (401), a token without permission
+ * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded, in a request to an origin too (400), no valid token (401), a token without permission
  * (403), an unknown gateway (404), an unreachable store (503).
  * Waits for the store where nothing is cached.
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
-  if (ai === null) return null
+  if (ai === null) return keepCredentials(x)
   if (ai.misplaced !== null) return turnAway(x, ai, 'misplaced')
   const gateway = gatewayOf(x, ai)
   return gateway instanceof Promise

@@ -4,9 +4,7 @@ import { rememberLast } from '../../base/remember.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
 import { parseAiTarget } from '../../ai/target.ts'
-import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import { callerAt, callerOf } from './callers.ts'
 import { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
@@ -28,14 +26,6 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
 
 /** Most calls have the target of the one before. */
 const targetOf = rememberLast(parseAiTarget)
-
-/** Whether a request carries a credential of this gateway, which the origin of a zone must not see: it is an AI call with a wrong path. */
-export function showsOurs({ method, target, fields }: RequestHead): boolean {
-  if (holdsOurs(target) || holdsOurs(method)) return true
-  for (let i = 0; i < fields.length; i += 2)
-    if (holdsOurs(fields[i]!) || valueHoldsOurs(fields[i + 1]!)) return true
-  return false
-}
 
 /** Responds to programs in their envelope, and to people with a page. */
 function noRouteFor({ head }: Exchange): Refusal {

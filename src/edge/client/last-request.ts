@@ -1,6 +1,7 @@
 // What was made of the last request of a connection: mostly the next one says the same.
 
 import type { AiFields } from '../ai/ai-fields.ts'
+import type { FieldId } from '../../http1/fields.ts'
 import type { ProviderLines } from '../ai/outbound-call.ts'
 import type { StrangersLines } from './way.ts'
 
@@ -8,6 +9,10 @@ export class LastRequest {
   /** The fields of an AI call, and what its provider was sent of them. */
   aiFields: AiFields | null = null
   providerLines: ProviderLines | null = null
+  /** Of a request to a site: the lines that were searched for credentials of this gateway, over HTTP/2 what they have, and where one was found. */
+  searchedIds: readonly FieldId[] | null = null
+  searchedFields: readonly string[] = []
+  credentialPlace: string | null = null
   /** What an origin learned of the client. */
   strangersLines: StrangersLines | null = null
 }

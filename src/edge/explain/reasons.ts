@@ -120,7 +120,7 @@ function certificateOf({ client, zone }: Exchange): readonly Compared[] {
 function located(x: Exchange, refusal: Refusal | null): Reason {
   const { zone, route, paths, head } = x
   const host: Compared = { what: 'host', value: shown(x.host), with: null }
-  if (x.aiCaller !== null || x.asksForMetadata || (zone === null && route !== null))
+  if (zone === null && (x.aiCaller !== null || x.asksForMetadata || route !== null))
     return { reason: refusal === null ? 'An AI route.' : `${inWords(refusal)}.`, compared: [host] }
   if (zone === null) return { reason: 'No zone has this host.', compared: [host] }
   const compared = [{ ...host, with: patternFor(zone.config, x.host) }, ...readingsOf(x)]
@@ -198,12 +198,23 @@ function amount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-function authenticated({ ai }: Exchange, refusal: Refusal | null): Reason {
-  if (ai === null) return notAi
+function authenticated(x: Exchange, refusal: Refusal | null): Reason {
+  const { ai } = x
+  if (ai === null) return { reason: `Not an AI call. ${keptBack(x, refusal)}` }
   if (refusal !== null) return { reason: `${inWords(refusal)}.` }
   const { id, authentication } = ai.gateway!
   if (!authentication) return { reason: `Gateway ${id} requires no token.` }
   return { reason: `Gateway ${id} requires a token, and this one may call it.` }
+}
+
+/** Describes what becomes of a request outside AI routes that may have a credential of this gateway. */
+function keptBack({ credentialPlace: place, route }: Exchange, refusal: Refusal | null): string {
+  if (route!.config.own !== undefined) return 'The gateway itself serves it, credentials included.'
+  if (place === null) return 'No credential of this gateway was found in it.'
+  const found = `It has a credential of this gateway in ${place}`
+  return refusal === null
+    ? `${found}, which goes to the side port alone.`
+    : `${found}, which no origin may see.`
 }
 
 function planned({ ai, route }: Exchange, refusal: Refusal | null): Reason {

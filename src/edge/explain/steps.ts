@@ -41,7 +41,7 @@ export const stepTitles: Readonly<Record<StepName, string>> = {
   meter: 'Rate limits and quotas',
   preview: 'Error preview',
   describe: 'Metadata of AI routes',
-  authenticate: 'Token of the AI call',
+  authenticate: 'Credentials of the gateway',
   bound: 'Body size and loops',
   meterGateway: 'Rate limit of the gateway',
   openLog: 'Log of the AI call',

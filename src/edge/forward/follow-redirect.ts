@@ -8,6 +8,7 @@ import { accessRefusal } from '../admit.ts'
 import { Exchange } from '../exchange.ts'
 import { locate } from '../locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
 
 /** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for a response that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
@@ -93,6 +94,7 @@ function leadsBack(x: Exchange, request: RequestHead): boolean {
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)
   trial.host = x.host
   return (
+    !holdsOurs(request.target) &&
     locate(trial) === null &&
     !trial.asksForPreview &&
     trial.route === x.route &&

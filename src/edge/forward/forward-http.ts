@@ -1,7 +1,7 @@
 // Step 12: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
 import { type Failure, fault, type OriginFault, originFailure } from '../../errors/origin-failure.ts'
-import { refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
@@ -10,6 +10,7 @@ import { verdictOnKey } from '../ai/provider-keys.ts'
 import { answer } from '../answer.ts'
 import { callTimeout, isGrpc } from '../grpc.ts'
 import { forgetBody } from '../client/gather-body.ts'
+import { keepCredentialsFrom } from '../credentials.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { EdgeMember } from '../origin/pools.ts'
@@ -146,6 +147,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   connected(lease: Lease): void {
+    const refusal = keepCredentialsFrom(this.#x, lease.address)
+    if (refusal !== null) return this.#keepBack(lease, refusal)
     this.#attempt = new Attempt(this.#x, this, lease)
     this.#attempt.send(this.#body)
   }
@@ -290,6 +293,16 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   #notePassedOver(status: number): void {
     const { trace, plane } = this.#x
     trace?.recording?.passedOver(status, plane.clock.monotonic())
+  }
+
+  /** Refuses the request before anything of it is sent. */
+  #keepBack(lease: Lease, refusal: Refusal): void {
+    const x = this.#x
+    lease.destroy()
+    this.endUpload()
+    x.member!.health.released(x)
+    x.upstream = null
+    answer(x, refusal)
   }
 
   #letGo(): void {

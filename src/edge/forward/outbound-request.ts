@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import { certificateLines } from '../client-certificate.ts'
 import { providerFields } from '../ai/outbound-call.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
-import { isOwn } from '../resolver/own-addresses.ts'
+import { isSidePort } from '../resolver/own-addresses.ts'
 import { tracedLines, traceLines } from '../trace/trace-lines.ts'
 import { appended, strangersLines, trustedLines } from '../client/way.ts'
 
@@ -60,10 +60,7 @@ function takesTrailers({ fields, ids }: RequestHead): boolean {
 /** Vouches for the client where the connection leads to our own side port, and only there. */
 function vouching(x: Exchange, address: string): string {
   const { sidePort } = x.plane
-  const { port } = x.origin!.config
-  if (sidePort === null) return ''
-  const listener = sidePort.endpoint.port === port ? sidePort.endpoint : sidePort.issuer
-  if (listener?.port !== port || !isOwn(address, port, [listener])) return ''
+  if (sidePort === null || !isSidePort(sidePort, address, x.origin!.config.port)) return ''
   return `svc-hop: ${sidePort.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 

@@ -4,14 +4,14 @@ import type { Exchange } from '../exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 
-/** Returns the trailers that go on: what ends at the gateway ends there behind the body too, and no provider asks for any. */
+/** Returns the trailers that go on: what ends at the gateway ends there behind the body too, credentials of this gateway among it, and no provider asks for any. */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
   const trailers = keptTrailers(x.requestChanges, x.requestBody.trailers)
-  return trailers !== null && x.snapshot.ai?.hosts.has(x.host) ? withoutOurs(trailers) : trailers
+  return trailers === null ? null : withoutOurs(trailers)
 }
 
-/** Returns the trailers without credentials of this gateway: on a host that a zone shares with AI routes, its origin must not see any. */
+/** Returns the trailers without credentials of this gateway: once they come, the request can no longer be refused. */
 function withoutOurs(trailers: readonly string[]): string[] {
   return trailers.filter((_, i) => {
     const at = i - (i % 2)

@@ -11,6 +11,19 @@ export function isOwn(address: string, port: number, listeners: readonly Endpoin
   return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
 }
 
+/** Where the side port listens; `issuer` is the listener of the authorization server alone, null for none. */
+interface SidePortListeners {
+  readonly endpoint: Endpoint
+  readonly issuer: Endpoint | null
+}
+
+/** Whether the address and port are those of our own side port. */
+export function isSidePort(sidePort: SidePortListeners | null, address: string, port: number): boolean {
+  if (sidePort === null) return false
+  const listener = sidePort.endpoint.port === port ? sidePort.endpoint : sidePort.issuer
+  return listener?.port === port && isOwn(address, port, [listener])
+}
+
 function isMetAt(address: string, host: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false

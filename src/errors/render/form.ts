@@ -38,6 +38,7 @@ function escapeQuoted(text: string): string {
 }
 
 function templateOf(form: Form, { error, wording }: Refusal, documentation: string): Template {
+  if (wording?.isOfRequest) return new Template(refuse(error, { wording }), documentation, form.write)
   const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
   const known = form.templates.get(key)
   if (known) return known

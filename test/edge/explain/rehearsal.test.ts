@@ -11,6 +11,7 @@ import type { LimitKey, RateLimitConfig } from '../../../src/config/limit-config
 import { headBytes } from '../../../src/edge/explain/head.ts'
 import { stepTitles } from '../../../src/edge/explain/steps.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
+import { mintToken } from '../../../src/tokens/token.ts'
 import type { DecidingRule, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
 import { watchedFolder } from '../../access/watched-folder.ts'
 import { startAi } from '../../help/ai.ts'
@@ -806,4 +807,34 @@ test('a rule that the API has set is named by its id', async t => {
     ['api', rule.id, null, null],
   )
   assert.equal(step.reason, `Denied by access rule ${rule.id} of site.`)
+})
+
+test('a credential of the gateway is told of by its place, and refused as the request would be', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url])
+  const { value: token } = mintToken()
+  for (const [asked, place] of [
+    [{ headers: [['Authorization', `Bearer ${token}`]] }, 'the header authorization'],
+    [{ headers: [['svc_aig_authorization', token]] }, 'the header svc_aig_authorization'],
+    [{ target: `/?key=${token}` }, 'the query'],
+    [{ target: `/%73${token.slice(1)}` }, 'the path'],
+  ] as const) {
+    const explanation = await explain(edge, asked)
+    const { verdict, reason, error } = stepOf(explanation, 'authenticate')
+    assert.deepEqual([verdict, error?.name], ['refuses', 'bad_request'])
+    assert.equal(
+      reason,
+      `Not an AI call. It has a credential of this gateway in ${place}, which no origin may see.`,
+    )
+    assert.equal(stepOf(explanation, 'locate').reason, 'Route /.')
+    assert.doesNotMatch(JSON.stringify(explanation), /svct_/)
+    const client = await edge.connect()
+    await client.send(headBytes({ ...question, ...asked }))
+    const response = await client.response()
+    const { status, content_type } = explanation.response!
+    assert.deepEqual([response.status, response.field('content-type')], [status, content_type])
+  }
+  assert.equal(origin.wires.length, 0)
+  const { reason } = stepOf(await explain(edge), 'authenticate')
+  assert.equal(reason, 'Not an AI call. No credential of this gateway was found in it.')
 })

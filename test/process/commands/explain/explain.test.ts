@@ -105,7 +105,12 @@ test('headers and bodies come from files too, and a token never from an argument
   writeFileSync(headers, `Authorization: Bearer ${owner.value}\nX-A: 1\nX-A: 2\n`)
   writeFileSync(body, 'hello')
   const files = ['--header', `@${headers}`, '--file', body, '--method', 'POST', '--header', 'x-b:3']
-  assert.equal((await explain(...from, ...files)).code, 0)
+  const told = await explain(...from, ...files)
+  assert.equal(told.code, 1)
+  assert.match(
+    told.stdout,
+    /a credential of this gateway in the header authorization, which no origin may see/,
+  )
   assert.deepEqual(given.asked!.headers, [
     ['Authorization', `Bearer ${owner.value}`],
     ['X-A', '1'],
