@@ -1,7 +1,9 @@
 // The cookies of our pages: one for a session, one for a visitor who has none yet.
 
+import { ownCookies } from '../http1/own-cookies.ts'
+
 /** Names without the prefix that https adds. */
-type CookieName = 'gatehouse' | 'gatehouse-visit'
+type CookieName = (typeof ownCookies)['session' | 'visit']
 
 /** What a visit showed; null for a cookie that is missing, duplicate or not of our making. */
 type Shown = Readonly<Record<CookieName, string | null>>
@@ -15,7 +17,8 @@ export function readCookies(field: string | undefined, isSecure: boolean): Shown
     found.set(name, found.has(name) || !isSecret(value!) ? null : value!)
   }
   const shown = (name: CookieName) => found.get(fullName(name, isSecure)) ?? null
-  return { gatehouse: shown('gatehouse'), 'gatehouse-visit': shown('gatehouse-visit') }
+  const { session, visit } = ownCookies
+  return { [session]: shown(session), [visit]: shown(visit) }
 }
 
 /** Writes a Set-Cookie field of a secret, until the browser closes. */

@@ -1,0 +1,76 @@
+// The cookies of this gateway: their names, and what keeps them from other servers. Browsers send a cookie to every port of a host (RFC 6265 section 8.5), so an
+// origin that shares a host name with our pages would get the sessions of people, and could plant some.
+
+/** Every cookie that this gateway sets, without the prefix that https adds: two of the pages, and two that bind an authorization request to the browser that began it. */
+export const ownCookies = {
+  session: 'gatehouse',
+  visit: 'gatehouse-visit',
+  interaction: 'gatehouse_consent',
+  resume: 'gatehouse_resume',
+} as const
+
+/** With each prefix that browsers know (RFC 6265bis section 4.1.3), and without. */
+const ownNames: ReadonlySet<string> = new Set(
+  Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`]),
+)
+
+/** What every name of ours begins with but for a prefix, so that most values need no closer look. */
+const mark = 'gatehouse'
+
+/** Returns a Cookie value without our cookies, the others byte for byte; null where none is left. */
+export function withoutOwnCookies(value: string): string | null {
+  if (!value.includes(mark)) return value
+  let kept = ''
+  let isBehindOwn = false
+  let hasOwn = false
+  let hasOthers = false
+  for (let at = 0; at <= value.length; ) {
+    const end = endOfPair(value, at)
+    const pair = value.slice(at, end)
+    // What follows a cookie and begins so describes it (RFC 2965 section 3.3.4).
+    isBehindOwn = (isBehindOwn && /^[ \t]*\$/.test(pair)) || isOwn(pair)
+    if (isBehindOwn) hasOwn = true
+    else if (hasOthers) kept += value.slice(at - 1, end)
+    else if (pair.trim() !== '') {
+      hasOthers = true
+      kept = pair.trimStart()
+    }
+    at = end + 1
+  }
+  if (!hasOwn) return value
+  return hasOthers ? kept : null
+}
+
+/** Whether a Set-Cookie value sets a cookie of ours; also one without a name, of which browsers send the value alone (RFC 6265bis section 5.7). */
+export function setsOwnCookie(value: string): boolean {
+  if (!value.includes(mark)) return false
+  const end = value.indexOf(';')
+  return isOwn(end === -1 ? value : value.slice(0, end))
+}
+
+/** Returns where a pair ends. A comma counts too: readers of RFC 2965 split there, and hops may join several fields with it. */
+function endOfPair(value: string, from: number): number {
+  for (let at = from; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    if (code === semicolon || code === comma) return at
+  }
+  return value.length
+}
+
+/** Whether a pair is of ours in the most generous reading: with blanks and quotes around its name, and equals signs before it. */
+function isOwn(pair: string): boolean {
+  let from = 0
+  while (isAround(pair.charCodeAt(from)) || pair.charCodeAt(from) === equals) from++
+  let to = pair.indexOf('=', from)
+  if (to === -1) to = pair.length
+  while (to > from && isAround(pair.charCodeAt(to - 1))) to--
+  return ownNames.has(pair.slice(from, to))
+}
+
+function isAround(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x22
+}
+
+const semicolon = 0x3b
+const comma = 0x2c
+const equals = 0x3d
