@@ -8,7 +8,6 @@ import { Work } from '../expression/work-budget.ts'
 import type { AiCaller } from '../errors/compose-ai.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import type { Framing } from '../http1/body.ts'
-import { equalsIgnoreCase } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { ClientCertificate } from '../tls/client-certificate.ts'
 import type { Shown } from '../tokens/verify.ts'
@@ -187,6 +186,8 @@ export class Exchange {
   /** The member of the pool that is handling the request, or did so last. */
   member: EdgeMember | null = null
   retries = 0
+  /** Whether the request was last sent to our own side port, whose cookies pass; those of this gateway pass to and from nobody else. */
+  isAtHome = false
   status = 0
   refusal: Refusal | null = null
   stage: ResponseStage = 'none'
@@ -263,11 +264,9 @@ export class Exchange {
     return (this.#work ??= new Work())
   }
 
-  /** The scheme by which the client reached this gateway, or as a trusted hop reports it, in any case; some report `wss` of WebSocket handshakes. */
+  /** The scheme by which the client reached this gateway, or as a trusted hop reports it. */
   get scheme(): 'http' | 'https' {
-    const proto = this.way?.proto ?? null
-    if (proto === null) return schemeOf(this.client)
-    return equalsIgnoreCase(proto, 'https') || equalsIgnoreCase(proto, 'wss') ? 'https' : 'http'
+    return this.way?.proto ?? schemeOf(this.client)
   }
 
   /** Has steps of long work wait for it: until the head of its response is relayed, unless that takes long. */

@@ -2,6 +2,8 @@
 // which of the fields we care about it is.
 
 import { isTokenByte } from './characters.ts'
+import { type Claim, claimedNames } from './claimed-names.ts'
+import { setsOwnCookie, withoutOwnCookies } from './own-cookies.ts'
 
 /**
  * The fields that a gateway must recognise. Where a message may go unread begins with `firstPassed` of its kind: a field of a lower id ends here, or we
@@ -29,27 +31,38 @@ export const field = {
   expect: 15,
   /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  /** Another path, host or scheme than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. Or the certificate of a client, as another proxy would tell of it. */
-  otherTarget: 17,
+  /** Another path than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
+  otherPath: 17,
+  /** The certificate of a client, as another proxy would tell of it. */
+  claimedCertificate: 18,
   /** What this gateway tells origins of the certificate of a client: nobody else may (RFC 9440 section 2.4). */
-  clientCertificate: 18,
-  forwarded: 19,
-  xForwardedFor: 20,
-  xForwardedProto: 21,
-  xForwardedHost: 22,
-  /** Whatever else begins with `X-Forwarded-`, and what tells an address in a form of its own. */
-  xForwarded: 23,
-  /** One of the other names under which the address of a client is told (`X-Real-IP`). */
-  clientAddress: 24,
-  via: 25,
-  cdnLoop: 26,
-  accept: 27,
-  contentType: 28,
-  date: 29,
-  contentEncoding: 30,
+  clientCertificate: 19,
+  forwarded: 20,
+  xForwardedFor: 21,
+  xForwardedProto: 22,
+  xForwardedHost: 23,
+  /** Whatever else begins with `X-Forwarded-`. */
+  xForwarded: 24,
+  /** One of the other names under which the address of a client is told (`X-Real-IP`), and one that has its port too. */
+  clientAddress: 25,
+  clientEndpoint: 26,
+  /** The same for the scheme that a client used (`X-Scheme`), whether that was https (`Front-End-Https`), and the port and host that it asked for. */
+  claimedScheme: 27,
+  claimedSecurity: 28,
+  claimedPort: 29,
+  claimedHost: 30,
+  via: 31,
+  cdnLoop: 32,
+  accept: 33,
+  contentType: 34,
+  date: 35,
+  contentEncoding: 36,
+  /** Those that go on in part, so that one comparison tells them from the rest. */
+  cookie: 37,
+  setCookie: 38,
   /** Those of a trace are the last, so that one comparison leaves them out. */
-  traceparent: 31,
-  tracestate: 32,
+  traceparent: 39,
+  tracestate: 40,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -70,8 +83,11 @@ export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
   return passes(id, firstPassed[kind])
 }
 
-/** Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names; those of its trace only `withTrace`. */
-export function crossingLines(message: FieldLines, withTrace = true): string {
+/**
+ * Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names, nor the cookies of this gateway
+ * unless they are `atHome`; those of its trace only `withTrace`.
+ */
+export function crossingLines(message: FieldLines, withTrace = true, atHome = false): string {
   const { fields, ids, hopByHop } = message
   const first = firstPassed[message.kind]
   const end = withTrace ? Number.POSITIVE_INFINITY : field.traceparent
@@ -80,9 +96,16 @@ export function crossingLines(message: FieldLines, withTrace = true): string {
     const id = ids[i]!
     const name = fields[2 * i]!
     if (!passes(id, first) || id >= end || hopByHop?.has(name.toLowerCase())) continue
-    lines += `${name}: ${fields[2 * i + 1]}\r\n`
+    const value = id < field.cookie || atHome ? fields[2 * i + 1]! : abroad(id, fields[2 * i + 1]!)
+    if (value !== null) lines += `${name}: ${value}\r\n`
   }
   return lines
+}
+
+/** Returns the value of a field as another server than this gateway may have it, or set it; null for nothing. */
+export function abroad(id: FieldId, value: string): string | null {
+  if (id === field.cookie) return withoutOwnCookies(value)
+  return id === field.setCookie && setsOwnCookie(value) ? null : value
 }
 
 function passes(id: FieldId, first: FieldId): boolean {
@@ -91,7 +114,13 @@ function passes(id: FieldId, first: FieldId): boolean {
 
 /** Whether an operator may set a field of this id: what crosses, and what only clients that are not trusted may not say. */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
-  return crosses(id, kind) || id === field.clientAddress || id === field.otherTarget
+  return crosses(id, kind) || isClaim(id)
+}
+
+/** Whether a field of this id is one in which proxies tell of a client, beside X-Forwarded-* and Forwarded. */
+export function isClaim(id: FieldId): boolean {
+  const isOfClient = id >= field.clientAddress && id <= field.claimedHost
+  return isOfClient || id === field.otherPath || id === field.claimedCertificate
 }
 
 /** Whether a field of this id shows that a request was passed on by another hop. */
@@ -110,17 +139,27 @@ export function fieldId(name: string): FieldId {
       const likeness = compare(name, known.name)
       if (likeness !== different) return likeness === twin ? field.twin : known.id
     }
-  return first === x && name.length > xForwarded.length ? idOfRest(name) : field.other
+  return ofFamily(name, first)
 }
 
 /** The last five bits of an X in either case. */
 const x = 24
-const xForwarded = 'x-forwarded-'
 
-/** Finds whether a name begins with `X-Forwarded-`; the names that we write ourselves are found before. */
-function idOfRest(name: string): FieldId {
-  if (compare(name, xForwarded) === different) return field.other
-  return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded
+/** Finds whether a name begins as those of a family do. Those that tell of a certificate count in any spelling: some are written with underscores to begin with. */
+function ofFamily(name: string, first: number): FieldId {
+  const families = byFamily[first === x ? afterX + (name.charCodeAt(2) & 31) : first]
+  if (families === undefined) return field.other
+  for (let i = 0; i < families.length; i++) {
+    const { name: start, id } = families[i]!
+    if (name.length < start.length || compare(name, start) === different) continue
+    if (id === field.claimedCertificate) return id
+    return name.length === start.length ? field.other : spellingOf(name, id)
+  }
+  return field.other
+}
+
+function spellingOf(name: string, id: FieldId): FieldId {
+  return /[^A-Za-z0-9-]/.test(name) ? field.twin : id
 }
 
 /** Whether a text equals a lower-case name, ignoring ASCII case. */
@@ -170,101 +209,6 @@ interface KnownField {
   readonly id: FieldId
 }
 
-/** The names beside X-Forwarded-For and Forwarded under which proxies, CDNs and hosts tell the address of a client. */
-export const addressNames: readonly string[] = [
-  'x-real-ip',
-  'x-client-ip',
-  'true-client-ip',
-  'x-true-client-ip',
-  'x-real-client-ip',
-  'client-ip',
-  'x-cluster-client-ip',
-  'x-remote-ip',
-  'x-remote-addr',
-  'remote-addr',
-  'x-originating-ip',
-  'x-forwarded',
-  'x-forward-for',
-  'forwarded-for',
-  'x-original-forwarded-for',
-  'x-envoy-external-address',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
-  'cf-pseudo-ipv4',
-  'fastly-client-ip',
-  'fly-client-ip',
-  'do-connecting-ip',
-  'ali-cdn-real-ip',
-  'cdn-src-ip',
-  'incap-client-ip',
-  'x-sucuri-clientip',
-  'x-azure-clientip',
-  'x-azure-socketip',
-  'x-appengine-user-ip',
-  'x-appengine-remote-addr',
-  'proxy-client-ip',
-  'wl-proxy-client-ip',
-  'x-proxyuser-ip',
-  'real-ip',
-  'remote-ip',
-  'http-client-ip',
-  'http-x-forwarded-for',
-  'x-vercel-forwarded-for',
-  'x-nf-client-connection-ip',
-  'eo-client-ip',
-  'eo-connecting-ip',
-  'oxygen-buyer-ip',
-  'ar-real-ip',
-  'x-original-for',
-  'http-x-forwarded',
-  'http-forwarded',
-  'http-forwarded-for',
-  'http-x-real-ip',
-  'http-x-cluster-client-ip',
-]
-
-/** The names beside X-Forwarded-Host and X-Forwarded-Proto under which proxies tell what a client asked for: the path, the host and the scheme. */
-export const targetNames: readonly string[] = [
-  'x-original-url',
-  'x-rewrite-url',
-  'x-original-uri',
-  'x-envoy-original-path',
-  'x-original-host',
-  'x-host',
-  'x-http-host-override',
-  'x-original-proto',
-  'x-scheme',
-  'x-url-scheme',
-  'front-end-https',
-  'cf-visitor',
-]
-
-/** The names beside X-Forwarded-* and Client-Cert under which proxies tell of the certificate of a client. */
-export const certificateNames: readonly string[] = [
-  'x-ssl-client-cert',
-  'x-ssl-client-verify',
-  'x-ssl-client-s-dn',
-  'x-ssl-client-i-dn',
-  'x-ssl-client-dn',
-  'x-ssl-client-cn',
-  'x-ssl-client-serial',
-  'x-ssl-client-fingerprint',
-  'ssl-client-cert',
-  'ssl-client-verify',
-  'ssl-client-subject-dn',
-  'ssl-client-issuer-dn',
-  'x-client-cert',
-  'x-client-verify',
-  'x-client-dn',
-  'x-arr-clientcert',
-  'x-amzn-mtls-clientcert',
-  'x-amzn-mtls-clientcert-leaf',
-  'x-amzn-mtls-clientcert-subject',
-  'x-amzn-mtls-clientcert-issuer',
-  'x-amzn-mtls-clientcert-serial-number',
-  'x-amzn-mtls-clientcert-validity',
-]
-
 /** The fields in which origins learn of the certificate of a client: RFC 9440 section 2, and its subject and fingerprint. */
 export const certificateFields = {
   certificate: 'Client-Cert',
@@ -273,8 +217,25 @@ export const certificateFields = {
   fingerprint: 'svc-client-fingerprint',
 } as const
 
+const ofClaim: Readonly<Record<Claim, FieldId>> = {
+  address: field.clientAddress,
+  endpoint: field.clientEndpoint,
+  scheme: field.claimedScheme,
+  security: field.claimedSecurity,
+  port: field.claimedPort,
+  host: field.claimedHost,
+  path: field.otherPath,
+  certificate: field.claimedCertificate,
+  rest: field.xForwarded,
+}
+
+const claimed: readonly KnownField[] = (Object.keys(claimedNames) as Claim[]).flatMap(claim =>
+  claimedNames[claim].map(name => ({ name, id: ofClaim[claim] })),
+)
+
 /** By length and the last five bits of the first letter, which leave few to compare with. */
 const byStart: readonly (readonly KnownField[] | undefined)[] = index({
+  ...Object.fromEntries(claimed.filter(({ name }) => !name.endsWith('*')).map(({ name, id }) => [name, id])),
   connection: field.connection,
   'keep-alive': field.keepAlive,
   'proxy-connection': field.proxyConnection,
@@ -291,10 +252,7 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'x-forwarded-for': field.xForwardedFor,
   'x-forwarded-proto': field.xForwardedProto,
   'x-forwarded-host': field.xForwardedHost,
-  ...Object.fromEntries([...targetNames, ...certificateNames].map(name => [name, field.otherTarget])),
   proxy: field.proxy,
-  ...Object.fromEntries(addressNames.map(name => [name, field.clientAddress])),
-  'cloudfront-viewer-address': field.xForwarded,
   via: field.via,
   'cdn-loop': field.cdnLoop,
   'svc-ray': field.ray,
@@ -306,6 +264,8 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'content-type': field.contentType,
   date: field.date,
   'content-encoding': field.contentEncoding,
+  cookie: field.cookie,
+  'set-cookie': field.setCookie,
   traceparent: field.traceparent,
   tracestate: field.tracestate,
 })
@@ -315,5 +275,21 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
   const result: (KnownField[] | undefined)[] = Array.from({ length: (longest + 1) * 32 })
   for (const [name, id] of Object.entries(ids))
     (result[name.length * 32 + (name.charCodeAt(0) & 31)] ??= []).push({ name, id })
+  return result
+}
+
+/** Where the families whose names begin with X follow the others, by the last five bits of the letter after the hyphen. */
+const afterX = 32
+
+/** The beginnings of the names of each family, by the last five bits of their first letter. */
+const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
+
+function familyIndex(): (KnownField[] | undefined)[] {
+  const result: (KnownField[] | undefined)[] = Array.from({ length: 2 * afterX })
+  for (const { name, id } of claimed.filter(({ name }) => name.endsWith('*'))) {
+    const first = name.charCodeAt(0) & 31
+    const at = first === x ? afterX + (name.charCodeAt(2) & 31) : first
+    ;(result[at] ??= []).push({ name: name.slice(0, -1), id })
+  }
   return result
 }

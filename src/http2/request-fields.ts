@@ -109,7 +109,7 @@ export class RequestFields implements FieldSink {
 
   #settle(limits: HeadLimits): HeadFault | null {
     const { head } = this
-    if (this.#cookie !== null && !head.field('cookie', this.#cookie, field.other)) return head.fault
+    if (this.#cookie !== null && !head.field('cookie', this.#cookie, field.cookie)) return head.fault
     if (!this.#takeAuthority()) return head.fault ?? 'bad_request'
     if (head.method === 'CONNECT' && !this.isTunnel) return this.#connect()
     if (head.target.length > limits.url) return 'uri_too_long'

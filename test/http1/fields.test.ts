@@ -1,20 +1,22 @@
 import { deepEqual, equal } from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { type Claim, claimedNames } from '../../src/http1/claimed-names.ts'
 import {
-  addressNames,
-  certificateNames,
   crosses,
   crossingLines,
   equalsIgnoreCase,
   field,
   fieldId,
+  isClaim,
   isSettable,
   listHas,
-  targetNames,
   tellsOfHop,
 } from '../../src/http1/fields.ts'
 import { readPage } from '../help/docs.ts'
+import { root } from '../help/source.ts'
 
 describe('fieldId', () => {
   const known = [
@@ -43,10 +45,16 @@ describe('fieldId', () => {
     ['CLIENT-CERT-CHAIN', field.clientCertificate],
     ['svc-client-subject', field.clientCertificate],
     ['Svc-Client-Fingerprint', field.clientCertificate],
-    ['X-Original-URL', field.otherTarget],
-    ['X-Rewrite-URL', field.otherTarget],
-    ['CloudFront-Viewer-Address', field.xForwarded],
-    ['X-Forwarded-Port', field.xForwarded],
+    ['X-Original-URL', field.otherPath],
+    ['X-Rewrite-URL', field.otherPath],
+    ['CloudFront-Viewer-Address', field.clientEndpoint],
+    ['X-Forwarded-Port', field.claimedPort],
+    ['X-Forwarded-Scheme', field.claimedScheme],
+    ['Front-End-Https', field.claimedSecurity],
+    ['X-Host', field.claimedHost],
+    ['X-Forwarded-Prefix', field.xForwarded],
+    ['Forwarded-By', field.xForwarded],
+    ['HTTP-X-Forwarded-User', field.xForwarded],
     ['X-Forwarded-Client-Cert-Chain-Of-A-Long-Name', field.xForwarded],
     ['X-Forwarded', field.clientAddress],
     ['X-Real-IP', field.clientAddress],
@@ -60,6 +68,8 @@ describe('fieldId', () => {
     ['Content-Type', field.contentType],
     ['Date', field.date],
     ['Content-Encoding', field.contentEncoding],
+    ['Cookie', field.cookie],
+    ['SET-COOKIE', field.setCookie],
   ] as const
   for (const [name, id] of known) test(`knows ${name}`, () => equal(fieldId(name), id))
 
@@ -75,6 +85,15 @@ describe('fieldId', () => {
     'X-Forwarde-Port',
     'prox',
     'x-forwarded-',
+    'forwarded-',
+    'X-Client-Version',
+    'X-Client-Data',
+    'Certificate',
+    'X-TL',
+    'SS',
+    'CF-Ray',
+    'Cloudfront-Viewer-Country',
+    'Proxy-Status',
   ]
   for (const name of strange)
     test(`takes "${name.slice(0, 20)}" for any other field`, () => equal(fieldId(name), field.other))
@@ -107,6 +126,16 @@ describe('fieldId', () => {
       'X-Forwarded-Client.Cert',
     ])
       equal(fieldId(name), field.twin)
+  })
+
+  test('takes whatever begins like the fields of a certificate for one, in any spelling', () => {
+    for (const name of certificates) {
+      equal(fieldId(name), field.claimedCertificate, name)
+      equal(fieldId(name.toUpperCase()), field.claimedCertificate, name)
+      equal(fieldId(name.replaceAll('-', '_')), field.claimedCertificate, name)
+      equal(fieldId(name.replaceAll('_', '-')), field.claimedCertificate, name)
+      equal(fieldId(name.replace('-', '.')), field.claimedCertificate, name)
+    }
   })
 
   test('leaves underscores alone where no known field has a hyphen', () => {
@@ -149,8 +178,75 @@ describe('fieldId', () => {
   })
 })
 
+/** As proxies, CDNs and hosts have them. */
+const certificates = [
+  'X-SSL-Client-Cert',
+  'X-SSL-Client-Verify',
+  'X-SSL-Client-SHA1',
+  'X-SSL-Client-Subject',
+  'X-SSL-Client-Issuer',
+  'X-SSL-Client-NotBefore',
+  'X-SSL-Cert',
+  'X-SSL',
+  'SSL_CLIENT_S_DN',
+  'SSL_CLIENT_I_DN',
+  'SSL_CLIENT_CERT_CHAIN_0',
+  'SSL-Client-Subject-DN',
+  'SSLClientCertStatus',
+  'X-Client-Cert',
+  'X-Client-Cert-Present',
+  'X-Client-Cert-Hash',
+  'X-Client-Cert-Subject-DN',
+  'X-Client-Cert-Chain-Verified',
+  'X-Client-Certificate',
+  'X-Client-Verify',
+  'X-Client-Verified',
+  'X-Client-DN',
+  'X-Client-S-DN',
+  'Client-Cert-Subject',
+  'Client-Certificate',
+  'X-ARR-ClientCert',
+  'X-ARR-SSL',
+  'X-Amzn-Mtls-Clientcert-Leaf',
+  'X-Amzn-Tls-Version',
+  'X-MS-Client-Certificate',
+  'X-Azure-ClientCert',
+  'X-TLS-Client-Subject',
+  'TLS-Client-Cert',
+  'Cf-Cert-Verified',
+  'Cf-Client-Cert-Der-Base64',
+  'CloudFront-Viewer-Cert-Subject',
+  'CloudFront-Viewer-TLS',
+  'WL-Proxy-Client-Cert',
+  'WL-Proxy-Client-Keysize',
+  'Proxy-Client-Cert',
+  'Proxy-User-DN',
+  '$WSCC',
+]
+
+/** The fields of `isClaim`, but for another path. */
+const claims = [
+  'claimedCertificate',
+  'clientAddress',
+  'clientEndpoint',
+  'claimedScheme',
+  'claimedSecurity',
+  'claimedPort',
+  'claimedHost',
+]
+
 describe('crosses', () => {
-  const always = ['other', 'accept', 'contentType', 'date', 'contentEncoding', 'traceparent', 'tracestate']
+  const always = [
+    'other',
+    'accept',
+    'contentType',
+    'date',
+    'contentEncoding',
+    'cookie',
+    'setCookie',
+    'traceparent',
+    'tracestate',
+  ]
   const inAnswers = [
     'twin',
     'host',
@@ -161,9 +257,9 @@ describe('crosses', () => {
     'xForwardedHost',
     'xForwarded',
     'clientCertificate',
-    'clientAddress',
-    'otherTarget',
+    'otherPath',
     'proxy',
+    ...claims,
     'via',
     'cdnLoop',
   ]
@@ -176,16 +272,50 @@ describe('crosses', () => {
   }
 })
 
-test('every name of an address, a target or a certificate is one, and docs/proxying.md has them all', () => {
-  for (const name of addressNames) equal(fieldId(name), field.clientAddress, name)
-  for (const name of [...targetNames, ...certificateNames]) equal(fieldId(name), field.otherTarget, name)
-  const { text } = readPage('docs/proxying.md')
-  const told = [...text.matchAll(/^Names under which only .*?: (.*)\.$/gm)].map(([, list = '']) => list)
-  deepEqual(
-    told,
-    [addressNames, targetNames, certificateNames].map(names => names.map(name => `\`${name}\``).join(', ')),
-  )
+test('every name in which proxies tell of a client is known, and docs/proxying.md has them all', () => {
+  const ids = new Set<number>()
+  for (const claim of Object.keys(claimedNames) as Claim[]) {
+    const found = claimedNames[claim].map(name => fieldId(name.replace('*', 'x')))
+    equal(new Set(found).size, 1, claim)
+    ids.add(found[0]!)
+  }
+  deepEqual(ids, new Set(Object.values(field).filter(id => isClaim(id) || id === field.xForwarded)))
+  const { path, text } = readPage('docs/proxying.md')
+  const rows = (Object.keys(claimedNames) as Claim[]).map(claim => {
+    const names = claimedNames[claim].map(name => `\`${name}\``).join(', ')
+    return `| ${told[claim].join(' | ')} | ${names} |`
+  })
+  const table = [head, '|---|---|---|', ...rows, ''].join('\n')
+  const at = text.indexOf(head)
+  const after = text.indexOf('\n\n', at) + 1
+  const written = text.slice(0, at) + table + text.slice(after)
+  if (process.env.WRITE_DOCS) writeFileSync(join(root, path), written)
+  else equal(text, written)
 })
+
+const head = '| what is told | from a trusted proxy | names |'
+
+/** What each kind of claim tells, and what becomes of that of a trusted proxy. */
+const told: Readonly<Record<Claim, readonly [string, string]>> = {
+  address: ['the address of the client', 'written as the address that is believed'],
+  endpoint: ['its address and port', 'passes if its address is the one that is believed; otherwise removed'],
+  scheme: ['its scheme', 'written as the scheme that is believed'],
+  security: ['whether it used https', 'written to agree with that scheme, in the words of the proxy'],
+  port: [
+    'the port that it asked for',
+    'the port of the host that is believed, if it names one; otherwise the last member, or removed if that is no port; removed with `client_address: forwarded`',
+  ],
+  host: [
+    'the host that it asked for',
+    'written as the host that is believed; if the believed field names none, passes, or is removed if it is no host',
+  ],
+  path: ['the path that it asked for', 'passes'],
+  certificate: [
+    'its certificate, and the TLS of its connection',
+    'passes, unless it comes in two spellings: then both are removed',
+  ],
+  rest: ['anything else', 'passes; removed with `client_address: forwarded`'],
+}
 
 test('what only hops write tells of one', () => {
   const ofHop = [
@@ -194,16 +324,15 @@ test('what only hops write tells of one', () => {
     'xForwardedProto',
     'xForwardedHost',
     'xForwarded',
-    'clientAddress',
+    ...claims.filter(name => name !== 'claimedCertificate'),
   ]
   const all = new Set([...ofHop, 'via', 'cdnLoop', 'ray', 'hop', 'twin'])
   for (const [name, id] of Object.entries(field)) equal(tellsOfHop(id), all.has(name), name)
 })
 
-test('an operator may set what crosses, the address of the client under any name, and another path', () => {
-  const settable: readonly number[] = [field.clientAddress, field.otherTarget]
-  for (const id of Object.values(field))
-    equal(isSettable(id, 'request'), crosses(id, 'request') || settable.includes(id))
+test('an operator may set what crosses, and what proxies tell of a client', () => {
+  for (const [name, id] of Object.entries(field))
+    equal(isSettable(id, 'request'), crosses(id, 'request') || [...claims, 'otherPath'].includes(name))
 })
 
 describe('crossingLines', () => {
@@ -217,6 +346,18 @@ describe('crossingLines', () => {
     const answer = { ...message(fields), kind: 'response' } as const
     equal(crossingLines(answer), 'Via: 1.1 cache\r\nX_Forwarded_For: x\r\n')
     equal(crossingLines(message(fields)), '')
+  })
+
+  test('keeps cookies of this gateway from other servers, and those of other servers from its pages', () => {
+    const fields = ['Cookie', 'a=1; gatehouse=s', 'Set-Cookie', 'gatehouse=s; Path=/', 'Set-Cookie', 'b=2']
+    const abroad = 'Cookie: a=1\r\nSet-Cookie: b=2\r\n'
+    const atHome = 'Cookie: a=1; gatehouse=s\r\nSet-Cookie: gatehouse=s; Path=/\r\nSet-Cookie: b=2\r\n'
+    for (const kind of ['request', 'response'] as const) {
+      equal(crossingLines({ ...message(fields), kind }), abroad)
+      equal(crossingLines({ ...message(fields), kind }, false), abroad)
+      equal(crossingLines({ ...message(fields), kind }, true, true), atHome)
+    }
+    equal(crossingLines(message(['Cookie', 'gatehouse=s'])), '')
   })
 
   test('leaves out what Connection names, in any case', () => {

@@ -653,9 +653,29 @@ export const edge: readonly Mutated[] = [
         tests: ['edge/client/way', 'wire/forwarding-headers'],
       },
       {
-        text: 'if (id === field.clientAddress) lines += `${name}: ${clientAddress}\\r\\n`',
-        becomes: 'if (id === field.clientAddress) lines += `${name}: ${fields[2 * i + 1]}\\r\\n`',
+        text: 'case field.clientAddress:\n      return clientAddress',
+        becomes: 'case field.clientAddress:\n      return value',
         breaks: 'X-Real-IP of a client behind a trusted proxy is believed',
+      },
+      {
+        text: 'return value.startsWith(\'{\') ? `{"scheme":"${scheme}"}` : scheme',
+        becomes: 'return value',
+        breaks: 'X-Forwarded-Scheme says otherwise than X-Forwarded-Proto',
+      },
+      {
+        text: "return equalsIgnoreCase(text, 'https') || equalsIgnoreCase(text, 'wss') ? 'https' : 'http'",
+        becomes: 'return text as never',
+        breaks: 'an origin gets whatever a client behind a trusted proxy calls a scheme',
+      },
+      {
+        text: 'return hasOtherSpelling(outgoing, name) ? null : value',
+        becomes: 'return value',
+        breaks: 'a client behind a trusted proxy spells a certificate otherwise',
+      },
+      {
+        text: "`X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\\r\\n`",
+        becomes: '`X-Forwarded-For: ${head.xForwardedFor}, ${client.peer}\\r\\n`',
+        breaks: 'readers of the first member believe a stranger',
       },
       {
         text: 'if (hopByHop?.has(name.toLowerCase())) continue\n    const id = ids[i]',

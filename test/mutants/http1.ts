@@ -136,24 +136,81 @@ export const http1: readonly Mutated[] = [
         breaks: 'what a stranger says of its address reaches origins',
       },
       {
-        text: "  'x-original-url',\n",
-        becomes: '',
-        breaks: 'an origin serves another path than the rules have seen',
-      },
-      {
         text: 'proxy: field.proxy,',
         becomes: '',
         breaks: 'a client sets HTTP_PROXY of a program behind',
       },
       {
-        text: 'return /[^A-Za-z0-9-]/.test(name) ? field.twin : field.xForwarded',
+        text: 'return /[^A-Za-z0-9-]/.test(name) ? field.twin : id',
+        becomes: 'return id',
+        breaks: 'X-Forwarded_Anything of the client of a trusted proxy reaches origins',
+      },
+      {
+        text: 'return ofFamily(name, first)',
         becomes: 'return field.other',
-        breaks: 'X-Forwarded-Anything of a stranger reaches origins',
+        breaks: 'X-Forwarded-Anything and X-SSL-Client-Anything of a stranger reach origins',
+      },
+      {
+        text: 'if (id === field.claimedCertificate) return id',
+        becomes: '',
+        breaks: 'SSL_CLIENT_CERT of a trusted proxy, or of a rewrite, is lost',
+      },
+      {
+        text: 'id < field.cookie || atHome ?',
+        becomes: 'true ?',
+        breaks: 'an origin gets the sessions of people',
+      },
+      {
+        text: 'return id === field.setCookie && setsOwnCookie(value) ? null : value',
+        becomes: 'return value',
+        breaks: 'an origin plants a session',
       },
       {
         text: 'id === field.ray || id === field.hop || id === field.twin',
         becomes: 'id === field.ray || id === field.twin',
         breaks: 'a field that shows a hop is taken for that of a client',
+      },
+    ],
+  },
+  {
+    file: 'http1/claimed-names.ts',
+    tests: ['wire/forwarding-headers'],
+    changes: [
+      {
+        text: "path: ['x-original-url', ",
+        becomes: 'path: [',
+        breaks: 'an origin serves another path than the rules have seen',
+      },
+      {
+        text: "    'x-ssl*',\n",
+        becomes: '',
+        breaks: 'a stranger has any certificate',
+      },
+    ],
+  },
+  {
+    file: 'http1/own-cookies.ts',
+    tests: ['http1/own-cookies'],
+    changes: [
+      {
+        text: '[name, `__Host-${name}`, `__Secure-${name}`]',
+        becomes: '[name]',
+        breaks: 'an origin gets the sessions of people over https',
+      },
+      {
+        text: 'if (code === semicolon || code === comma) return at',
+        becomes: 'if (code === semicolon) return at',
+        breaks: 'a session in a joined field reaches origins',
+      },
+      {
+        text: 'isAround(pair.charCodeAt(from)) || pair.charCodeAt(from) === equals',
+        becomes: 'isAround(pair.charCodeAt(from))',
+        breaks: 'an origin plants a session by a cookie without a name',
+      },
+      {
+        text: 'if (!hasOwn) return value',
+        becomes: '',
+        breaks: 'cookies of others are changed',
       },
     ],
   },

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codeOf, edgeConfig, startEdge } from '../help/edge.ts'
+import { codeOf, Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { ok, startResponder } from '../help/origin.ts'
-import { request } from '../help/raw.ts'
+import { chunks, request } from '../help/raw.ts'
 
 const claims = [
   'X-Forwarded-For: 203.0.113.7',
@@ -39,7 +40,7 @@ test('what an untrusted client claims about earlier hops is replaced', async t =
   assert.equal(edge.accesses[0]!.client, '127.0.0.1')
 })
 
-test('what a trusted hop reports is kept and extended', async t => {
+test('what a trusted hop reports is extended', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   const hop = await edge.connect('127.0.0.2')
@@ -119,9 +120,10 @@ test('all address fields from a trusted hop are rewritten to agree with the trus
   const [received] = origin.requests
   assert.deepEqual(
     received!.lines.filter(line => claiming.test(line)).sort(),
-    [...otherNames.map(line => line.replace('6.6.6.6', '203.0.113.7')), ...others].sort(),
+    [...otherNames.map(line => line.replace('6.6.6.6', '203.0.113.7')), ...others.slice(1)].sort(),
   )
-  assert.equal(received!.field('x-forwarded-for'), '6.6.6.6, 203.0.113.7, 10.0.0.1, 127.0.0.2')
+  // Many readers take the first member for the client.
+  assert.equal(received!.field('x-forwarded-for'), '203.0.113.7, 10.0.0.1, 127.0.0.2')
   assert.equal(
     received!.field('forwarded'),
     'for=203.0.113.7, for=10.0.0.1, for=127.0.0.2;host=site.test;proto=http',
@@ -140,7 +142,10 @@ test('where Forwarded is trusted, the other fields are made to agree', async t =
   )
   await hop.response()
   const [received] = origin.requests
-  assert.equal(received!.field('forwarded'), `${told}, for=127.0.0.2;host=site.test;proto=http`)
+  assert.equal(
+    received!.field('forwarded'),
+    'for="[2001:db8::7]";host="shop.test:444";proto=https, for="[fd00::1]", for=127.0.0.2;host=site.test;proto=http',
+  )
   assert.equal(received!.field('x-forwarded-for'), '2001:db8::7, fd00::1, 127.0.0.2')
   assert.equal(received!.field('x-forwarded-proto'), 'https')
   assert.equal(received!.field('x-forwarded-host'), 'shop.test:444')
@@ -151,6 +156,150 @@ test('where Forwarded is trusted, the other fields are made to agree', async t =
   await hop.response()
   assert.equal(origin.requests[1]!.field('x-forwarded-for'), '127.0.0.2')
   assert.equal(origin.requests[1]!.field('forwarded'), 'for=127.0.0.2;host=site.test;proto=http')
+})
+
+const unusual: readonly (readonly [came: string, scheme: string, lines: readonly string[]])[] = [
+  ['https, http', 'http', ['X-Forwarded-Ssl: off', 'Front-End-Https: off', 'WL-Proxy-SSL: false']],
+  ['http,https', 'https', ['X-Forwarded-Ssl: on', 'Front-End-Https: on', 'WL-Proxy-SSL: true']],
+  ['javascript', 'http', ['X-Forwarded-Ssl: off', 'Front-End-Https: off', 'WL-Proxy-SSL: false']],
+  ['wss', 'https', ['X-Forwarded-Ssl: on', 'Front-End-Https: on', 'WL-Proxy-SSL: true']],
+]
+for (const [came, scheme, lines] of unusual)
+  test(`X-Forwarded-Proto: ${came} of a trusted hop is written as ${scheme}, and so is each other field`, async t => {
+    const origin = await startResponder(t, ok())
+    const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+    const hop = await edge.connect('127.0.0.2')
+    const others = [
+      'X-Forwarded-Scheme: https, http',
+      'X-Url-Scheme: javascript',
+      'CF-Visitor: {"scheme":"https"}',
+    ]
+    const words = ['X-Forwarded-Ssl: on, off', 'Front-End-Https: on', 'WL-Proxy-SSL: true']
+    const fields = [`X-Forwarded-Proto: ${came}`, ...others, ...words]
+    for (const first of ['X-Forwarded-For: 203.0.113.7', 'X-None: 1']) {
+      await hop.send(request('GET /', first, ...fields))
+      await hop.response()
+      const received = origin.requests.at(-1)!
+      assert.deepEqual(received.all('x-forwarded-proto'), [scheme])
+      assert.deepEqual(received.all('x-forwarded-scheme'), [scheme])
+      assert.deepEqual(received.all('x-url-scheme'), [scheme])
+      assert.deepEqual(received.all('cf-visitor'), [`{"scheme":"${scheme}"}`])
+      assert.match(received.field('forwarded')!, new RegExp(`^[^,]*;proto=${scheme}(?:,|$)`))
+      for (const line of lines) assert.ok(received.lines.includes(line), line)
+    }
+  })
+
+test('of host and port, too, an origin reads what was decided', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  const hop = await edge.connect('127.0.0.2')
+  const told = async (...fields: string[]) => {
+    await hop.send(request('GET /', 'X-Forwarded-For: 203.0.113.7', ...fields))
+    await hop.response()
+    const { lines } = origin.requests.at(-1)!
+    return lines.filter(line => /^(?:x-(?:forwarded-(?:host|port)|host)|forwarded):/i.test(line))
+  }
+  assert.deepEqual(
+    await told('X-Forwarded-Host: evil.test, shop.test:444', 'X-Forwarded-Port: 1, 443', 'X-Host: evil.test'),
+    [
+      'X-Forwarded-Host: shop.test:444',
+      'Forwarded: for=203.0.113.7;host="shop.test:444", for=127.0.0.2;host=site.test;proto=http',
+      'X-Forwarded-Port: 444',
+      'X-Host: shop.test:444',
+    ],
+  )
+  assert.deepEqual(await told('X-Forwarded-Host: "><script>', 'X-Forwarded-Port: 1, 443', 'X-Host: a b'), [
+    'X-Forwarded-Host: site.test',
+    'Forwarded: for=203.0.113.7, for=127.0.0.2;host=site.test;proto=http',
+    'X-Forwarded-Port: 443',
+  ])
+  assert.deepEqual((await told('X-Forwarded-Port: 443x', 'X-Host: shop.test')).slice(2), [
+    'X-Host: shop.test',
+  ])
+})
+
+/** What strangers could say of a certificate, and trusted hops may. */
+const certificates = [
+  'X-SSL-Client-Verify: SUCCESS',
+  'X-SSL-Client-SHA1: a',
+  'X-SSL-Client-Subject: CN=root',
+  'X-SSL-Client-NotBefore: a',
+  'X-SSL-Cert: a',
+  'SSL_CLIENT_S_DN: CN=root',
+  'SSL_CLIENT_I_DN: CN=root',
+  'X-Client-Cert-Present: true',
+  'X-Client-Cert-Hash: a',
+  'X-Client-Cert-Subject-DN: CN=root',
+  'X-Client-Cert-Chain-Verified: true',
+  'Cf-Cert-Verified: true',
+  'WL-Proxy-Client-Cert: a',
+  'X-ARR-ClientCert: a',
+  'X-Amzn-Mtls-Clientcert: a',
+  'X-TLS-Client-Subject: CN=root',
+  'X-Forwarded-Tls-Client-Cert: a',
+]
+
+test('the certificate of a client is told by trusted hops alone, under whatever name', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  for (const from of ['127.0.0.1', '127.0.0.2']) {
+    const client = await edge.connect(from)
+    await client.send(request('GET /', ...certificates))
+    await client.response()
+  }
+  const [stranger, trusted] = origin.requests
+  const ofCertificate = /ssl|cert|tls/i
+  assert.deepEqual(
+    [stranger, trusted].map(received => received!.lines.filter(line => ofCertificate.test(line))),
+    [[], certificates],
+  )
+})
+
+test('a certificate in two spellings is told by nobody: one may be of the client of a trusted hop', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
+  const hop = await edge.connect('127.0.0.2')
+  const lines = [
+    'SSL_CLIENT_VERIFY: NONE',
+    'SSL-Client-Verify: SUCCESS',
+    'X-SSL-Client-S-DN: a',
+    'x-ssl-client-s-dn: b',
+  ]
+  await hop.send(request('GET /', ...lines))
+  await hop.response()
+  assert.deepEqual(
+    origin.requests[0]!.lines.filter(line => /ssl/i.test(line)),
+    lines.slice(2),
+  )
+})
+
+test('a certificate comes neither in trailers, nor over HTTP/2, nor to the origin of a WebSocket', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await listenAt(t, new Edge(t, edgeConfig([origin.url], { h2c: true })))
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  const fields = Object.fromEntries(certificates.map(line => line.toLowerCase().split(': ')))
+  await ask(session, fields)
+  const client = await edge.connect()
+  const trailers = certificates.map(line => `${line}\r\n`).join('')
+  await client.send(`${request('POST /', 'Transfer-Encoding: chunked')}${chunks('hi')}0\r\n${trailers}\r\n`)
+  await client.response()
+  await client.send(
+    request(
+      'GET /',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ...certificates,
+    ),
+  )
+  await client.response()
+  assert.equal(origin.requests.length, 3)
+  for (const { lines, trailers } of origin.requests)
+    assert.deepEqual(
+      [...lines, ...trailers].filter(line => /ssl|cert|tls/i.test(line)),
+      [],
+    )
 })
 
 test('an ambiguous Forwarded is refused where it is trusted', async t => {
@@ -268,9 +417,10 @@ test('a field with another path, host or scheme is accepted only from trusted ho
     'Front-End-Https: on',
     'CF-Visitor: {"scheme":"https"}',
   ]
+  const reported = 'X-Forwarded-Proto: https'
   for (const from of ['127.0.0.1', '127.0.0.2']) {
     const client = await edge.connect(from)
-    await client.send(request('GET /', ...lines, 'X_Original_URL: /admin', 'X_Host: admin.test'))
+    await client.send(request('GET /', ...lines, reported, 'X_Original_URL: /admin', 'X_Host: admin.test'))
     await client.response()
   }
   const [stranger, trusted] = origin.requests

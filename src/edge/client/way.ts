@@ -1,20 +1,22 @@
 // The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is
-// told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them.
+// told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them. What was decided is written, and not what came: readers
+// that take another member of a list would believe a stranger.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
-import { type AddressSet, believedHops } from '../../base/address/address.ts'
+import { type AddressSet, believedHops, canonicalAddress } from '../../base/address/address.ts'
 import type { Config } from '../../config/config.ts'
-import { type FieldId, field } from '../../http1/fields.ts'
+import { equalsIgnoreCase, type FieldId, field, isClaim } from '../../http1/fields.ts'
 import { parseForwarded } from '../../http1/forwarded.ts'
+import { hostName } from '../../http1/host.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 
 /** What trusted hops report of a request. */
 export interface Way {
   /** Addresses from the peer on to the client. */
   readonly hops: readonly string[]
-  /** How the client asked the first of the trusted hops, and for which host; null where no hop reports it. */
-  readonly proto: string | null
+  /** How the client asked the first of the trusted hops, and for which host, with the port; null where no hop reports it. */
+  readonly proto: 'http' | 'https' | null
   readonly host: string | null
 }
 
@@ -45,15 +47,15 @@ export function wayOf({ client, head, snapshot }: Arrival): Way | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
-    const proto = lastMember(last(head, field.xForwardedProto))
-    return { hops, proto, host: lastMember(last(head, field.xForwardedHost)) }
+    const proto = protoOf(lastMember(last(head, field.xForwardedProto)))
+    return { hops, proto, host: hostOf(lastMember(last(head, field.xForwardedHost))) }
   }
   const elements = parseForwarded(joined(head, field.forwarded) ?? '')
   if (elements === null) return null
   const nodes = elements.map(({ node }) => (node === null || !/^[^\s,]+$/.test(node) ? 'unknown' : node))
   const hops = believedHops(client.peer, nodes.join(), trusted)
   const said = hops.length === 1 ? null : elements[elements.length - hops.length + 1]!
-  return { hops, proto: plain(said?.proto), host: plain(said?.host) }
+  return { hops, proto: protoOf(said?.proto), host: hostOf(said?.host) }
 }
 
 /** Returns the scheme by which a client reached this gateway. */
@@ -81,52 +83,109 @@ export function strangersLines({ client, head }: Arrival & { readonly client: St
 }
 
 function linesFor(client: Peer, head: RequestHead): string {
-  return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${thisHop(client, head.host)}\r\n`
+  return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${element(client.node, head.host, schemeOf(client))}\r\n`
 }
 
-/** Writes what an origin learns of a request from a trusted hop: the field that is believed as it came, with that hop added to it, and the rest so that it agrees. */
+/** Writes what an origin learns of a request from a trusted hop: the client first, and then each hop that was believed. */
 export function trustedLines(x: Departure): string {
-  const { client, head, snapshot } = x
+  const { client, head } = x
   const way = x.way!
-  const ours = thisHop(client, head.host)
-  const scheme = schemeOf(client)
-  const lines =
-    snapshot.clientAddress === 'forwarded'
-      ? `X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\r\n` +
-        `X-Forwarded-Proto: ${way.proto ?? scheme}\r\n` +
-        hostLine(way.host ?? head.host) +
-        `Forwarded: ${appended(joined(head, field.forwarded), ours)}\r\n`
-      : `X-Forwarded-For: ${appended(head.xForwardedFor, client.peer)}\r\n` +
-        `X-Forwarded-Proto: ${joined(head, field.xForwardedProto) ?? scheme}\r\n` +
-        hostLine(joined(head, field.xForwardedHost) ?? head.host) +
-        `Forwarded: ${[...elementsOf(way), ours].join(', ')}\r\n`
-  return lines + claims(x)
+  return (
+    `X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\r\n` +
+    `X-Forwarded-Proto: ${way.proto ?? schemeOf(client)}\r\n` +
+    hostLine(way.host ?? head.host) +
+    `Forwarded: ${elementsOf(way, client, head.host)}\r\n` +
+    claims(x)
+  )
 }
 
-/** Writes the other fields that only a trusted hop may send: each address as the one that is believed. */
-function claims({ outgoing, snapshot, clientAddress }: Departure): string {
-  const { fields, ids, hopByHop } = outgoing
-  const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
+/** Writes the other fields that only a trusted hop may send, each as it agrees with what was decided. */
+function claims(x: Departure): string {
+  const { fields, ids, hopByHop } = x.outgoing
   let lines = ''
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
     if (hopByHop?.has(name.toLowerCase())) continue
-    const id = ids[i]
-    if (id === field.clientAddress) lines += `${name}: ${clientAddress}\r\n`
-    else if (id === field.otherTarget || (id === field.xForwarded && believesOthers))
-      lines += `${name}: ${fields[2 * i + 1]}\r\n`
+    const id = ids[i]!
+    if (id !== field.xForwarded && !isClaim(id)) continue
+    const value = agreeing(x, id, name, fields[2 * i + 1]!)
+    if (value !== null) lines += `${name}: ${value}\r\n`
   }
   return lines
 }
 
-/** Writes the hops before the peer as elements of Forwarded (RFC 7239 section 4), the client first. */
-function elementsOf({ hops, proto, host }: Way): readonly string[] {
-  const elements = hops.slice(1).map(address => `for=${nodeOf(address)}`)
-  if (elements.length === 0) return elements
-  const ofClient = elements.length - 1
-  if (plain(host) !== null) elements[ofClient] += `;host=${quoted(host!)}`
-  if (plain(proto) !== null) elements[ofClient] += `;proto=${quoted(proto!)}`
-  return elements.reverse()
+/** Returns a value of such a field that agrees with what was decided; null where none does. */
+function agreeing(x: Departure, id: FieldId, name: string, value: string): string | null {
+  const { way, client, snapshot, clientAddress, outgoing } = x
+  const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
+  const scheme = way!.proto ?? schemeOf(client)
+  switch (id) {
+    case field.clientAddress:
+      return clientAddress
+    case field.clientEndpoint:
+      return canonicalAddress(value.slice(0, value.lastIndexOf(':'))) === clientAddress ? value : null
+    case field.claimedScheme:
+      // CF-Visitor is JSON.
+      return value.startsWith('{') ? `{"scheme":"${scheme}"}` : scheme
+    case field.claimedSecurity:
+      return securityWord(value, scheme === 'https')
+    case field.claimedPort:
+      return believesOthers ? portOf(value, way!.host) : null
+    case field.claimedHost:
+      return way!.host ?? hostOf(value)
+    case field.claimedCertificate:
+      return hasOtherSpelling(outgoing, name) ? null : value
+    case field.xForwarded:
+      return believesOthers ? value : null
+    default:
+      return value
+  }
+}
+
+const securityWords = [
+  ['off', 'on'],
+  ['false', 'true'],
+  ['0', '1'],
+  ['no', 'yes'],
+] as const
+
+/** Returns whether the client used https, in the words of the value that came; `on` or `off` for any other. */
+function securityWord(value: string, isSecure: boolean): string {
+  const came = value.toLowerCase()
+  const pair = securityWords.find(words => words.some(word => word === came)) ?? securityWords[0]
+  return pair[isSecure ? 1 : 0]
+}
+
+/** Returns the port of the host that was decided, or else the last that the field reports; null for none. */
+function portOf(value: string, host: string | null): string | null {
+  const ofHost = host === null ? null : /:(\d+)$/.exec(host.slice(host.indexOf(']') + 1))
+  const port = ofHost === null ? lastMember(value) : ofHost[1]!
+  return port !== null && /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? port : null
+}
+
+/** Whether a field came under two spellings: the hop may have written one of them, and its client the other. */
+function hasOtherSpelling({ fields, ids }: RequestHead, name: string): boolean {
+  const spelling = name.toLowerCase()
+  const read = asRead(spelling)
+  return ids.some((id, i) => {
+    if (id !== field.claimedCertificate) return false
+    const other = fields[2 * i]!.toLowerCase()
+    return other !== spelling && asRead(other) === read
+  })
+}
+
+function asRead(name: string): string {
+  return name.replaceAll(/[^a-z0-9]/g, '-')
+}
+
+/** Writes the hops and this one as elements of Forwarded (RFC 7239 section 4), the client first, with what was decided of it. */
+function elementsOf({ hops, proto, host }: Way, client: Peer, asked: string | null): string {
+  const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
+  if (nodes.length === 0) return element(client.node, host ?? asked, proto ?? schemeOf(client))
+  const ofClient = nodes.length - 1
+  if (host !== null) nodes[ofClient] += `;host=${quoted(host)}`
+  if (proto !== null) nodes[ofClient] += `;proto=${proto}`
+  return [...nodes.reverse(), element(client.node, asked, schemeOf(client))].join(', ')
 }
 
 /** Returns an address as a node of Forwarded (RFC 7239 section 6). */
@@ -134,8 +193,8 @@ export function nodeOf(address: string): string {
   return isIPv6(address) ? `"[${address}]"` : address
 }
 
-function thisHop(client: Peer, host: string | null): string {
-  return `for=${client.node}${host === null ? '' : `;host=${quoted(host)}`};proto=${schemeOf(client)}`
+function element(node: string, host: string | null, proto: string): string {
+  return `for=${node}${host === null ? '' : `;host=${quoted(host)}`};proto=${proto}`
 }
 
 /** Writes nothing for a client of HTTP/1.0 that named no host. */
@@ -170,7 +229,13 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-/** Returns a host or scheme as hops report it, null for what is neither. */
-function plain(text: string | null = null): string | null {
-  return text !== null && /^[\w.:[\]+-]+$/.test(text) ? text : null
+/** Returns the scheme that a hop reports; http for what is none, which may do least. Some report `wss` of WebSocket handshakes. */
+function protoOf(text: string | null = null): 'http' | 'https' | null {
+  if (text === null) return null
+  return equalsIgnoreCase(text, 'https') || equalsIgnoreCase(text, 'wss') ? 'https' : 'http'
+}
+
+/** Returns the host that a hop reports; null for what is none. */
+function hostOf(text: string | null = null): string | null {
+  return text !== null && hostName(text) !== null ? text : null
 }

@@ -6,7 +6,7 @@ import type { Read } from '../../expression/readings.ts'
 import type { HeaderRewrite } from '../../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isFieldByte } from '../../http1/characters.ts'
-import { type FieldId, type FieldLines, field, fieldId, isSettable } from '../../http1/fields.ts'
+import { type FieldId, type FieldLines, field, fieldId, isClaim, isSettable } from '../../http1/fields.ts'
 import { RewriteValue } from './value.ts'
 
 /** The most bytes of a value; far less than origins accept for a whole head. */
@@ -47,7 +47,7 @@ export class HeaderRules {
       if (text === '') continue
       fields.push(name, text)
       // What the operator sets is sent, whatever its name.
-      ids.push(id === field.clientAddress || id === field.otherTarget ? field.other : id)
+      ids.push(isClaim(id) ? field.other : id)
     }
     return new HeaderChanges(this.#names, fields, ids)
   }

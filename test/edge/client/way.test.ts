@@ -7,6 +7,7 @@ import { AddressSet, believedHops } from '../../../src/base/address/address.ts'
 import type { Exchange } from '../../../src/edge/exchange.ts'
 import { trustedLines, wayOf } from '../../../src/edge/client/way.ts'
 import { parseForwarded } from '../../../src/http1/forwarded.ts'
+import { hostName } from '../../../src/http1/host.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
 
 const trusted = new AddressSet(['10.0.0.0/8', 'fd00::/8'])
@@ -16,7 +17,34 @@ const address = fc.oneof(
   fc.ipV6(),
 )
 const node = address.map(address => (address.includes(':') ? `"[${address}]"` : address || '""'))
-const word = fc.constantFrom('https', 'http', 'HTTPS', 'a b', 'shop.test:444', '"', 'https, http', '')
+const word = fc.constantFrom(
+  'https',
+  'http',
+  'HTTPS',
+  'wss',
+  'javascript',
+  'a b',
+  'shop.test:444',
+  '"',
+  'https, http',
+  'http,https',
+  'off, on',
+  '{"scheme":"https"}',
+  'on',
+  'false',
+  '8443',
+  '443, 80',
+  '',
+)
+const schemes = [
+  'X-Forwarded-Scheme',
+  'X-Scheme',
+  'X-Url-Scheme',
+  'X-Original-Proto',
+  'Forwarded-Proto',
+  'CF-Visitor',
+]
+const securities = ['X-Forwarded-Ssl', 'Front-End-Https', 'WL-Proxy-SSL']
 const field = fc.oneof(
   fc.array(address, { maxLength: 4 }).map(hops => `X-Forwarded-For: ${hops.join(', ')}`),
   fc
@@ -27,6 +55,19 @@ const field = fc.oneof(
   word.map(word => `X-Forwarded-Proto: ${word}`),
   word.map(word => `X-Forwarded-Host: ${word}`),
   address.map(address => `X-Real-IP: ${address}`),
+  fc
+    .tuple(
+      fc.constantFrom(
+        ...schemes,
+        ...securities,
+        'X-Forwarded-Port',
+        'X-Original-Host',
+        'X-Host',
+        'Forwarded-Host',
+      ),
+      word,
+    )
+    .map(([name, word]) => `${name}: ${word}`),
 )
 
 for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
@@ -43,10 +84,38 @@ for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
         const listOf = (name: string) => valuesOf(told, name).join(', ')
         assert.equal(walk(listOf('X-Forwarded-For')), client)
         const elements = parseForwarded(listOf('Forwarded'))!
-        assert.equal(walk(elements.map(({ node }) => node || 'unknown').join()), client)
+        const nodes = elements.map(({ node }) => node)
+        assert.equal(walk(nodes.join()), client)
+        // Many readers take the first member, whoever wrote it.
+        assert.equal(listOf('X-Forwarded-For').split(', ')[0], client)
+        assert.equal(nodes[0], client.includes(':') ? `[${client}]` : client)
         for (const address of valuesOf(told, 'X-Real-IP')) assert.equal(address, client)
         assert.equal(valuesOf(told, 'X-Real-IP').length, valuesOf(sent, 'X-Real-IP').length)
-        assert.deepEqual(elements.at(-1), { node: '10.0.0.1', host: 'site.test', proto: 'http' })
+
+        const [scheme, ...others] = valuesOf(told, 'X-Forwarded-Proto')
+        assert.deepEqual([others, scheme], [[], way.proto ?? 'http'])
+        assert.ok(scheme === 'http' || scheme === 'https')
+        assert.equal(elements[0]!.proto ?? 'http', scheme)
+        for (const name of schemes)
+          for (const value of valuesOf(told, name))
+            assert.ok(value === scheme || value === `{"scheme":"${scheme}"}`, value)
+        for (const name of securities)
+          for (const value of valuesOf(told, name))
+            assert.ok((scheme === 'https' ? ['on', 'true'] : ['off', 'false']).includes(value), value)
+
+        const host = way.host ?? 'site.test'
+        assert.deepEqual(valuesOf(told, 'X-Forwarded-Host'), [host])
+        assert.notEqual(hostName(host), null)
+        assert.equal(elements[0]!.host ?? 'site.test', host)
+        for (const name of ['X-Original-Host', 'X-Host', 'Forwarded-Host'])
+          for (const value of valuesOf(told, name))
+            assert.ok(way.host === null ? hostName(value) !== null : value === host, value)
+        for (const port of valuesOf(told, 'X-Forwarded-Port')) {
+          assert.match(port, /^\d+$/)
+          if (way.host === 'shop.test:444') assert.equal(port, '444')
+        }
+        if (elements.length > 1)
+          assert.deepEqual(elements.at(-1), { node: '10.0.0.1', host: 'site.test', proto: 'http' })
       }),
       { numRuns: 1000 },
     )
