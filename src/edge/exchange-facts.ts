@@ -5,7 +5,7 @@ import { noTls, type TlsFacts } from '../expression/tls-facts.ts'
 import { normalPath, withoutQuery } from '../base/path/path.ts'
 import { errorRows } from '../errors/catalogue.ts'
 import type { Refusal } from '../errors/refusal.ts'
-import { equalsIgnoreCase, field } from '../http1/fields.ts'
+import { abroad, equalsIgnoreCase, field } from '../http1/fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { isGood, shownCertificate } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
@@ -152,15 +152,17 @@ function queryOf(target: string): string {
   return query === -1 ? '' : target.slice(query + 1)
 }
 
-/** Leaves out what only the gateway may say of the certificate of a client. */
+/** Leaves out what only the gateway may say of the certificate of a client, and its own cookies: a rule could copy them to an origin. */
 function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i < fields.length; i += 2) {
-    if (ids[i >> 1] === field.clientCertificate) continue
+    const id = ids[i >> 1]!
+    const value = id === field.clientCertificate ? null : abroad(id, fields[i + 1]!)
+    if (value === null) continue
     const name = fields[i]!.toLowerCase()
     const values = headers.get(name)
-    if (values === undefined) headers.set(name, [fields[i + 1]!])
-    else values.push(fields[i + 1]!)
+    if (values === undefined) headers.set(name, [value])
+    else values.push(value)
   }
   return headers
 }

@@ -80,7 +80,8 @@ export class RequestHead implements FieldReader, RequestLine {
   }
 
   /** Writes the field lines that go on to the next hop, as `crossingLines` does. */
-  crossing(): string {
+  crossing(atHome = false): string {
+    if (atHome) return crossingLines(this, true, true)
     this.#crossing ??= crossingLines(this)
     return this.#crossing
   }

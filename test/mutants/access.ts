@@ -429,6 +429,12 @@ export const access: readonly Mutated[] = [
         becomes: 'false',
         breaks: 'X-HTTP-Method-Override bypasses a rule on methods',
       },
+      {
+        text: 'id === field.clientCertificate ? null : abroad(id, fields[i + 1]!)',
+        becomes: 'id === field.clientCertificate ? null : fields[i + 1]!',
+        breaks: 'a rewrite copies the session of a person to an origin',
+        tests: ['wire/own-cookies'],
+      },
     ],
   },
   {

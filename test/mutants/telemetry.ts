@@ -65,8 +65,8 @@ export const telemetry: readonly Mutated[] = [
     tests: ['edge/trace/trace-lines', 'edge/trace/request-spans'],
     changes: [
       {
-        text: 'crossingLines(outgoing, false)',
-        becomes: 'crossingLines(outgoing)',
+        text: 'crossingLines(outgoing, false, isAtHome)',
+        becomes: 'crossingLines(outgoing, true, isAtHome)',
         breaks: 'origins get two places in a trace',
       },
       {

@@ -56,7 +56,7 @@ function balanceOf(balance: BalanceConfig): string {
 /** Returns the request as its origin would get it. */
 export function forwardOf(x: Exchange): ExplainedForward {
   const { head, ai, route } = x
-  const [start = '', ...lines] = headText(outboundHead(x, '')).trimEnd().split('\r\n')
+  const [start = '', ...lines] = headText(outboundHead(x, x.origin!.config.host)).trimEnd().split('\r\n')
   const [method = '', target = ''] = start.split(' ')
   const fields = lines.map(
     line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,

@@ -141,7 +141,7 @@ export class Attempt implements ConnectionUser {
 
   interim(head: ResponseHead): void {
     if (head.status === 100) return
-    if (!this.#x.client.interim(this.#x, relayedInterim(head))) this.#lease?.pause()
+    if (!this.#x.client.interim(this.#x, relayedInterim(this.#x, head))) this.#lease?.pause()
   }
 
   head(head: ResponseHead, body: ResponseBody): void {

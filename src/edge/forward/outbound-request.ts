@@ -16,11 +16,12 @@ import { appended, strangersLines, trustedLines } from '../client/way.ts'
 export function outboundHead(x: Exchange, address: string): OutboundHead {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
+  x.isAtHome = isSidePort(x.plane.sidePort, address, x.origin!.config.port)
   return {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${x.snapshot.tracing === null ? head.crossing() : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${vouching(x, address)}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.tracing === null ? head.crossing(x.isAtHome) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${x.isAtHome ? vouching(x) : ''}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),
@@ -57,11 +58,9 @@ function takesTrailers({ fields, ids }: RequestHead): boolean {
   return i !== -1 && listHas(fields[2 * i + 1]!, 'trailers')
 }
 
-/** Vouches for the client where the connection leads to our own side port, and only there. */
-function vouching(x: Exchange, address: string): string {
-  const { sidePort } = x.plane
-  if (sidePort === null || !isSidePort(sidePort, address, x.origin!.config.port)) return ''
-  return `svc-hop: ${sidePort.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
+/** Vouches for the client to our own side port. */
+function vouching(x: Exchange): string {
+  return `svc-hop: ${x.plane.sidePort!.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 
 /** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */

@@ -125,9 +125,14 @@ test('a client is vouched for at the side port of this gateway, and nowhere else
   ] as const) {
     const issuer = issuerPort && { host: '127.0.0.1', port: issuerPort }
     const sidePort = { endpoint: { host: '127.0.0.1', port }, issuer, secret }
-    const x = stepsOver(t, [origin], {}, sidePort).located(request('GET /', 'svc-hop: forged'))
-    const hops = /^svc-hop: (.*)$/gm.exec(headText(outboundHead(x, address)).replaceAll('\r', ''))
+    const x = stepsOver(t, [origin], {}, sidePort).located(
+      request('GET /', 'svc-hop: forged', 'Cookie: a=1; gatehouse=s'),
+    )
+    const text = headText(outboundHead(x, address)).replaceAll('\r', '')
+    const hops = /^svc-hop: (.*)$/gm.exec(text)
     assert.deepEqual(hops && vouch.read(hops[1]!), isOurs ? { address: '192.0.2.1', ray: x.ray } : null)
+    assert.equal(/^Cookie: (.*)$/m.exec(text)![1], isOurs ? 'a=1; gatehouse=s' : 'a=1')
+    assert.equal(x.isAtHome, isOurs)
   }
 })
 
