@@ -20,14 +20,15 @@ export function challengeText({ code }: DomainVerification): string {
 
 /**
  * Returns the new verification when client_uri is set to a valid `clientUri`, or removed (null). The same host is checked again now, or starts over when its
- * two days are over; another host gets a code of its own, but `host_frozen` when the old one was verified.
+ * two days are over; another host gets a code of its own, but `host_frozen` when the old one was verified. That one is remembered without a client_uri too: no other host
+ * follows it by way of none.
  */
 export function verificationFor(
   kept: DomainVerification | null,
   clientUri: string | null,
   now: number,
 ): DomainVerification | null | 'host_frozen' {
-  if (clientUri === null) return null
+  if (clientUri === null) return kept?.status === 'verified' ? kept : null
   const host = hostOf(clientUri)
   if (kept === null) return begun(host, randomBytes(16).toString('hex'), now)
   if (kept.host === host) return again(kept, now)

@@ -15,15 +15,29 @@ export function hostFault(host: string): string | null {
   if (!hostName.test(host))
     return 'must have a host name of at most 253 characters, with at most 63 between dots'
   if (!host.includes('.')) return 'must have a full host name, such as app.example.com'
-  // Loaded here and not before: the list takes 7 MiB, and few processes are ever asked.
-  tldts ??= createRequire(import.meta.url)('tldts') as { parse: typeof parse }
-  const { domain, publicSuffix, isPrivate, isSpecialUse } = tldts.parse(host, suffixRules)
+  const { domain, publicSuffix, isPrivate, isSpecialUse } = parsed(host)
   if (isSpecialUse && !documentNames.test(host))
     return 'must have a host name in public DNS, not a special-use name such as .local'
   if (isPrivate && !isRegistry(publicSuffix!))
     return `must have a host in a domain of your own: only the provider can publish TXT records under ${publicSuffix}`
   if (domain === null) return `must have a host in a domain of your own: ${publicSuffix} is a public suffix`
   return null
+}
+
+/** Lists the hosts of public DNS that a text names, such as `example.com`, in lower case and as punycode; not what only looks so, such as `Node.js`. */
+export function hostsNamedIn(text: string): readonly string[] {
+  const words = text.normalize('NFKC').match(/[\p{L}\p{M}\p{N}-]+(?:[.\u3002][\p{L}\p{M}\p{N}-]+)+/gu) ?? []
+  const hosts = words.flatMap(word => URL.parse(`https://${word}`)?.hostname ?? [])
+  return hosts.filter(host => {
+    const { domain, isIcann } = parsed(host)
+    return domain !== null && isIcann === true
+  })
+}
+
+function parsed(host: string) {
+  // Loaded here and not before: the list takes 7 MiB, and few processes are ever asked.
+  tldts ??= createRequire(import.meta.url)('tldts') as { parse: typeof parse }
+  return tldts.parse(host, suffixRules)
 }
 
 let tldts: { readonly parse: typeof parse } | null = null

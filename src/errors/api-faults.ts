@@ -269,9 +269,10 @@ export const apiFaults = {
   host_verified: {
     code: 10413,
     status: 400,
-    sentence: 'client_uri must keep its verified host; only its path may change',
+    sentence:
+      'client_uri must keep the host that was verified, also after it was removed; only its path may change',
     pointer: '/client_uri',
-    when: 'The host of a public client would change.',
+    when: 'The verified host of a client would change.',
   },
   public_for_ever: {
     code: 10413,

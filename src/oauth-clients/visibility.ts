@@ -2,6 +2,7 @@
 
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
+import { provenHostOf } from './proven-host.ts'
 
 interface MissingPrecondition {
   /** As the management API calls it. */
@@ -45,9 +46,10 @@ const preconditions: readonly Precondition[] = [
   },
 ]
 
-function lackOfClientUri({ clientUri, verification }: OAuthClient): string | null {
+function lackOfClientUri(client: OAuthClient): string | null {
+  const { clientUri, verification } = client
   if (clientUri === null) return `client_uri must be set, and its host must be verified by DNS, ${beforeAll}`
-  if (verification?.status === 'verified') return null
+  if (provenHostOf(client) !== null) return null
   const remedy =
     verification?.status === 'failed' ? '; verification has failed: send client_uri again to restart it' : ''
   return `The host of client_uri must be verified by DNS ${beforeAll}${remedy}`

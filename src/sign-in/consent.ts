@@ -1,6 +1,7 @@
 // Handlers of consent: what an app asks of a person, shown, and what they decide, handed on.
 
 import type { IncomingMessage } from 'node:http'
+import { provenHostOf } from '../oauth-clients/proven-host.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { Asking, Decision, Finished } from '../oauth-grants/asking.ts'
 import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/layout.ts'
@@ -108,11 +109,14 @@ function shownOf(
   }
 }
 
-function appOf({ name, logoUri, visibility, verification, policyUri, tosUri }: OAuthClient): ShownApp {
+function appOf(client: OAuthClient): ShownApp {
+  const { name, logoUri, visibility, clientUri, verification, policyUri, tosUri } = client
+  const proven = provenHostOf(client)
+  const host = proven ?? (clientUri === null ? null : (verification?.host ?? null))
   return {
     name,
     logo: logoUri,
-    publisher: verification && { host: verification.host, isVerified: verification.status === 'verified' },
+    publisher: host === null ? null : { host, isVerified: proven !== null },
     isPrivate: visibility === 'private',
     policyUri,
     termsUri: tosUri,

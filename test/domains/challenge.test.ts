@@ -110,7 +110,17 @@ test('another host begins with another code, but never once one was verified', (
   assert.equal(verificationFor(verified, 'https://svc-shop.com/', now), 'host_frozen')
 })
 
+test('a verified host is remembered without a client_uri, and comes back alone', () => {
+  const verified = kept({ status: 'verified', nextCheckAt: null, verifiedAt: now })
+  const without = verificationFor(verified, null, now)
+  assert.equal(without, verified)
+  assert.equal(verificationFor(verified, 'https://other.svc-shop.com/', now), 'host_frozen')
+  assert.equal(verificationFor(verified, uri, now), verified)
+})
+
 test('without a client_uri there is nothing to verify', () => {
+  for (const status of ['pending', 'in_progress', 'failed'] as const)
+    assert.equal(verificationFor(kept({ status }), null, now), null)
   assert.equal(verificationFor(kept(), null, now), null)
   assert.equal(verificationFor(null, null, now), null)
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hostFault, hostOf } from '../../src/domains/host.ts'
+import { hostFault, hostOf, hostsNamedIn } from '../../src/domains/host.ts'
+import { anyCharacter } from '../help/any-text.ts'
 
 test('the host of a URI has one spelling', () => {
   const hosts: Readonly<Record<string, string>> = {
@@ -13,6 +14,18 @@ test('the host of a URI has one spelling', () => {
     'https://ex%61mple.com/': 'example.com',
   }
   for (const [uri, host] of Object.entries(hosts)) assert.equal(hostOf(uri), host, uri)
+})
+
+test('a text names hosts of public DNS, however they are written', () => {
+  const texts: Readonly<Record<string, readonly string[]>> = {
+    'Pay.example.COM for app.svc.co.uk': ['pay.example.com', 'app.svc.co.uk'],
+    'Ｐａｙ．ｃｏｍ and bücher。de': ['pay.com', 'xn--bcher-kva.de'],
+    'pаypal.com': ['xn--pypal-4ve.com'],
+    'Node.js, v1.2 and e.g. co.uk': [],
+    Shop: [],
+  }
+  for (const [text, hosts] of Object.entries(texts)) assert.deepEqual(hostsNamedIn(text), hosts, text)
+  fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 50 }), text => void hostsNamedIn(text)))
 })
 
 test('a host whose owner can publish a TXT record has no fault', () => {

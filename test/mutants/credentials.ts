@@ -400,7 +400,7 @@ export const credentials: readonly Mutated[] = [
     tests: ['oauth-clients/visibility'],
     changes: [
       {
-        text: "if (verification?.status === 'verified') return null",
+        text: 'if (provenHostOf(client) !== null) return null',
         becomes: 'return null',
         breaks: 'anybody publishes an app in the name of any host',
       },
@@ -475,6 +475,33 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
+    file: 'oauth-clients/proven-host.ts',
+    tests: ['oauth-clients/proven-host', 'sign-in/consent'],
+    changes: [
+      {
+        text: "url?.protocol === 'https:' && isWithin(url.hostname, proven)",
+        becomes: 'true',
+        breaks: 'people go to another host than the one that they are told is verified',
+      },
+      {
+        text: 'return clientUri !== null && verification',
+        becomes: 'return verification',
+        breaks: 'a publisher is shown as verified who names no home page any more',
+      },
+    ],
+  },
+  {
+    file: 'oauth-clients/name-scripts.ts',
+    tests: ['oauth-clients/name-scripts', 'sign-in/consent'],
+    changes: [
+      {
+        text: 'return scripts.length < 2 || isUsual ? [] : scripts',
+        becomes: 'return []',
+        breaks: 'a name that imitates another one by letters of another script is not told apart',
+      },
+    ],
+  },
+  {
     file: 'domains/challenge.ts',
     tests: ['domains/challenge'],
     changes: [
@@ -482,6 +509,11 @@ export const credentials: readonly Mutated[] = [
         text: "return kept.status === 'verified' ? 'host_frozen' :",
         becomes: "return false ? 'host_frozen' :",
         breaks: 'an app that is verified moves to another host',
+      },
+      {
+        text: "return kept?.status === 'verified' ? kept : null",
+        becomes: 'return null',
+        breaks: 'an app that is verified moves to another host by way of none',
       },
     ],
   },

@@ -207,7 +207,7 @@ export const pages: readonly Mutated[] = [
         breaks: 'who denies is asked again',
       },
       {
-        text: "isVerified: verification.status === 'verified'",
+        text: 'isVerified: proven !== null',
         becomes: 'isVerified: true',
         breaks: 'every publisher is verified',
       },

@@ -78,11 +78,65 @@ test('a publisher is verified once their domain is, and not before', async t => 
   const { interactions, visitor } = await arrive(t, consent)
   const shown = async (status: 'in_progress' | 'verified') => {
     const verification = verificationWith({ host: 'tea.example', status })
-    interactions.asking = { ...consent, client: { ...client, verification } }
+    interactions.asking = { ...consent, client: { ...client, clientUri, verification } }
     return (await visitor.get(path)).text
   }
+  let clientUri: string | null = 'https://tea.example/'
   assert.match(await shown('in_progress'), /Not verified \(says it is tea\.example\)/)
   assert.match(await shown('verified'), /Verified: tea\.example/)
+  clientUri = null
+  assert.match(await shown('verified'), /Published by Not verified You/)
+})
+
+test('beside what is verified stands where it leads elsewhere, and what its name may imitate', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const verification = verificationWith({ host: 'tea.example.com', status: 'verified' })
+  const shown = async (name: string, redirectUri: string, isVerified = true) => {
+    const clientUri = 'https://tea.example.com/'
+    const proof = { ...verification, ...(!isVerified && ({ status: 'failed' } as const)) }
+    const named = { ...client, name, clientUri, verification: proof }
+    interactions.asking = { ...consent, client: named, redirectUri }
+    const { text } = await visitor.get(path)
+    return /Published by (.*) More|Published by (.*?) (?:It will be|In which)/.exec(text)?.slice(1).join('')
+  }
+  const you = `You ${person.email} Not you\\? Sends you to`
+  const verified = 'Verified: tea\\.example\\.com'
+  const home = 'https://cb.tea.example.com/cb'
+  const elsewhere = 'Not tea\\.example\\.com, the verified domain'
+  const rows: readonly [name: string, uri: string, expected: string][] = [
+    ['Tea', home, `^${verified} ${you} cb\\.tea\\.example\\.com$`],
+    ['Tea', 'https://evil.example/', `^${verified} ${you} evil\\.example ${elsewhere}$`],
+    ['Tea', 'http://127.0.0.1:1/', `A program on this device, 127\\.0\\.0\\.1:1 ${elsewhere}$`],
+    ['Tea', 'com.example.tea:/cb', `links ${elsewhere}$`],
+    [
+      'Tea by paypal.com',
+      home,
+      `^${verified} Its name names paypal\\.com, which is not the verified domain ${you}`,
+    ],
+    ['Tea of example.com', home, `^${verified} ${you}`],
+    [
+      'Pаypal',
+      home,
+      `^${verified} Its name has letters of several scripts, Latin and Cyrillic \\(а\\), and may imitate another name ${you}`,
+    ],
+    [
+      'Сорос',
+      home,
+      `^${verified} Its name is all in Cyrillic letters, which can look like Latin ones ${you}`,
+    ],
+  ]
+  for (const [name, uri, expected] of rows)
+    assert.match((await shown(name, uri)) ?? '', new RegExp(expected), `${name} ${uri}`)
+  const unverified = (await shown('Pаypal by paypal.com', 'https://evil.example/', false)) ?? ''
+  assert.match(unverified, /^Not verified .* Its name has letters of several scripts/)
+  assert.doesNotMatch(unverified, /the verified domain/)
+  interactions.asking = {
+    ...consent,
+    kind: 'refused',
+    reason: 'no account',
+    client: { ...client, name: 'Pаypal' },
+  }
+  assert.match((await visitor.get(path)).text, /Its name has letters of several scripts/)
 })
 
 test('to deny is handed on as well', async t => {

@@ -16,7 +16,8 @@ export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string
     has_rotated_secret: client.secrets.length > 1,
     ...(lost > 0 && { secret_status: lost < client.secrets.length ? 'partly_key_lost' : 'key_lost' }),
     client_secrets: client.secrets.map(secret => viewSecret(secret, keys)),
-    ...(client.verification && { client_uri_verification: viewVerification(client.verification) }),
+    ...(client.clientUri !== null &&
+      client.verification && { client_uri_verification: viewVerification(client.verification) }),
     created_at: isoTime(client.createdAt),
     updated_at: isoTime(client.updatedAt),
     ...(client.promotedAt !== null && { promoted_at: isoTime(client.promotedAt) }),

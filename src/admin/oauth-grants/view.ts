@@ -1,6 +1,7 @@
 // How the management API shows what users allowed OAuth clients to do: to the user, to the owner of the client, and to the account that was consented to. Each sees
 // of the others what they need to decide, and no more.
 
+import { provenHostOf } from '../../oauth-clients/proven-host.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import type { User } from '../../store/people.ts'
@@ -36,14 +37,14 @@ function viewGrant({ id, scopes, resource, createdAt, updatedAt }: OAuthGrant) {
 
 function viewClientOf({ client: client_id }: OAuthGrant, client: OAuthClient | null) {
   if (client === null) return { client_id }
-  const { name, logoUri, clientUri, visibility, verification } = client
-  const isVerified = verification?.status === 'verified'
+  const { name, logoUri, clientUri, visibility } = client
+  const proven = provenHostOf(client)
   return {
     client_id,
     client_name: name,
     ...(logoUri !== null && { logo_uri: logoUri }),
     ...(clientUri !== null && { client_uri: clientUri }),
     visibility,
-    ...(isVerified && { verified_host: verification.host }),
+    ...(proven !== null && { verified_host: proven }),
   }
 }

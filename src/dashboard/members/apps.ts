@@ -1,6 +1,7 @@
 // What members allowed apps to do in the account: the list, and its end.
 
 import { html } from '../../base/text/html.ts'
+import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
@@ -8,7 +9,7 @@ import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
-import { emptyState, pager, table } from '../parts/lists.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { appOf, type Grant } from './member.ts'
@@ -32,7 +33,7 @@ export const showApps: Handler = async ask => {
       title: 'App',
       isName: true,
       cell: (grant: Grant) =>
-        html`${told(appOf(grant))}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
+        html`${told(appOf(grant))}${mixedScripts(appOf(grant)).length > 0 && html` ${badge('mixed scripts', 'bad')}`}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
     },
     { title: 'Member', cell: ({ user }: Grant) => told(user.email ?? user.id) },
     { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },

@@ -1,6 +1,7 @@
 // The list of OAuth clients.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
@@ -89,6 +90,7 @@ export function badgesOf(client: Client): Html {
             verification.status === 'verified' ? 'good' : verification.status === 'failed' ? 'bad' : '',
           ),
         ]),
+    ...(mixedScripts(client.client_name).length > 0 ? [badge('mixed scripts', 'bad')] : []),
     ...(isConfidential(client) ? [] : [badge('PKCE')]),
     ...(secrets.length > 1 ? [badge('two secrets')] : []),
     ...(secrets.some(({ status }) => status === 'key_lost') ? [badge('secret lost', 'bad')] : []),

@@ -1,6 +1,7 @@
 // The page of one OAuth client.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { facts, told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import type { ListInfo } from '../api.ts'
@@ -56,6 +57,7 @@ function identityCard({ account }: Ask, client: Client, mayWrite: boolean): Html
   return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2>
 ${logo !== undefined && html`<p class="app"><img src="${logo}" alt="" referrerpolicy="no-referrer"></p>`}${copyable('Client ID', client.client_id)}${facts(
   [
+    ['Its name', nameDoubt(client)],
     ['Kind', methodsInWords[client.token_endpoint_auth_method]],
     ['Redirect URIs', texts(client.redirect_uris)],
     ['Stays signed in', client.grant_types.includes('refresh_token') ? 'yes, with refresh tokens' : 'no'],
@@ -69,6 +71,12 @@ ${logo !== undefined && html`<p class="app"><img src="${logo}" alt="" referrerpo
     ['Published', client.promoted_at === undefined ? null : time(client.promoted_at)],
   ],
 )}${mayWrite && html`<p><a class="button plain small" href="${paths.editClient(account.id, client.client_id)}">Edit</a></p>`}</section>`
+}
+
+/** Returns what people see beside the name when the app asks them. */
+function nameDoubt({ client_name }: Client): Html | null {
+  const doubts = scriptDoubts(client_name)
+  return doubts.length === 0 ? null : told(doubts.join(', and '))
 }
 
 function scopesCard(

@@ -1,6 +1,7 @@
 // The pages of one's own account: password, two-step sign-in, sessions and connected apps.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { button, field, form, moment, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { paths } from '../paths.ts'
@@ -183,7 +184,13 @@ ${
     ? html`<p>No app acts for you.</p>`
     : html`<ul class="rows">
 ${grants.map(
-  ({ id, app, account, scopes, createdAt }) => html`<li><div><b>${told(app)}</b>
+  ({
+    id,
+    app,
+    account,
+    scopes,
+    createdAt,
+  }) => html`<li><div><b>${told(app)}</b>${mixedScripts(app).length > 0 && html` <span class="tag bad">mixed scripts</span>`}
 <p>${account !== null && html`In ${told(account)}. `}Connected ${moment(createdAt)}.</p>
 <details><summary>What it may do</summary><p>${scopes.length === 0 ? 'Nothing.' : scopes.join(', ')}</p></details></div>
 ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('Disconnect', `Disconnect ${app}`))}</li>

@@ -1,6 +1,8 @@
 // The page where a person lets an app act for them, or does not.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
+import { leadsToProven, otherHostIn } from '../../oauth-clients/proven-host.ts'
+import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { isOfDevice } from '../../oauth-clients/uri.ts'
 import { facts, form, sign, told } from '../components.ts'
 import { appSchemeOf, type Page } from '../layout.ts'
@@ -64,8 +66,9 @@ export function consentPage(view: ConsentView): Page {
 ${rememberedNote(view)}${trouble(view)}<div class="card">
 ${facts([
   ['Published by', publisher(app)],
+  ['Its name', nameDoubt(app)],
   ['You', html`${told(view.email)} <a href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`],
-  ['Sends you to', destination(view.redirectUri)],
+  ['Sends you to', destination(view.redirectUri, app)],
   ['More', links(app)],
 ])}
 </div>
@@ -126,6 +129,20 @@ function publisher({ publisher, isPrivate }: ShownApp): HtmlValue {
   return isPrivate ? html`${proof}<br>${within}` : proof
 }
 
+/** Explains why a name may not be what it seems, which everybody chooses freely: verified is a host. */
+function nameDoubt({ name, publisher }: ShownApp): HtmlValue {
+  const other = publisher?.isVerified === true ? otherHostIn(name, publisher.host) : null
+  const doubts = [
+    ...(other === null ? [] : [`names ${other}, which is not the verified domain`]),
+    ...scriptDoubts(name),
+  ]
+  if (doubts.length === 0) return null
+  return doubts.map(
+    (doubt, i) =>
+      html`${i > 0 && html`<br>`}<span class="proof no">${sign('warning')}<span>${told(doubt)}</span></span>`,
+  )
+}
+
 function links({ policyUri, termsUri }: ShownApp): HtmlValue {
   const all = [
     ['Privacy policy', policyUri],
@@ -139,8 +156,14 @@ function links({ policyUri, termsUri }: ShownApp): HtmlValue {
   )
 }
 
-/** Writes where a redirect leads as people should read it: the host alone decides, and an app of this device has none. */
-function destination(uri: string): Html {
+/** Writes where a redirect leads as people should read it; what is verified of an app says nothing of any other host, nor of a program on this device. */
+function destination(uri: string, { publisher }: ShownApp): Html {
+  if (publisher?.isVerified !== true || leadsToProven(uri, publisher.host)) return place(uri)
+  return html`${place(uri)}<br><span class="proof no">${sign('warning')}<span>Not ${publisher.host}, the verified domain</span></span>`
+}
+
+/** The host alone decides, and an app of this device has none. */
+function place(uri: string): Html {
   const url = URL.parse(uri)
   if (url === null) return html`<code>${uri}</code>`
   if (url.host === '') return html`An app on this device that opens <code>${url.protocol}</code> links`
@@ -219,7 +242,10 @@ export function refusedPage({ app, email, token, action, redirectUri, self, reas
     content: html`${heading(app, html`${title}`)}
 <p class="lead"><b>${told(app.name)}</b> ${words}</p>
 <div class="card">
-${facts([['You', told(email)]])}
+${facts([
+  ['Its name', nameDoubt(app)],
+  ['You', told(email)],
+])}
 ${form({ action, token }, html`<div class="choice"><a class="button plain" href="${href}">${text}</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
 </div>`,
     formScheme: appSchemeOf(redirectUri),

@@ -238,7 +238,23 @@ test('a verified host is frozen, its path is not, and a private client may remov
   assert.deepEqual(refused(ready, { client_uri: 'https://b.example/' }), [[10413, '/client_uri']])
   assert.equal(done(ready, { client_uri: `${clientUri}page` }).client.verification, proven)
   const { client } = done(ready, { client_uri: null })
-  assert.deepEqual([client.clientUri, client.verification], [null, null])
+  assert.deepEqual([client.clientUri, client.verification], [null, proven])
+})
+
+test('a verified host that was taken away is the only one that comes back, in whichever order', () => {
+  const bare = done(ready, { client_uri: null }).client
+  const others = [
+    'https://b.example/',
+    `https://sub.${host}/`,
+    `https://${host.split('.').slice(1).join('.')}x/`,
+  ]
+  for (const client_uri of others) assert.deepEqual(refused(bare, { client_uri }), [[10413, '/client_uri']])
+  const twice = done(bare, { client_name: 'Other' }).client
+  assert.deepEqual(refused(twice, { client_uri: 'https://b.example/' }), [[10413, '/client_uri']])
+  const back = done(twice, { client_uri: `https://${host}:8443/page` }).client
+  assert.deepEqual(back.verification, proven)
+  assert.equal(done(back, { client_uri: clientUri, visibility: 'public' }).client.visibility, 'public')
+  assert.deepEqual(refused(bare, { visibility: 'public' }), [[10412, '/visibility']])
 })
 
 test('another host starts over, with a code of its own', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { secretThatMatches } from '../../../src/oauth-clients/secret.ts'
+import { startRedis } from '../../help/redis.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
@@ -181,6 +182,31 @@ test('a client with a verified domain is published, and stays public', async t =
   const back = await ask('PATCH', own, { body: { visibility: 'private' } })
   assert.deepEqual([back.status, back.json.errors[0].code], [400, 10413])
 })
+
+for (const [store, open] of Object.entries({
+  SQLite: async () => 'sqlite::memory:',
+  Redis: async (t: TestContext) => (await startRedis(t)).url,
+}))
+  test(`${store}: a verified host stays the only one of its client, also by way of none`, async t => {
+    const { ask, kept } = await startApi(t, undefined, await open(t))
+    const proven = verification({
+      host: 'app.example.com',
+      status: 'verified',
+      nextCheckAt: null,
+      verifiedAt: 0,
+    })
+    const client = oauthClient({ account, clientUri: 'https://app.example.com/', verification: proven })
+    await kept.oauthClients.insert(client)
+    const patch = async (client_uri: string | null) => {
+      const { status, json } = await ask('PATCH', `${path}/${client.id}`, { body: { client_uri } })
+      return [status, json.errors?.[0]?.code ?? json.result.client_uri_verification?.status ?? null]
+    }
+    assert.deepEqual(await patch(null), [200, null])
+    for (const host of ['evil.example.com', 'sub.app.example.com', 'example.com', 'xn--app-example-0o4d.com'])
+      assert.deepEqual(await patch(`https://${host}/`), [400, 10413], host)
+    assert.deepEqual(await patch(null), [200, null])
+    assert.deepEqual(await patch('https://app.example.com:8443/page'), [200, 'verified'])
+  })
 
 test('a DELETE returns the id, and the client is gone', async t => {
   const { ask, own, result } = await startWithClient(t)

@@ -65,6 +65,13 @@ test('a server app is created in two steps, and its secret is shown once', async
   )
 })
 
+test('a name of several scripts is shown as such, in the list and on its page', async t => {
+  const { base, get, client } = await openWith(t, { name: 'Pаypal' })
+  assert.match((await get(`${base}/oauth-clients`)).text, /Pаypal .*mixed scripts/)
+  const { text } = await get(`${base}/oauth-clients/${client.id}`)
+  assert.match(text, /Its name has letters of several scripts, Latin and Cyrillic \(а\)/)
+})
+
 test('an app without a secret is told to use PKCE', async t => {
   const { base, submit } = await openDashboard(t)
   const second = await submit(`${base}/oauth-clients/new`, {

@@ -1,0 +1,89 @@
+// In which scripts a name is written. Letters of several can look the same, so a name that mixes them may imitate another one (Unicode Technical Standard 39).
+
+/** Letters of one script. */
+interface Script {
+  /** As Unicode calls it, such as `Cyrillic`; `another script` for one that is not told apart here. */
+  readonly name: string
+  /** The first of them, each once. */
+  readonly letters: readonly string[]
+}
+
+const mostLetters = 5
+
+/**
+ * Returns the scripts of a name that mixes some that are not written together, each with its letters; none for any other name. Japanese, Korean and Chinese
+ * are written in several scripts, also together with Latin (the profile "highly restrictive" of UTS 39 section 5.2).
+ */
+export function mixedScripts(name: string): readonly Script[] {
+  const scripts = scriptsOf(name)
+  const isUsual = together.some(usual => scripts.every(script => usual.has(script.name)))
+  return scripts.length < 2 || isUsual ? [] : scripts
+}
+
+/** Returns the script of a name all of whose letters are of one that has the shapes of many Latin letters, such as Cyrillic; null for any other name. */
+export function latinLike(name: string): string | null {
+  const scripts = scriptsOf(name)
+  const [only] = scripts
+  return scripts.length === 1 && likeLatin.has(only!.name) ? only!.name : null
+}
+
+/** Returns what people should know of the letters of a name, as clauses whose subject is the name; none where there is nothing. */
+export function scriptDoubts(name: string): readonly string[] {
+  const mixed = mixedScripts(name)
+  if (mixed.length > 0) {
+    const parts = mixed.map(({ name, letters }) =>
+      name === 'Latin' ? name : `${name} (${letters.join(' ')})`,
+    )
+    return [`has letters of several scripts, ${listing.format(parts)}, and may imitate another name`]
+  }
+  const script = latinLike(name)
+  return script === null ? [] : [`is all in ${script} letters, which can look like Latin ones`]
+}
+
+const listing = new Intl.ListFormat('en')
+
+/** Lists the scripts of the letters of a name; digits, punctuation and marks that belong to several have none. */
+function scriptsOf(name: string): readonly Script[] {
+  if (/^[\0-\x7f]*$/.test(name)) return []
+  const text = name.normalize('NFKC')
+  return patterns().flatMap(([name, pattern]) => {
+    const letters = [...new Set(text.match(pattern))].slice(0, mostLetters)
+    return letters.length === 0 ? [] : [{ name, letters }]
+  })
+}
+
+const together: readonly ReadonlySet<string>[] = [
+  new Set(['Latin', 'Han', 'Hiragana', 'Katakana']),
+  new Set(['Latin', 'Han', 'Hangul']),
+  new Set(['Latin', 'Han', 'Bopomofo']),
+]
+
+/** Those of which UTS 39 lists whole words that look like Latin ones. */
+const likeLatin: ReadonlySet<string> = new Set([
+  'Armenian',
+  'Cherokee',
+  'Coptic',
+  'Cyrillic',
+  'Deseret',
+  'Greek',
+  'Lisu',
+])
+
+/** Those that are told apart by name; all others count as one more. */
+const told =
+  `Latin Cyrillic Greek Han Hiragana Katakana Hangul Bopomofo Arabic Armenian Bengali Canadian_Aboriginal Cherokee
+  Coptic Deseret Devanagari Ethiopic Georgian Gothic Gujarati Gurmukhi Hebrew Kannada Khmer Lao Lisu Malayalam Mongolian Myanmar
+  Osage Runic Sinhala Tamil Telugu Thaana Thai Tibetan Tifinagh Vai Yi`.split(/\s+/)
+
+// Made with the first name that is not ASCII: few are.
+let known: readonly (readonly [name: string, pattern: RegExp])[] | null = null
+
+function patterns() {
+  const scripts = told.map(name => `\\p{Script=${name}}`)
+  const others = `[^\\p{Script=Common}\\p{Script=Inherited}\\p{Script=Unknown}${scripts.join('')}]`
+  known ??= [...scripts, others].map((pattern, i) => {
+    const name = told[i]?.replace('_', ' ') ?? 'another script'
+    return [name, new RegExp(pattern, 'gu')] as const
+  })
+  return known
+}
