@@ -44,7 +44,11 @@ interface OAuthFaceParts {
   /** Finds out who is signed in; may set cookies. */
   readonly personOf: (request: Pick<IncomingMessage, 'headers'>) => Promise<Person | null>
   /** Ends the session of the browser, and takes its cookie away. */
-  readonly signOut: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  readonly signOut: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    visit: { readonly address: string; readonly ray: string },
+  ) => Promise<void>
   /** Verifies an API token; anything but a token is why it is not good. */
   readonly verify: (value: string, address: string | null) => Token | string | Promise<Token | string>
   /** Whether a resource indicator names an API here. */
@@ -300,7 +304,8 @@ export class OAuthFace {
     const isProven = asked.user !== null && asked.user === person?.user
     const isConfirmed = request.method === 'POST' && isSameSite(request)
     if (person !== null && !isProven && !isConfirmed) return send(response, logoutPage(form, asked.client))
-    if (person !== null) await this.#parts.signOut(request, response)
+    const visit = { address: sender.address ?? sender.peer, ray: sender.ray }
+    if (person !== null) await this.#parts.signOut(request, response, visit)
     if (asked.client !== null)
       this.#events.note({
         client: asked.client.id,
@@ -311,8 +316,7 @@ export class OAuthFace {
         reason: null,
         user: person?.user ?? null,
         account: null,
-        address: sender.address ?? sender.peer,
-        ray: sender.ray,
+        ...visit,
         isUnproven: !isProven,
       })
     if (asked.location === null || isConfirmed) return send(response, signedOutPage(asked.location))

@@ -14,6 +14,7 @@ import {
 } from './second-factor.ts'
 import { isStale, type NewSession, type Session } from './sessions.ts'
 import { busy, type NotNow, type SignInParts } from './sign-in.ts'
+import { signOut } from './sign-out.ts'
 import { Trail } from './trail.ts'
 import { changeUser } from './users.ts'
 import type { Visit } from './visit.ts'
@@ -76,7 +77,7 @@ export class OwnAccount {
     if (refusal) return refusal
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const trail = await Trail.of(store, user, visit, now, 'change_password')
+    const trail = await Trail.of(store, user, visit, now, { action: 'change_password' })
     const change = (before: User) =>
       before.password === user.password
         ? { ...before, password: digest, passwordChangedAt: now, modifiedAt: now }
@@ -113,7 +114,7 @@ export class OwnAccount {
     const now = this.#clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
-    const trail = await Trail.of(store, user, visit, now, 'update', ['totp'])
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
     let recoveryCodes: readonly string[] = []
     const confirm = (before: User) => {
       const confirmed = confirmEnrolment(before, code, keys, now)
@@ -135,7 +136,7 @@ export class OwnAccount {
     const stale = staleness(session, now)
     if (stale) return stale
     const { store } = this.#parts
-    const trail = await Trail.of(store, user, visit, now, 'update', ['recovery_codes'])
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['recovery_codes'] })
     let recoveryCodes: readonly string[] = []
     const renew = (before: User) => {
       const renewed = withNewRecoveryCodes(before)
@@ -153,7 +154,7 @@ export class OwnAccount {
     const stale = staleness(session, now)
     if (stale) return stale
     const { store } = this.#parts
-    const trail = await Trail.of(store, user, visit, now, 'update', ['totp'])
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
     const remove = (before: User) =>
       hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
     if (await changeUser(store, user.id, remove, trail.first)) await trail.writeRest()
@@ -175,15 +176,22 @@ export class OwnAccount {
     const { store, sessions } = this.#parts
     if (!(await sessions.endOne(user.id, id))) return false
     const resource = { resourceKind: 'session', resource: id } as const
-    await (await Trail.of(store, user, visit, this.#clock.now(), 'revoke', [], resource)).write()
+    await (await Trail.of(store, user, visit, this.#clock.now(), { action: 'revoke', resource })).write()
     return true
+  }
+
+  /** Ends the session of this browser, by its value. */
+  async signOut(value: string, visit: Visit): Promise<void> {
+    const { store, sessions } = this.#parts
+    await signOut(value, visit, { store, sessions, clock: this.#clock })
   }
 
   /** Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions that ended. */
   async endAllSessions({ user }: Pick<Actor, 'user'>, visit: Visit): Promise<number> {
     const { store, sessions } = this.#parts
     const count = await sessions.endEverything(user.id)
-    await (await Trail.of(store, user, visit, this.#clock.now(), 'sign_out', ['sessions'])).write()
+    const deed = { action: 'sign_out', changed: ['sessions'] } as const
+    await (await Trail.of(store, user, visit, this.#clock.now(), deed)).write()
     return count
   }
 
@@ -191,13 +199,14 @@ export class OwnAccount {
   async #refusalOf(
     user: User,
     current: string,
-    { address }: Visit,
+    visit: Visit,
   ): Promise<NotNow | { readonly outcome: 'refused' } | null> {
-    const { passwords, throttle } = this.#parts
-    const attempt = await throttle.attempt(user.email, address)
-    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const { passwords, throttle, attempts } = this.#parts
+    const attempt = await throttle.attempt(user.email, visit.address)
+    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
     const verdict = await passwords.verify(current, user.password)
-    if (verdict?.matches === false) return { outcome: 'refused' }
+    if (verdict?.matches === false) return tell.wrong()
     await attempt.forgive()
     return verdict ? null : busy
   }

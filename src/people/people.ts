@@ -7,6 +7,7 @@ import type { Logger } from '../log/log.ts'
 import { PeopleMetrics } from '../metrics/people-metrics.ts'
 import { everybody } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
+import { AttemptLog } from './attempt-log.ts'
 import { Invitations } from './links/invitations.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'
 import { OpenIdSignIn } from './openid/openid-sign-in.ts'
@@ -30,6 +31,7 @@ interface PeopleParts {
 
 export class People {
   readonly #store: Store
+  readonly #attempts: AttemptLog
   #hasUsers = false
   readonly sessions: Sessions
   readonly signIn: SignIn
@@ -55,8 +57,10 @@ export class People {
     const { signUp, openid } = config
     const sessions = new Sessions(store, clock)
     const throttle = new Throttle(store.counters)
-    const shared = { store, keys, passwords, sessions, throttle, ...(clock && { clock }) }
+    const attempts = new AttemptLog({ store, throttle, log, ...(clock && { clock }) })
+    const shared = { store, keys, passwords, sessions, throttle, attempts, ...(clock && { clock }) }
     this.#store = store
+    this.#attempts = attempts
     this.metrics = metrics
     this.config = config
     this.sessions = sessions
@@ -67,6 +71,11 @@ export class People {
     this.ownAccount = new OwnAccount(shared)
     const own = { signIn: this.signIn, isOpen: signUp !== 'invited', log }
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
+  }
+
+  /** Writes what waits to be written; before the store closes. */
+  close(): Promise<void> {
+    return this.#attempts.close()
   }
 
   /** Whether there is anybody who could sign in; rejects with `StoreUnreachable`. */

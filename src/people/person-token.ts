@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { mapInTurns } from '../base/turns/map-in-turns.ts'
 import { groupsOfRoles } from '../permissions/roles.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
+import { pages } from '../store/audit-entry.ts'
 import { everybody, type Member } from '../store/people.ts'
 import type { Account, ActingApp, Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -62,11 +63,9 @@ export class PersonTokens {
   }
 }
 
-const client = 'dashboard'
-
-/** Whether a person acts themselves, and no app for them; ids of apps are never such words. */
+/** Whether a person acts themselves, and no app for them. */
 export function isInPerson(actor: Pick<ActingApp, 'client'>): boolean {
-  return actor.client === client
+  return actor.client === pages.client
 }
 
 function tokenOf({ user, session }: Actor, places: readonly Place[], now: number): Token {
@@ -88,8 +87,7 @@ function tokenOf({ user, session }: Actor, places: readonly Place[], now: number
     actor: {
       user: user.id,
       email: user.email,
-      client,
-      clientName: 'Dashboard',
+      ...pages,
       grant: session.id,
       end: null,
       members: places.map(({ member }) => member.id),

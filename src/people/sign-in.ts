@@ -3,14 +3,17 @@
 import type { SecretKeys } from '../base/secret-keys.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Credential } from '../store/credential.ts'
+import type { ProofMethod } from '../store/records.ts'
 import { everybody, type User } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import { normalEmail } from './email.ts'
+import type { AttemptLog } from './attempt-log.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import { hasSecondFactor, isAppCode, isFactorReadable, withUsedFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
 import type { NewSession, Session, Sessions, SignInMethod } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
+import { tellSignIn } from './trail.ts'
 import { changeUser } from './users.ts'
 import type { Visit } from './visit.ts'
 
@@ -47,6 +50,7 @@ export interface SignInParts {
   readonly passwords: Passwords
   readonly sessions: Sessions
   readonly throttle: Throttle
+  readonly attempts: AttemptLog
   readonly clock?: Clock
 }
 
@@ -71,18 +75,19 @@ export class SignIn {
     visit: Visit,
     replaced: string | null = null,
   ): Promise<SignInResult> {
-    const { store, passwords, throttle } = this.#parts
+    const { store, passwords, throttle, attempts } = this.#parts
     const email = normalEmail(written.trim())
     const at = this.#clock.now()
     const attempt = await throttle.attempt(email, visit.address)
-    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const tell = attempts.telling(email, visit, { action: 'sign_in', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
     const kept = await store.users.findByEmail(email)
     const verdict = await passwords.verify(password, kept?.record.password ?? null)
     if (verdict === null) {
       await attempt.forgive()
       return busy
     }
-    if (!verdict.matches || kept === null) return { outcome: 'refused' }
+    if (!verdict.matches || kept === null) return tell.wrong()
     await attempt.forgive()
     const user = verdict.isOutdated ? await this.#rehash(kept.record, password) : kept.record
     return this.proceed(user, { method: 'password', at }, visit, replaced)
@@ -98,6 +103,7 @@ export class SignIn {
     const { store, sessions } = this.#parts
     if (!hasSecondFactor(user)) {
       const begun = await sessions.begin(user, { ...proof, secondFactor: false }, visit, replaced)
+      await this.#tell(user, visit, proof.method)
       return { outcome: 'signed_in', user, ...begun }
     }
     const { value, digest } = newValue()
@@ -111,22 +117,27 @@ export class SignIn {
     visit: Visit,
     replaced: string | null = null,
   ): Promise<CodeResult> {
-    const { store, keys, sessions, throttle } = this.#parts
+    const { store, keys, sessions, throttle, attempts } = this.#parts
     const kept = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
     const holder = kept && kept.consumedAt === null && isTicket(kept) ? kept : null
     const found = holder && (await store.users.get(everybody, holder.user!))
     if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
     if (isAppCode(code) && !isFactorReadable(found.record, keys)) return { outcome: 'unreadable' }
     const attempt = await throttle.attempt(found.record.email, visit.address)
-    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const way = isAppCode(code) ? 'code' : 'recovery_code'
+    const tell = attempts.telling(found.record.email, visit, { action: 'second_step', method: way })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
     const at = this.#clock.now()
     const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
-    if (user === null) return { outcome: 'refused' }
+    if (user === null) return tell.wrong()
     const consumed = await store.credentials.consume('sign_in', holder.digest, at)
     if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
     await attempt.forgive()
     const proof = { ...firstProofOf(holder), secondFactor: true }
-    return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
+    const begun = await sessions.begin(user, proof, visit, replaced)
+    await this.#tell(user, visit, way, 'second_step')
+    await this.#tell(user, visit, proof.method)
+    return { outcome: 'signed_in', user, ...begun }
   }
 
   /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in again at the provider. */
@@ -135,17 +146,29 @@ export class SignIn {
     password: string,
     visit: Visit,
   ): Promise<ConfirmResult> {
-    const { passwords, sessions, throttle } = this.#parts
+    const { passwords, sessions, throttle, attempts } = this.#parts
     if (user.password === null) return { outcome: 'no_password' }
     const at = this.#clock.now()
     const attempt = await throttle.attempt(user.email, visit.address)
-    if ('retryAfter' in attempt) return { outcome: 'throttled', retryAfter: attempt.retryAfter }
+    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
     const verdict = await passwords.verify(password, user.password)
-    if (verdict?.matches === false) return { outcome: 'refused' }
+    if (verdict?.matches === false) return tell.wrong()
     await attempt.forgive()
     if (verdict === null) return busy
     const renewed = await sessions.renew(session, at)
-    return renewed === null ? { outcome: 'expired' } : { outcome: 'signed_in', user, ...renewed }
+    if (renewed === null) return { outcome: 'expired' }
+    await this.#tell(user, visit, 'password', 'confirm')
+    return { outcome: 'signed_in', user, ...renewed }
+  }
+
+  async #tell(
+    user: User,
+    visit: Visit,
+    method: ProofMethod,
+    action: 'sign_in' | 'second_step' | 'confirm' = 'sign_in',
+  ): Promise<void> {
+    await tellSignIn(this.#parts.store, user, visit, this.#clock.now(), { action, proof: { method } })
   }
 
   /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */

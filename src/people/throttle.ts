@@ -11,7 +11,13 @@ const mostOfAddress = 20
 const mostBegun = 100
 
 /** What became of an attempt: how to take it back because it was right, or when to come again. */
-type Attempt = { readonly forgive: () => Promise<void> } | { readonly retryAfter: number }
+type Attempt = { readonly forgive: () => Promise<void> } | Throttled
+
+/** When to come again, and of whom there were too many. */
+export interface Throttled {
+  readonly retryAfter: number // seconds
+  readonly of: 'address' | 'user'
+}
 
 export class Throttle {
   readonly #counters: Counters
@@ -29,16 +35,21 @@ export class Throttle {
     // The address of a person stands in no key.
     const ofUser = `sign-in of ${hash('sha256', email)}`
     const first = await this.#spend(ofAddress, mostOfAddress)
-    if (first.granted === 0) return { retryAfter: seconds(first.wait) }
+    if (first.granted === 0) return { retryAfter: seconds(first.wait), of: 'address' }
     const second = await this.#spend(ofUser, mostOfUser)
     if (second.granted === 0) {
       await this.#giveBack(ofAddress, mostOfAddress)
-      return { retryAfter: seconds(second.wait) }
+      return { retryAfter: seconds(second.wait), of: 'user' }
     }
     const forgive = async () => {
       await Promise.all([this.#giveBack(ofAddress, mostOfAddress), this.#giveBack(ofUser, mostOfUser)])
     }
     return { forgive }
+  }
+
+  /** Whether nobody was told yet, in this period, that there were too many attempts of a user. */
+  async isFirstToTell(user: string): Promise<boolean> {
+    return (await this.#spend(`sign-in told of ${user}`, 1)).granted > 0
   }
 
   /** Counts a sign-up: null, or the seconds until one more is granted. */

@@ -1,10 +1,26 @@
 // What a person did to their own sign-in, in the audit log of each account of which they are a member: its administrators care.
 
-import { auditOf, type Resource } from '../store/audit-entry.ts'
+import { auditOf, type Caller, inPerson, type Resource, signingIn } from '../store/audit-entry.ts'
 import type { User } from '../store/people.ts'
-import type { AuditAction, AuditEntry } from '../store/records.ts'
+import type { AuditAction, AuditEntry, AuditProof } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Visit } from './visit.ts'
+
+/** Accounts that are told of one deed. */
+const mostAccounts = 100
+
+/** What was done, by whom and to what. */
+export interface Deed {
+  readonly action: AuditAction
+  readonly changed?: readonly string[]
+  /** The user, unless it is something of theirs. */
+  readonly resource?: Resource
+  readonly proof?: AuditProof
+  /** Who did it; the user, unless it was somebody for them. */
+  readonly caller?: Caller
+  /** An account that is told by somebody else. */
+  readonly except?: string
+}
 
 /** Entries of one deed, one for each account. */
 export class Trail {
@@ -18,19 +34,22 @@ export class Trail {
 
   static async of(
     store: Store,
-    { id }: Pick<User, 'id'>,
-    { address, ray }: Visit,
+    user: Pick<User, 'id' | 'email'>,
+    { address, ray }: Pick<Visit, 'address' | 'ray'>,
     now: number,
-    action: AuditAction,
-    changed: readonly string[] = [],
-    resource: Resource = { resourceKind: 'user', resource: id },
+    { action, changed = [], resource = resourceOf(user), proof, caller = inPerson(user), except }: Deed,
   ): Promise<Trail> {
-    const members = await store.members.ofUser(id)
-    const accounts = members.flatMap(({ account, status }) => (status === 'accepted' ? [account] : []))
-    const origin = { caller: { id }, now, address, ray }
+    const members = await store.members.ofUser(user.id)
+    const accounts = members.flatMap(({ account, status }) =>
+      status === 'accepted' && account !== except ? [account] : [],
+    )
+    const origin = { caller, now, address, ray }
     return new Trail(
       store,
-      accounts.map(account => auditOf({ account, ...origin }, action, resource, changed)),
+      accounts.slice(0, mostAccounts).map(account => ({
+        ...auditOf({ account, ...origin }, action, resource, changed),
+        ...(proof && { proof }),
+      })),
     )
   }
 
@@ -46,6 +65,22 @@ export class Trail {
 
   /** Writes all, of a deed that no record tells of. */
   async write(): Promise<void> {
-    for (const entry of this.#entries) await this.#store.audit.append(entry)
+    await Promise.all(this.#entries.map(entry => this.#store.audit.append(entry)))
   }
+}
+
+/** Writes in the audit logs of a user's accounts that they have signed in, or done what belongs to that. */
+export async function tellSignIn(
+  store: Store,
+  user: Pick<User, 'id' | 'email'>,
+  visit: Pick<Visit, 'address' | 'ray'>,
+  now: number,
+  { action = 'sign_in', ...deed }: Partial<Pick<Deed, 'action' | 'proof' | 'resource'>>,
+): Promise<void> {
+  const trail = await Trail.of(store, user, visit, now, { ...deed, action, caller: signingIn(user) })
+  await trail.write()
+}
+
+function resourceOf({ id }: Pick<User, 'id'>): Resource {
+  return { resourceKind: 'user', resource: id }
 }

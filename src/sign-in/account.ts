@@ -131,7 +131,7 @@ const endAllSessions: PersonHandler = async (ask, actor, people) => {
 }
 
 async function endGrant(ask: Ask, { user }: Actor, grants: Grants): Promise<PageResponse> {
-  await grants.end(user.id, fieldOf(ask, 'grant'), ask.visit)
+  await grants.end(user, fieldOf(ask, 'grant'), ask.visit)
   return redirectTo(done('app'))
 }
 

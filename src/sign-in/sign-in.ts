@@ -247,7 +247,7 @@ function signOut(ask: Ask, retry: Retry = {}): Page {
 }
 
 const takeSignOut: Handler = async (ask, people) => {
-  if (ask.session !== null) await people.sessions.end(ask.session)
+  if (ask.session !== null) await people.ownAccount.signOut(ask.session, ask.visit)
   const next = ask.form.has('next') ? nextOf(ask) : paths.signedOut
   return withCookies(redirectTo(next), [endCookie('gatehouse', isSecure(ask))])
 }

@@ -1,16 +1,23 @@
 // The entry of a change in the audit log, which is kept together with it.
 
 import { randomBytes } from 'node:crypto'
-import type { ActingApp, Actor, AuditAction, AuditEntry } from './records.ts'
+import type { User } from './people.ts'
+import type { ActingApp, AuditAction, AuditEntry } from './records.ts'
 
 /** What a change was made to. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
 
+/** The token that asks, by its name, or who else acts; the id is under which entries are counted. */
+export interface Caller {
+  readonly id: string
+  readonly name?: string
+  readonly actor?: ActingApp
+}
+
 /** Who asks for a change, when and from where; a call of the API is one. */
 interface Origin {
   readonly account: string
-  /** The id is that of the token or the user that asks. */
-  readonly caller: { readonly id: string; readonly actor?: Actor }
+  readonly caller: Caller
   readonly now: number
   readonly address: string
   readonly ray: string
@@ -34,7 +41,7 @@ export function auditOf(
     resourceKind,
     resource,
     changed,
-    ...(caller.actor && { app: appOf(caller.actor) }),
+    ...(caller.actor ? { app: appOf(caller.actor) } : caller.name && { actorName: caller.name }),
   }
 }
 
@@ -44,8 +51,32 @@ export const commandLine = { id: 'command line' } as const
 /** Stands for the gateway itself, which drops entries beyond their bounds. */
 export const keeper = { id: 'gatehouse' } as const
 
+/** What stands in the place of an app where a person acts themselves; ids of apps are never such words. */
+export const pages = { client: 'dashboard', clientName: 'Dashboard' } as const
+
+/** Stands for a person who acts themselves. */
+export function inPerson({ id, email }: Pick<User, 'id' | 'email'>): Caller & { readonly actor: ActingApp } {
+  return { id, actor: { user: id, email, ...pages } }
+}
+
+/** Stands for a person who signs in or out: such entries are counted apart from what they change. */
+export function signingIn(user: Pick<User, 'id' | 'email'>): Caller {
+  return { ...inPerson(user), id: `sign-in ${user.id}` }
+}
+
+const strangers = 'stranger '
+
+/** Stands for somebody who has not proven to be a user. */
+export function strangerAt({ id }: Pick<User, 'id'>): Caller {
+  return { id: strangers + id }
+}
+
+export function isStranger(actor: string): boolean {
+  return actor.startsWith(strangers)
+}
+
 /** Returns what entries say of an app that acts. */
-export function appOf({ user, email, client, clientName }: Actor): ActingApp {
+export function appOf({ user, email, client, clientName }: ActingApp): ActingApp {
   return { user, email, client, clientName }
 }
 

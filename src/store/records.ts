@@ -101,13 +101,18 @@ export interface Policy {
   readonly accounts: readonly string[]
 }
 
-/** A change by the management API or the command line: who, what, when and from where. */
+/** What somebody did, by the management API, the command line or a page: who, what, when and from where. */
 export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
-  /** The id of the token; `command line` for a command that writes to the store directly, `gatehouse` for entries that are dropped. */
+  /**
+   * The id of the token, user or consent; `command line` for a command that writes to the store directly, `gatehouse` for entries that are dropped. What people do to
+   * sign in has `sign-in` and what strangers try `stranger`, before the id of the user: their entries are counted apart, so that they push out no changes.
+   */
   readonly actor: string
+  /** The name of the token at that time; absent in older entries, and where somebody else acted. */
+  readonly actorName?: string
   /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
   readonly ray: string
@@ -118,9 +123,30 @@ export interface AuditEntry {
   readonly changed: readonly string[]
   /** The app and the user, where an app asked; then `actor` is the id of the consent. */
   readonly app?: ActingApp
+  /** How a sign-in was proven, or was not; absent in other entries. */
+  readonly proof?: AuditProof
   /** What was dropped of the entries of `resource`, an actor; absent in other entries. */
   readonly dropped?: DroppedEntries
 }
+
+/** What somebody showed to prove who they are. */
+export interface AuditProof {
+  readonly method: ProofMethod
+  /** Why it was not good; absent where it was. */
+  readonly failure?: ProofFailure
+}
+
+export type ProofMethod =
+  | 'password'
+  | 'openid'
+  | 'invitation'
+  | 'recovery'
+  | 'set_up'
+  | 'code'
+  | 'recovery_code'
+
+/** `throttled`: too many were wrong before, so that this one was not looked at. */
+export type ProofFailure = 'wrong' | 'throttled' | 'other_identity'
 
 /** Audit entries that were dropped to make room, or because they expired. */
 export interface DroppedEntries {
@@ -159,6 +185,8 @@ export type AuditAction =
   | 'revoke'
   | 'change_password'
   | 'sign_in'
+  | 'second_step'
+  | 'confirm'
   | 'sign_out'
 
 /** The response to a request with an Idempotency-Key, stored for repetitions. */

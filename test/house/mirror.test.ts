@@ -98,6 +98,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'oauth-server/oauth-face': ['oauth-grants/', 'oauth-server/'],
   'people/links/invitations': ['people/links/links'],
   'people/openid/openid-sign-in': ['people/openid/openid-provider'],
+  'people/attempt-log': ['people/sign-out'],
   'people/own-account': ['people/trail', 'people/users'],
   'people/sessions': ['people/secret-value'],
   'pages/pages.browser': ['pages/components', 'pages/style', 'pages/views/'],

@@ -80,6 +80,12 @@ export const dashboard: readonly Mutated[] = [
         becomes: "'API'",
         breaks: 'the audit does not tell what a person did themselves',
       },
+      {
+        text: 'result: proof?.failure === undefined',
+        becomes: 'result: true',
+        breaks: 'a failed sign-in looks like one that was none',
+        tests: ['admin/records/audit-logs'],
+      },
     ],
   },
   {

@@ -170,7 +170,7 @@ export const pages: readonly Mutated[] = [
     tests: ['sign-in/sign-in'],
     changes: [
       {
-        text: 'if (ask.session !== null) await people.sessions.end(ask.session)',
+        text: 'if (ask.session !== null) await people.ownAccount.signOut(ask.session, ask.visit)',
         becomes: '',
         breaks: 'signing out takes the cookie alone',
       },

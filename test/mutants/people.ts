@@ -121,7 +121,7 @@ export const people: readonly Mutated[] = [
     tests: ['people/sign-in'],
     changes: [
       {
-        text: "if (!verdict.matches || kept === null) return { outcome: 'refused' }",
+        text: 'if (!verdict.matches || kept === null) return tell.wrong()',
         becomes: "if (kept === null) return { outcome: 'refused' }",
         breaks: 'any password signs in',
       },
@@ -140,6 +140,55 @@ export const people: readonly Mutated[] = [
         becomes: '{ ...firstProofOf(holder), at, secondFactor: true }',
         breaks: 'the code of an app makes an old sign-in at the provider fresh',
         tests: ['people/openid/openid-sign-in'],
+      },
+      {
+        text: 'await this.#tell(user, visit, proof.method)\n      return',
+        becomes: 'return',
+        breaks: 'nobody learns who signed in',
+        tests: ['people/attempt-log'],
+      },
+      {
+        text: 'if (user === null) return tell.wrong()',
+        becomes: "if (user === null) return { outcome: 'refused' }",
+        breaks: 'nobody learns that somebody who knows the password guesses at the code',
+        tests: ['people/attempt-log'],
+      },
+    ],
+  },
+  {
+    file: 'people/attempt-log.ts',
+    tests: ['people/attempt-log'],
+    changes: [
+      {
+        text: ', caller: strangerAt(user) }',
+        becomes: ' }',
+        breaks: 'who guesses at a user acts in their name, and pushes out what they did',
+      },
+      {
+        text: "if (failure === 'throttled' && !(await throttle.isFirstToTell(user.id))) return",
+        becomes: '',
+        breaks: 'who guesses on fills the audit log',
+      },
+      {
+        text: 'if (this.#waiting.length >= most) this.#dropped++',
+        becomes: 'if (false) this.#dropped++',
+        breaks: 'a flood of sign-ins fills the memory',
+      },
+      {
+        text: 'if (email.length > longestEmail) return',
+        becomes: '',
+        breaks: 'what is no address fills the memory',
+      },
+    ],
+  },
+  {
+    file: 'people/trail.ts',
+    tests: ['people/attempt-log'],
+    changes: [
+      {
+        text: "status === 'accepted' && account",
+        becomes: 'account',
+        breaks: 'whoever invites a person sees where they sign in from',
       },
     ],
   },
@@ -227,8 +276,8 @@ export const people: readonly Mutated[] = [
         breaks: 'another address at the provider proves the one here',
       },
       {
-        text: "if (owner.identity !== null) return 'other_identity'",
-        becomes: '',
+        text: 'if (owner.identity !== null) {',
+        becomes: 'if (false) {',
         breaks: 'another person at the provider takes a user over',
       },
       {

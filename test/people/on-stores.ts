@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { randomBytes } from 'node:crypto'
+import pino from 'pino'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
+import { AttemptLog } from '../../src/people/attempt-log.ts'
 import { Sessions } from '../../src/people/sessions.ts'
 import type { SignInParts } from '../../src/people/sign-in.ts'
 import { Throttle } from '../../src/people/throttle.ts'
@@ -40,21 +42,42 @@ export class Village extends Settlement {
   partsOn(store: Store): SignInParts {
     const { clock, keys, passwords } = this
     const sessions = new Sessions(store, clock)
-    return { store, keys, passwords, sessions, throttle: new Throttle(store.counters), clock }
+    const throttle = new Throttle(store.counters)
+    const attempts = new AttemptLog({ store, throttle, log: pino({ enabled: false }), clock })
+    return { store, keys, passwords, sessions, throttle, attempts, clock }
   }
 
-  /** Returns actor, action, resource kind, resource and changed members of what the audit log of an account has. */
+  /** Returns actor, action, resource kind, resource and changed members of the changes that the audit log of an account has. */
   async told({ id }: Account): Promise<readonly unknown[]> {
     const { items } = await this.store.audit.list(id, auditQuery({ descending: false }))
-    return items.map(({ actor, action, resourceKind, resource, changed }) => [
-      actor,
-      action,
-      resourceKind,
-      resource,
-      changed,
-    ])
+    return items
+      .filter(({ actor }) => !isOfSignIn.test(actor))
+      .map(({ actor, action, resourceKind, resource, changed }) => [
+        actor,
+        action,
+        resourceKind,
+        resource,
+        changed,
+      ])
+  }
+
+  /** Returns who acted, what, by what proof, why it failed and from where, of the sign-ins that the audit log of an account has. */
+  async signIns({ id }: Account): Promise<readonly unknown[]> {
+    await this.parts.attempts.close()
+    const { items } = await this.store.audit.list(id, auditQuery({ descending: false, limit: 1_000 }))
+    return items
+      .filter(({ actor }) => isOfSignIn.test(actor))
+      .map(({ app, action, proof, address }) => [
+        app?.email ?? null,
+        action,
+        proof?.method ?? null,
+        proof?.failure ?? null,
+        address,
+      ])
   }
 }
+
+const isOfSignIn = /^(?:sign-in|stranger) /
 
 let server: RedisServer | null = null
 let used = 0

@@ -5,9 +5,10 @@ import { reissueInvitation } from '../../people/links/invitations.ts'
 import { invitationPath } from '../../pages/paths.ts'
 import { newInvitation } from '../../people/links/links.ts'
 import { Sessions } from '../../people/sessions.ts'
+import { Trail } from '../../people/trail.ts'
 import { userOfEmail } from '../../people/users.ts'
 import { areSuper } from '../../permissions/roles.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, keeper } from '../../store/audit-entry.ts'
 import type { Member, User } from '../../store/people.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
@@ -114,14 +115,18 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   const { store, clock, log } = api
   const kept = await findMember(call, api)
   if (kept === null) return noMember
-  const { id, user, status, roles } = kept.record
+  const { id, status, roles } = kept.record
   if (status !== 'accepted') return failure('still_pending')
   const refusal = touchingBeyond(roles, caller, account)
   if (refusal) return refusal
-  const sessions = await new Sessions(store, clock).endEverything(user)
+  const user = await userOf(kept.record, api)
+  const sessions = await new Sessions(store, clock).endEverything(user.id)
   const audit = auditOf(call, 'sign_out', memberResource(id))
   await store.audit.append(audit)
   tellAudit(log, audit)
+  // Other accounts of the person learn that it happened, and not by whom.
+  const deed = { action: 'sign_out', changed: ['sessions'], caller: keeper, except: account } as const
+  await (await Trail.of(store, user, { address: '', ray: call.ray }, call.now, deed)).write()
   return success({ id, sessions })
 }
 

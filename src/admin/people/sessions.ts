@@ -1,9 +1,7 @@
 // Handlers of where a user is signed in.
 
 import { Sessions, type Session } from '../../people/sessions.ts'
-import { Trail } from '../../people/trail.ts'
-import type { Resource } from '../../store/audit-entry.ts'
-import type { AuditAction } from '../../store/records.ts'
+import { type Deed, Trail } from '../../people/trail.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { isoTime, pageOfAll } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'
@@ -22,7 +20,7 @@ export async function listSessions({ actor, query }: UserCall, api: Api): Promis
 export async function deleteSession(call: UserCall, api: Api): Promise<ApiResponse> {
   const id = call.params.session_id!
   if (!digest.test(id) || !(await sessionsOf(api).endOne(call.actor.user, id))) return noSession
-  await (await trailOf(call, api, 'revoke', { resourceKind: 'session', resource: id })).write()
+  await write(call, api, { action: 'revoke', resource: { resourceKind: 'session', resource: id } })
   return success({ id })
 }
 
@@ -30,7 +28,7 @@ export async function deleteSession(call: UserCall, api: Api): Promise<ApiRespon
 export async function deleteSessions(call: UserCall, api: Api): Promise<ApiResponse> {
   const { user } = call.actor
   const count = await sessionsOf(api).endEverything(user)
-  await (await trailOf(call, api, 'sign_out', { resourceKind: 'user', resource: user })).write()
+  await write(call, api, { action: 'sign_out', changed: ['sessions'] })
   return success({ id: user, sessions: count })
 }
 
@@ -41,14 +39,14 @@ function sessionsOf({ store, clock }: Api): Sessions {
   return new Sessions(store, clock)
 }
 
-function trailOf(
-  { actor, address, ray, now }: UserCall,
+/** Writes in the audit logs of the user's accounts what the token did for them. */
+async function write(
+  { actor: { user: id, email }, caller, address, ray, now }: UserCall,
   { store }: Api,
-  action: AuditAction,
-  resource: Resource,
-): Promise<Trail> {
-  const visit = { address, ray, userAgent: null }
-  return Trail.of(store, { id: actor.user }, visit, now, action, [], resource)
+  deed: Deed,
+): Promise<void> {
+  const trail = await Trail.of(store, { id, email }, { address, ray }, now, { ...deed, caller })
+  await trail.write()
 }
 
 function viewSession(session: Session) {

@@ -1,6 +1,8 @@
 // Audit entries as CSV (RFC 4180), for spreadsheets.
 
-import type { AuditEntry } from '../../store/records.ts'
+import { isInPerson } from '../../people/person-token.ts'
+import { isStranger } from '../../store/audit-entry.ts'
+import type { ActingApp, AuditEntry } from '../../store/records.ts'
 import { proxyIn } from '../sender.ts'
 import { isoTime } from './kept.ts'
 
@@ -10,19 +12,28 @@ const columns: readonly Column[] = [
   ['when', ({ at }) => isoTime(at)],
   ['id', ({ id }) => id],
   ['action', ({ action }) => action],
+  ['result', ({ proof }) => String(proof?.failure === undefined)],
   ['resource_type', ({ resourceKind }) => resourceKind],
   ['resource_id', ({ resource }) => resource],
-  ['actor_id', ({ actor, app }) => app?.user ?? actor],
+  ['actor_id', ({ actor, app }) => app?.user ?? (isStranger(actor) ? 'stranger' : actor)],
+  ['actor_name', ({ actorName }) => actorName ?? ''],
   ['actor_email', ({ app }) => app?.email ?? ''],
   ['ip', ({ address }) => (proxyIn(address) === null ? address : '')],
   ['unvouched_proxy', ({ address }) => proxyIn(address) ?? ''],
-  ['oauth_client_id', ({ app }) => app?.client ?? ''],
-  ['oauth_client_name', ({ app }) => app?.clientName ?? ''],
-  ['oauth_grant_id', ({ actor, app }) => (app ? actor : '')],
+  ['oauth_client_id', ({ app }) => (isOfApp(app) ? app.client : '')],
+  ['oauth_client_name', ({ app }) => (isOfApp(app) ? app.clientName : '')],
+  ['oauth_grant_id', ({ actor, app }) => (isOfApp(app) ? actor : '')],
+  ['method', ({ proof }) => proof?.method ?? ''],
+  ['reason', ({ proof }) => proof?.failure ?? ''],
   ['changed', ({ changed }) => changed.join(' ')],
   ['dropped', ({ dropped }) => (dropped ? String(dropped.count) : '')],
   ['ray', ({ ray }) => ray],
 ]
+
+/** Whether an app acted, and not a person themselves: what the list does not show of them, a file does not either. */
+function isOfApp(app: ActingApp | undefined): app is ActingApp {
+  return app !== undefined && !isInPerson(app)
+}
 
 /** The line of the names. */
 export const csvHead = `${columns.map(([name]) => name).join(',')}\r\n`

@@ -4,7 +4,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { nextRay } from '../../base/ray.ts'
-import { auditOf, keeper } from '../../store/audit-entry.ts'
+import { auditOf, isStranger, keeper } from '../../store/audit-entry.ts'
 import { everybody } from '../../store/people.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type DropTeller, type Store, StoreUnreachable } from '../../store/store.ts'
@@ -28,6 +28,8 @@ interface AuditKeeperOptions {
 const period = 3_600_000
 const pause = 60_000
 const day = 86_400_000
+/** Failed sign-ins that are kept of each user: who guesses for months fills nothing. */
+export const mostOfStrangers = 1_000
 
 export class AuditKeeper {
   readonly #store: Store
@@ -65,7 +67,10 @@ export class AuditKeeper {
     const { retention, entriesPerToken } = this.#bounds
     // Whole days, so that what goes for its age makes one entry a day and not as many as go.
     const before = Math.floor((now - retention) / day) * day
-    const mostOf = (actor: string) => (actor === keeper.id ? Infinity : entriesPerToken)
+    const mostOf = (actor: string) => {
+      if (actor === keeper.id) return Infinity
+      return isStranger(actor) ? Math.min(mostOfStrangers, entriesPerToken) : entriesPerToken
+    }
     for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return
       const told = await this.#store.audit.trim(id, { before, mostOf }, tellerOf(id, now))

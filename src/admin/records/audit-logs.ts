@@ -1,7 +1,7 @@
 // The handler of the audit entries of an account, in the shape of the published clients.
 
 import { isInPerson } from '../../people/person-token.ts'
-import { commandLine, keeper } from '../../store/audit-entry.ts'
+import { commandLine, isStranger, keeper } from '../../store/audit-entry.ts'
 import type { AuditEntry } from '../../store/records.ts'
 import { type ApiResponse, failures, listInTurns, pieceInTurns } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
@@ -86,7 +86,7 @@ function read(query: URLSearchParams, parameters: Parameters): Asked {
   const descending = parameters.choice('direction', ['desc', 'asc']) === 'desc'
   const tests: ((entry: AuditEntry) => boolean)[] = []
   const actor = parameters.text('actor.id')
-  if (actor !== null) tests.push(entry => entry.actor === actor || entry.app?.user === actor)
+  if (actor !== null) tests.push(entry => idsOf(entry).includes(actor))
   const email = parameters.text('actor.email')?.toLowerCase() ?? null
   if (email !== null) tests.push(({ app }) => app?.email === email)
   const action = query.has('action.type') ? parameters.choice('action.type', auditActions) : null
@@ -97,6 +97,12 @@ function read(query: URLSearchParams, parameters: Parameters): Asked {
   if (resource !== null) tests.push(entry => entry.resource === resource)
   const holds = tests.length === 0 ? null : (entry: AuditEntry) => tests.every(test => test(entry))
   return { since, before, descending, holds }
+}
+
+/** Returns the ids by which who acted is found: as they are shown, and that of the consent of an app. */
+function idsOf({ actor, app }: AuditEntry): readonly string[] {
+  if (isStranger(actor)) return ['stranger']
+  return app ? [app.user, actor] : [actor]
 }
 
 /** Looks at a bounded number of entries, and says where to go on. */
@@ -137,12 +143,12 @@ async function sift(
   return listInTurns(items, view, { page, perPage, total })
 }
 
-/** Shows an entry; only what was done is written down, so the result is always true. */
+/** Shows an entry; of what failed only sign-ins are written down. */
 function view(entry: AuditEntry) {
-  const { id, account, at, action, resourceKind, resource } = entry
+  const { id, account, at, action, resourceKind, resource, proof } = entry
   return {
     id,
-    action: { type: action, result: true },
+    action: { type: action, result: proof?.failure === undefined },
     ...viewActor(entry),
     resource: { id: resource, type: resourceKind },
     when: isoTime(at),
@@ -151,7 +157,7 @@ function view(entry: AuditEntry) {
   }
 }
 
-function viewActor({ actor: id, address, app }: AuditEntry) {
+function viewActor({ actor: id, actorName: name, address, app }: AuditEntry) {
   if (id === commandLine.id) return { actor: { id, type: 'admin' }, interface: 'CLI' }
   if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
   const ip = proxyIn(address) === null && { ip: address }
@@ -159,10 +165,11 @@ function viewActor({ actor: id, address, app }: AuditEntry) {
     const actor = { id: app.user, email: app.email, type: 'user', ...ip }
     return { actor, interface: isInPerson(app) ? 'UI' : 'API' }
   }
-  return { actor: { id, type: 'user', ...ip }, interface: 'API' }
+  if (isStranger(id)) return { actor: { id: 'stranger', type: 'user', ...ip }, interface: 'UI' }
+  return { actor: { id, type: 'user', ...(name !== undefined && { name }), ...ip }, interface: 'API' }
 }
 
-function viewMetadata({ actor, ray, changed, address, app, dropped }: AuditEntry) {
+function viewMetadata({ actor, ray, changed, address, app, proof, dropped }: AuditEntry) {
   const proxy = proxyIn(address)
   const means = app &&
     !isInPerson(app) && {
@@ -170,7 +177,8 @@ function viewMetadata({ actor, ray, changed, address, app, dropped }: AuditEntry
       oauth_client_name: app.clientName,
       oauth_grant_id: actor,
     }
-  const known = { ray, changed, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
+  const shown = proof && { method: proof.method, ...(proof.failure && { reason: proof.failure }) }
+  const known = { ray, changed, ...shown, ...means, ...(proxy !== null && { unvouched_proxy: proxy }) }
   if (dropped === undefined) return known
   const { count, from, to } = dropped
   return { ...known, dropped: { count, from: isoTime(from), to: isoTime(to) } }

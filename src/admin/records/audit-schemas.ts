@@ -1,6 +1,6 @@
 // What audit entries look like.
 
-import type { AuditAction, AuditEntry } from '../../store/records.ts'
+import type { AuditAction, AuditEntry, ProofFailure, ProofMethod } from '../../store/records.ts'
 import { about, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'
 
 export const auditActions = [
@@ -18,6 +18,8 @@ export const auditActions = [
   'revoke',
   'change_password',
   'sign_in',
+  'second_step',
+  'confirm',
   'sign_out',
 ] as const satisfies AuditAction[]
 
@@ -36,20 +38,36 @@ export const auditKinds = [
   'oauth_grant',
 ] as const satisfies AuditEntry['resourceKind'][]
 
+const proofMethods = [
+  'password',
+  'openid',
+  'invitation',
+  'recovery',
+  'set_up',
+  'code',
+  'recovery_code',
+] as const satisfies ProofMethod[]
+
+const proofFailures = ['wrong', 'throttled', 'other_identity'] as const satisfies ProofFailure[]
+
 export const auditEntry = open({
   id,
   when: time,
-  action: open({ type: oneOf(auditActions), result: { ...flag, const: true } }),
+  action: open({
+    type: oneOf(auditActions),
+    result: about('`false` for a sign-in, second step or confirmation that failed.', flag),
+  }),
   actor: open(
     {
       id: about(
-        'The id of the token, or of the user who acted or for whom an app did, `command line`, or `gatehouse` for entries removed from the log.',
+        'The id of the token, or of the user who acted or for whom an app did, `command line`, `gatehouse` for what the gateway did itself, or `stranger` for who did not prove to be the user in `resource`.',
         text,
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),
     },
     {
       email: about('Of the user who acted, or for whom an app did.', text),
+      name: about('Of the token, at that time.', text),
       ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text),
     },
   ),
@@ -62,6 +80,8 @@ export const auditEntry = open({
       changed: about('The names of the members that were set or changed.', listOf(text)),
     },
     {
+      method: about('How somebody proved who they are, or tried to.', oneOf(proofMethods)),
+      reason: about('Why that failed; `throttled` once in 10 minutes.', oneOf(proofFailures)),
       oauth_client_id: about('The app that acted.', id),
       oauth_client_name: about('Its name at that time.', text),
       oauth_grant_id: about('The consent by which it acted.', id),

@@ -1,15 +1,16 @@
 // An entry of the audit log as the management API shows it, and what it says in words.
 
-import { auditActions, auditKinds } from './kinds.ts'
+import { auditActions, auditKinds, proofFailures, proofMethods } from './kinds.ts'
 
 export interface AuditEntry {
   readonly id: string
   readonly when: string
-  readonly action: { readonly type: string }
+  readonly action: { readonly type: string; readonly result: boolean }
   readonly actor: {
     readonly id: string
     readonly type: 'user' | 'admin' | 'system'
     readonly email?: string
+    readonly name?: string
     readonly ip?: string
   }
   readonly resource: { readonly id: string; readonly type: string }
@@ -17,6 +18,8 @@ export interface AuditEntry {
   readonly metadata: {
     readonly ray: string
     readonly changed: readonly string[]
+    readonly method?: string
+    readonly reason?: string
     readonly oauth_client_id?: string
     readonly oauth_client_name?: string
     readonly dropped?: { readonly count: number; readonly from: string; readonly to: string }
@@ -33,7 +36,15 @@ export interface AuditInfo {
 
 /** Returns what was done to what, as `Changed: OAuth client`. */
 export function deedInWords({ action, resource }: AuditEntry): string {
-  return `${wordOf(auditActions, action.type)}: ${wordOf(auditKinds, resource.type)}`
+  const deed = `${wordOf(auditActions, action.type)}: ${wordOf(auditKinds, resource.type)}`
+  return action.result ? deed : `Failed: ${deed}`
+}
+
+/** Returns how somebody proved who they are, as `by password`, or why they did not; null in other entries. */
+export function proofInWords({ metadata: { method, reason } }: AuditEntry): string | null {
+  if (method === undefined) return null
+  const way = `by ${proofMethods[method] ?? method}`
+  return reason === undefined ? way : `${way}: ${proofFailures[reason] ?? reason}`
 }
 
 function wordOf(words: readonly (readonly [name: string, word: string])[], name: string): string {

@@ -15,6 +15,8 @@ export const auditActions = [
   ['revoke', 'Revoked'],
   ['change_password', 'Password changed'],
   ['sign_in', 'Signed in'],
+  ['second_step', 'Second step of signing in'],
+  ['confirm', 'Confirmed who they are'],
   ['sign_out', 'Signed out'],
 ] as const
 
@@ -32,3 +34,21 @@ export const auditKinds = [
   ['session', 'Session'],
   ['oauth_grant', 'Consent'],
 ] as const
+
+/** What was shown to prove who somebody is, in words that follow `by`. */
+export const proofMethods: Readonly<Record<string, string>> = {
+  password: 'password',
+  openid: 'the OpenID provider',
+  invitation: 'the link of an invitation',
+  recovery: 'a link for a lost password',
+  set_up: 'the link that sets an account up',
+  code: 'a code of the app',
+  recovery_code: 'a recovery code',
+}
+
+/** Why it was not good. */
+export const proofFailures: Readonly<Record<string, string>> = {
+  wrong: 'wrong',
+  throttled: 'not looked at, after too many wrong ones',
+  other_identity: 'another person than before',
+}

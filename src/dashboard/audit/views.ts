@@ -7,7 +7,7 @@ import type { View } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { exactTime, time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
-import { type AuditEntry, type AuditInfo, deedInWords } from './entry.ts'
+import { type AuditEntry, type AuditInfo, deedInWords, proofInWords } from './entry.ts'
 import { auditActions, auditKinds } from './kinds.ts'
 
 interface AuditList {
@@ -37,7 +37,8 @@ export function listView({ account, query, entries, info, isFiltered, faults }: 
 }
 
 function noneInWords(isFiltered: boolean, { scanned, cursor }: AuditInfo): string {
-  if (!isFiltered) return 'Each change of settings, members, tokens and clients is noted here.'
+  if (!isFiltered)
+    return 'Each change of settings, members, tokens and clients is noted here, and who signed in, or failed to.'
   if (cursor === undefined) return 'No entry matches these filters.'
   return `None of the ${scanned} entries looked at so far matches. There are older ones.`
 }
@@ -77,13 +78,8 @@ const columns = [
 ]
 
 function whoOf({ actor, interface: means, metadata }: AuditEntry): Html {
-  const { id, email, ip, type } = actor
-  const who =
-    email !== undefined
-      ? told(email)
-      : type === 'user'
-        ? html`token <code class="long">${id}</code>`
-        : html`${type === 'admin' ? 'Command line' : 'Gatehouse'}`
+  const { ip } = actor
+  const who = nameOf(actor)
   const { oauth_client_name: app, unvouched_proxy: proxy } = metadata
   return html`<div>${who}<span class="hint">${[
     app !== undefined && html` by ${told(app)}`,
@@ -93,9 +89,20 @@ function whoOf({ actor, interface: means, metadata }: AuditEntry): Html {
   ]}</span></div>`
 }
 
+/** Names who acted: a person by their address, a token by its name, what has neither by its id. */
+function nameOf({ id, email, name, type }: AuditEntry['actor']): Html {
+  if (email !== undefined) return told(email)
+  if (type === 'admin') return html`Command line`
+  if (type === 'system') return html`Gatehouse`
+  if (id === 'stranger') return html`Somebody`
+  if (name === undefined) return html`<code class="long">${id}</code>`
+  return html`${told(name)} <code class="hint long">${id}</code>`
+}
+
 function whatOf(entry: AuditEntry): Html {
   const { dropped } = entry.metadata
-  return html`<div>${deedInWords(entry)} <span class="hint long">${told(entry.resource.id)}</span>${
+  const proof = proofInWords(entry)
+  return html`<div>${deedInWords(entry)}${proof !== null && ` ${proof}`} <span class="hint long">${told(entry.resource.id)}</span>${
     dropped !== undefined &&
     html` <span class="hint">${dropped.count} from ${time(dropped.from)} to ${time(dropped.to)}</span>`
   }</div>`

@@ -1,7 +1,7 @@
 // Accepting an invitation: who is new sets a password, who is a user already signs in.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, inPerson } from '../../store/audit-entry.ts'
 import type { Credential } from '../../store/credential.ts'
 import { everybody, type Member, type User } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
@@ -10,6 +10,7 @@ import { newInvitation, type NewLink, purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../secret-value.ts'
 import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
+import { tellSignIn } from '../trail.ts'
 import { canSignIn, changeUser, isEmailVerified, type Names, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
@@ -140,6 +141,8 @@ export class Invitations {
     if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
     const begun = await sessions.begin(changed, proof, visit, replaced)
+    const method = recovers ? 'recovery' : 'invitation'
+    await tellSignIn(store, changed, visit, now, { proof: { method } })
     return { outcome: 'signed_in', user: changed, account, ...begun }
   }
 
@@ -182,7 +185,7 @@ export class Invitations {
       const pending = await this.#findPending(user, id)
       if (pending === null) return false
       const account = pending.account.id
-      const origin = { account, caller: { id: user.id }, now: this.#clock.now(), address, ray }
+      const origin = { account, caller: inPerson(user), now: this.#clock.now(), address, ray }
       const audit = auditOf(origin, 'delete', { resourceKind: 'member', resource: id })
       const kept = await members.get(account, id)
       if (kept?.record.status !== 'pending') return false
@@ -211,7 +214,7 @@ export class Invitations {
   ): Promise<boolean> {
     const { store } = this.#parts
     const { members } = store
-    const origin = { account: account.id, caller: { id: user.id }, now, address, ray }
+    const origin = { account: account.id, caller: inPerson(user), now, address, ray }
     const audit = auditOf(origin, 'accept', { resourceKind: 'member', resource: member.id }, ['status'])
     for (;;) {
       const kept = await members.get(account.id, member.id)

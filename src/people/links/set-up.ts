@@ -3,7 +3,7 @@
 import { newId } from '../../base/id.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { roles, areSuper } from '../../permissions/roles.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, inPerson } from '../../store/audit-entry.ts'
 import type { Member } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import { emailFault, normalEmail } from '../email.ts'
@@ -12,6 +12,7 @@ import { purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../secret-value.ts'
 import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
+import { tellSignIn } from '../trail.ts'
 import { newUser, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
@@ -67,20 +68,17 @@ export class SetUp {
     const user = { ...withNames(newUser(email, now), names), password: digest, passwordChangedAt: now }
     if (!(await store.users.insert(user))) return { outcome: 'email_taken' }
     const member = superAdministrator(account.id, user.id, now)
-    const origin = {
-      account: account.id,
-      caller: { id: user.id },
-      now,
-      address: visit.address,
-      ray: visit.ray,
-    }
+    const { address, ray } = visit
+    const origin = { account: account.id, caller: inPerson(user), now, address, ray }
     const audit = auditOf(origin, 'create', { resourceKind: 'member', resource: member.id }, [
       'user',
       'roles',
     ])
     await store.members.insert(member, { audit })
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
-    return { outcome: 'signed_in', user, ...(await sessions.begin(user, proof, visit, replaced)) }
+    const begun = await sessions.begin(user, proof, visit, replaced)
+    await tellSignIn(store, user, visit, now, { proof: { method: 'set_up' } })
+    return { outcome: 'signed_in', user, ...begun }
   }
 }
 

@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
+import { inPerson } from '../../store/audit-entry.ts'
 import type { User } from '../../store/people.ts'
 import { emailFault, normalEmail } from '../email.ts'
 import {
@@ -194,7 +195,7 @@ export class OpenIdSignIn {
     if (isVerified === isEmailVerified(user)) return user
     const { store } = this.#parts
     const emailVerifiedAt = isVerified ? now : null
-    const trail = await Trail.of(store, user, visit, now, 'update', ['email_verified'])
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['email_verified'] })
     const noted = await changeUser(
       store,
       user.id,
@@ -211,7 +212,11 @@ export class OpenIdSignIn {
     identity: ProvenIdentity,
     { visit, now, present }: Arrival,
   ): Promise<Match | null> {
-    if (owner.identity !== null) return 'other_identity'
+    if (owner.identity !== null) {
+      const failed = { action: 'sign_in', method: 'openid', failure: 'other_identity' } as const
+      this.#parts.attempts.note(owner.email, visit, failed)
+      return 'other_identity'
+    }
     const { store } = this.#parts
     // Who signed up, or had the link of an invitation, has not shown that the address is theirs: what they set, and whom they let in, must not open the user of its
     // owner, unless this browser shows that it is the same person.
@@ -220,7 +225,7 @@ export class OpenIdSignIn {
     const isMember = members.some(({ status }) => status === 'accepted')
     const { issuer, subject } = identity
     const changed = isSamePerson || owner.password === null ? ['identity'] : ['identity', 'password']
-    const trail = await Trail.of(store, owner, visit, now, 'update', changed)
+    const trail = await Trail.of(store, owner, visit, now, { action: 'update', changed })
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
       const proved = { identity: { issuer, subject }, emailVerifiedAt: now, modifiedAt: now }
@@ -228,7 +233,7 @@ export class OpenIdSignIn {
       return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
     const { address, ray } = visit
-    const asker = { caller: { id: owner.id }, now, address, ray }
+    const asker = { caller: inPerson(owner), now, address, ray }
     // Before, since a crash must leave nothing; and after, since until then somebody might go on.
     if (!isSamePerson) await shutOut(store, owner.id, asker)
     const linked = await changeUser(store, owner.id, link, trail.first)

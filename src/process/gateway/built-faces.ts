@@ -1,11 +1,13 @@
 // Builds what the side port serves beside the management API. Loaded behind the start: with the pages of the dashboard, it is a large part of the program.
 
 import type { IncomingMessage } from 'node:http'
+import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/people-metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions.ts'
+import { signOut } from '../../people/sign-out.ts'
 import { apiOf } from '../../oauth-grants/resource.ts'
 import { endCookie, readCookies } from '../../pages/cookies.ts'
 import { PersonTokens } from '../../people/person-token.ts'
@@ -40,12 +42,18 @@ export interface BuiltFaces {
   readonly dashboard: DashboardFace
   /** Null where there is no authorization server. */
   readonly oauth: OAuthFace | null
+  /** Finishes what is written behind requests; before the store closes. */
+  readonly close: () => Promise<void>
 }
 
 /** Builds the authorization server, if there is one, the pages where people sign in and decide on what apps ask of them, and those where they run the gateway. */
 export function buildFaces(parts: FaceParts): BuiltFaces {
   const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
-  return { ...buildPages(parts, oauth), oauth }
+  const { people, ...pages } = buildPages(parts, oauth)
+  const close = async () => {
+    await Promise.all([people.close(), oauth?.close()])
+  }
+  return { ...pages, oauth, close }
 }
 
 function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace {
@@ -70,8 +78,8 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
       const { session, user } = found
       return { user: user.id, email: user.email, signedInAt: session.authenticatedAt }
     },
-    signOut: async (request, response) => {
-      await sessions.end(sessionIn(request) ?? '')
+    signOut: async (request, response, visit) => {
+      await signOut(sessionIn(request) ?? '', visit, { store, sessions, clock: systemClock })
       response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
     },
     verify: (value, address) => services.tokens.verify(value, address, 'management'),
@@ -90,6 +98,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
   const entrance = new AiEntrance(parts.edge)
   const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
   return {
+    people,
     signIn: new SignInFace({
       people,
       grants: new Grants(store),

@@ -43,7 +43,7 @@ export class Faces {
   /** Finishes what is written behind requests; before the store closes. */
   async close(): Promise<void> {
     const built = await this.#built?.catch(() => null)
-    await built?.oauth?.close()
+    await built?.close()
   }
 
   get #ready(): Promise<BuiltFaces> {
@@ -61,7 +61,7 @@ export class Faces {
   }
 
   /** Makes a face whose code is loaded with the first request for it, at the latest. */
-  #late(takes: Face['takes'], name: keyof BuiltFaces): Face {
+  #late(takes: Face['takes'], name: Exclude<keyof BuiltFaces, 'close'>): Face {
     return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
   }
 }

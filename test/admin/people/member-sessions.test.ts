@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Sessions } from '../../../src/people/sessions.ts'
+import { keeper } from '../../../src/store/audit-entry.ts'
+import { account as accountWith, auditQuery, member as memberWith } from '../../store/contract-specimens.ts'
 import { startApi } from '../api.ts'
 import { keepMember, role } from './people.ts'
 
@@ -17,6 +19,22 @@ test('a member is signed out everywhere by an administrator, which the audit tel
   for (const { value } of begun) assert.equal(await sessions.find(value), null)
   const [entry] = (await ask('GET', '/audit_logs')).json.result
   assert.deepEqual([entry.action.type, entry.resource], ['sign_out', { type: 'member', id: member.id }])
+})
+
+test('other accounts of who is signed out learn that, and not by whom', async t => {
+  const { ask, kept } = await startApi(t)
+  const { user, member } = await keepMember(kept, [role.reader])
+  const other = accountWith()
+  await kept.accounts.insert(other)
+  const own = { account: other.id, user: user.id, status: 'accepted', isSuper: false } as const
+  await kept.members.insert(memberWith(own))
+  assert.equal((await ask('DELETE', `/members/${member.id}/sessions`)).status, 200)
+  const { items } = await kept.audit.list(other.id, auditQuery())
+  assert.deepEqual(
+    items.map(({ actor, address, action, resource }) => [actor, address, action, resource]),
+    [[keeper.id, '', 'sign_out', user.id]],
+  )
+  assert.equal((await ask('GET', '/audit_logs')).json.result_info.total_count, 1)
 })
 
 test('nobody is signed out by an invitation, nor by who could not give their roles', async t => {

@@ -161,7 +161,7 @@ test('faults of a decision are told by name', async t => {
 })
 
 test('sessions are listed and ended, one or all, with the tokens of apps', async t => {
-  const { me, user, kept, clock, credential } = await start(t)
+  const { me, user, kept, clock, credential, grant } = await start(t)
   const sessions = new Sessions(kept, clock)
   const begin = async (address: string) => {
     const visit = { address, userAgent: 'a browser', ray: '' }
@@ -203,10 +203,10 @@ test('sessions are listed and ended, one or all, with the tokens of apps', async
     limit: 9,
   })
   assert.deepEqual(
-    entries.items.map(({ action, actor, resource }) => [action, actor, resource]),
+    entries.items.map(({ action, actor, app, resource }) => [action, actor, app?.email, resource]),
     [
-      ['revoke', user.id, one.session.id],
-      ['sign_out', user.id, user.id],
+      ['revoke', grant.id, user.email, one.session.id],
+      ['sign_out', grant.id, user.email, user.id],
     ],
   )
 })

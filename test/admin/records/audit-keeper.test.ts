@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { commandLine } from '../../../src/store/audit-entry.ts'
-import { type AuditBounds, AuditKeeper } from '../../../src/admin/records/audit-keeper.ts'
+import { commandLine, signingIn, strangerAt } from '../../../src/store/audit-entry.ts'
+import { type AuditBounds, AuditKeeper, mostOfStrangers } from '../../../src/admin/records/audit-keeper.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { StoreUnreachable } from '../../../src/store/store.ts'
-import { auditEntry } from '../../store/contract-specimens.ts'
+import { auditEntry, auditQuery } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
@@ -23,6 +23,24 @@ async function start(t: TestContext, bounds: Partial<AuditBounds> = {}) {
   const trail = async () => (await api.ask('GET', '/audit_logs?per_page=100&direction=asc')).json
   return { ...api, store, keeper, trail }
 }
+
+test('who guesses at a user drops neither what others tried nor what the user did', async t => {
+  const { keeper, store, clock } = await start(t, { entriesPerToken: 100_000 })
+  const [ada, bob] = ['a'.repeat(32), 'b'.repeat(32)]
+  const at = clock.now()
+  const keep = (actor: string, i = 0) => store.audit.append(auditEntry({ account, actor, at: at + i }))
+  for (const actor of [ada, signingIn({ id: ada, email: '' }).id, strangerAt({ id: bob }).id])
+    await keep(actor)
+  const most = mostOfStrangers + 3
+  for (let i = 0; i < most; i++) await keep(strangerAt({ id: ada }).id, i)
+  await keeper.trim()
+  const { items, total } = await store.audit.list(account, auditQuery({ limit: 2_000 }))
+  const of = (wanted: string) => items.filter(({ actor }) => actor === wanted).length
+  assert.equal(of(strangerAt({ id: ada }).id), mostOfStrangers)
+  assert.equal(total, mostOfStrangers + 4)
+  const [told] = items.filter(({ action }) => action === 'drop')
+  assert.deepEqual([told!.resource, told!.dropped?.count], [strangerAt({ id: ada }).id, 3])
+})
 
 test('a token that writes a lot drops only its own entries, and that is recorded', async t => {
   const { ask, keepToken, keeper, trail, clock, lines, store } = await start(t)

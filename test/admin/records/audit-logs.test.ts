@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
-import { commandLine } from '../../../src/store/audit-entry.ts'
+import { commandLine, signingIn, strangerAt } from '../../../src/store/audit-entry.ts'
 import { type AuditQuery, type Store, StoreUnreachable } from '../../../src/store/store.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
@@ -54,6 +54,94 @@ test('changes by a command of the operator are recorded as such, without an addr
   const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
   assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, response), '')
 })
+
+test('a token is shown by its name, a person by the address, and who failed to be one as a stranger', async t => {
+  const { ask, kept, owner, origin } = await startApi(t)
+  const ada = { id: 'a'.repeat(32), email: 'ada@example.com' }
+  assert.equal((await ask('POST', '/oauth_clients', { body: client })).status, 200)
+  const at = start - day
+  const of = { account, at, address: '192.0.2.7', ray: 'ab', changed: [] } as const
+  const tried = { action: 'sign_in', resourceKind: 'user', resource: ada.id } as const
+  const [id, other] = ['1'.repeat(32), '2'.repeat(32)]
+  const done = { ...of, ...tried, proof: { method: 'password' } } as const
+  const { id: book, actor } = signingIn(ada)
+  await kept.audit.append({ ...done, id, actor: book, app: actor! })
+  const proof = { method: 'code', failure: 'wrong' } as const
+  const stranger = strangerAt(ada).id
+  await kept.audit.append({ ...of, ...tried, id: other, action: 'second_step', actor: stranger, proof })
+  const response = (await ask('GET', '/audit_logs')).json
+  assert.deepEqual(
+    response.result.map(({ actor, action, interface: means, metadata }: Shown) => [
+      actor,
+      action,
+      means,
+      metadata.method,
+      metadata.reason,
+    ]),
+    [
+      [
+        { id: owner.token.id, type: 'user', name: owner.token.name, ip: '127.0.0.1' },
+        { type: 'create', result: true },
+        'API',
+        undefined,
+        undefined,
+      ],
+      [
+        { id: 'stranger', type: 'user', ip: '192.0.2.7' },
+        { type: 'second_step', result: false },
+        'UI',
+        'code',
+        'wrong',
+      ],
+      [
+        { id: ada.id, email: ada.email, type: 'user', ip: '192.0.2.7' },
+        { type: 'sign_in', result: true },
+        'UI',
+        'password',
+        undefined,
+      ],
+    ],
+  )
+  const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, response), '')
+  const countBy = async (query: string) => (await ask('GET', `/audit_logs?${query}`)).json.result.length
+  assert.deepEqual(
+    [
+      await countBy('actor.id=stranger'),
+      await countBy(`actor.id=${ada.id}`),
+      await countBy('action.type=confirm'),
+    ],
+    [1, 1, 0],
+  )
+  const headers = { authorization: `Bearer ${owner.value}` }
+  const file = await fetch(`${origin}/client/v4/accounts/${account}/audit_logs/export`, { headers })
+  const [names, ...lines] = (await file.text()).trimEnd().split('\r\n')
+  const cells = lines.map(line => line.slice(1, -1).split('","'))
+  const column = (name: string) => cells.map(line => line[names!.split(',').indexOf(name)])
+  assert.deepEqual(column('actor_id'), [owner.token.id, 'stranger', ada.id])
+  assert.deepEqual(column('actor_name'), [owner.token.name, '', ''])
+  assert.deepEqual(column('result'), ['true', 'false', 'true'])
+  assert.deepEqual(column('method'), ['', 'code', 'password'])
+  assert.deepEqual(column('reason'), ['', 'wrong', ''])
+  assert.deepEqual(column('oauth_grant_id'), ['', '', ''])
+})
+
+/** An entry as the API shows it. */
+interface Shown {
+  readonly actor: object
+  readonly action: object
+  readonly interface: string
+  readonly metadata: { readonly method?: string; readonly reason?: string }
+}
+
+const client = {
+  client_name: 'Shop',
+  grant_types: ['authorization_code'],
+  redirect_uris: ['https://shop.example/callback'],
+  response_types: ['code'],
+  scopes: ['user.read'],
+  token_endpoint_auth_method: 'client_secret_basic',
+}
 
 test('they come by page, the newest first unless asked otherwise, and only those of the account', async t => {
   const { idsOf } = await startWithEntries(t, 5)

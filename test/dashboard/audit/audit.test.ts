@@ -5,7 +5,9 @@ import * as words from '../../../src/dashboard/audit/kinds.ts'
 import type { AuditEntry } from '../../../src/store/records.ts'
 import { StoreUnreachable } from '../../../src/store/store.ts'
 import { hostile } from '../fixtures.ts'
-import { openDashboard } from '../site.ts'
+import { Visitor } from '../../sign-in/site.ts'
+import { auditEntry } from '../../store/contract-specimens.ts'
+import { openDashboard, password } from '../site.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
 
@@ -37,11 +39,38 @@ test('the log says who did what, from where and by what, and nothing in it runs'
   assert.equal(page.status, 200)
   assert.match(
     page.text,
-    new RegExp(`token ${owner.token.id} from 127\\.0\\.0\\.1 Created: Error page main/ip_block html`),
+    new RegExp(`UTC a token ${owner.token.id} from 127\\.0\\.0\\.1 Created: Error page main/ip_block html`),
   )
   assert.match(page.text, /Command line Created: Gateway|Command line .*Created: API token/)
   assert.match(page.text, /a@example\.com by ">/)
   assert.ok(!page.body.includes(hostile))
+})
+
+test('who signed in, failed to and signed out is in the log, and nobody is a token who is none', async t => {
+  const site = await openDashboard(t)
+  const { get, base, user, origin, people, kept } = site
+  const browser = new Visitor(origin)
+  const page = await browser.get('/auth/sign-in')
+  const failed = await page.submit('/auth/sign-in', { email: user.email, password: 'wrong' })
+  assert.equal(failed.status, 403)
+  await people.close()
+  assert.equal((await failed.submit('/auth/sign-in', { email: user.email, password })).status, 303)
+  const { email } = user
+  await (await browser.get('/auth/sign-out')).submit('/auth/sign-out')
+  const shown = await get(`${base}/audit`)
+  const inOrder = [
+    `${email} in the dashboard from 127.0.0.1 Signed out: Session`,
+    `${email} in the dashboard from 127.0.0.1 Signed in: User by password`,
+    'Somebody in the dashboard from 127.0.0.1 Failed: Signed in: User by password: wrong',
+  ]
+  const places = inOrder.map(text => shown.text.indexOf(text))
+  assert.ok(
+    places.every((at, i) => at > (places[i - 1] ?? 0)),
+    shown.text,
+  )
+  assert.match((await get(`${base}/audit?action=sign_in`)).text, /Somebody/)
+  await kept.audit.append(auditEntry({ account: site.account, actor: 'c'.repeat(32) }))
+  assert.doesNotMatch((await get(`${base}/audit`)).text, /\btoken c/)
 })
 
 test('the log is filtered by who, what, which and when, and what is wrong is said', async t => {

@@ -1,0 +1,112 @@
+// What failed at signing in, for the accounts of the user who was meant. It is written behind the request, so that its time does not show whether there is such a user, and
+// bounded, so that a flood fills nothing. Whoever no address belongs to has no account to be told: what a stranger typed is kept nowhere, since it may be a password.
+
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Logger } from '../log/log.ts'
+import { strangerAt } from '../store/audit-entry.ts'
+import type { AuditAction, ProofFailure, ProofMethod } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import type { Throttle, Throttled } from './throttle.ts'
+import { Trail } from './trail.ts'
+import type { Visit } from './visit.ts'
+
+interface AttemptLogParts {
+  readonly store: Store
+  readonly throttle: Throttle
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+/** What is tried, and how. */
+interface Way {
+  readonly action: Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
+  readonly method: ProofMethod
+}
+
+interface Attempt extends Way {
+  readonly email: string
+  readonly visit: Visit
+  readonly at: number
+  readonly failure: ProofFailure
+}
+
+/** Ms that an attempt waits for others. */
+const patience = 250
+/** Attempts that wait at most; further ones are only counted. */
+const most = 500
+/** No address of a user is longer. */
+const longestEmail = 254
+
+export class AttemptLog {
+  readonly #parts: AttemptLogParts
+  readonly #clock: Clock
+  readonly #waiting: Attempt[] = []
+  #dropped = 0
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> = Promise.resolve()
+  #isFailing = false
+
+  constructor(parts: AttemptLogParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Returns what becomes of an attempt to be a user, once noted; an address may be that of nobody. */
+  telling(email: string, visit: Visit, way: Way) {
+    return {
+      wrong: () => {
+        this.note(email, visit, { ...way, failure: 'wrong' })
+        return { outcome: 'refused' } as const
+      },
+      throttled: ({ retryAfter, of }: Throttled) => {
+        // Of an address that tries many users, each was told of before.
+        if (of === 'user') this.note(email, visit, { ...way, failure: 'throttled' })
+        return { outcome: 'throttled', retryAfter } as const
+      },
+    }
+  }
+
+  /** Takes a failure to write it down; never throws, and waits for nothing. */
+  note(email: string, visit: Visit, failed: Way & { readonly failure: ProofFailure }): void {
+    if (email.length > longestEmail) return
+    if (this.#waiting.length >= most) this.#dropped++
+    else this.#waiting.push({ ...failed, email, visit, at: this.#clock.now() })
+    this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    this.#flush()
+    await this.#writing
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    const attempts = this.#waiting.splice(0)
+    if (attempts.length > 0) this.#writing = this.#writing.then(() => this.#write(attempts))
+  }
+
+  async #write(attempts: readonly Attempt[]): Promise<void> {
+    const { log } = this.#parts
+    try {
+      for (const attempt of attempts) await this.#tell(attempt)
+      this.#isFailing = false
+    } catch (err) {
+      if (!this.#isFailing) log.warn({ err }, 'writing failed sign-ins failed')
+      this.#isFailing = true
+    }
+    if (this.#dropped > 0)
+      log.warn({ dropped: this.#dropped }, 'failed sign-ins not written: too many at once')
+    this.#dropped = 0
+  }
+
+  async #tell({ email, visit, at, action, method, failure }: Attempt): Promise<void> {
+    const { store, throttle } = this.#parts
+    const user = (await store.users.findByEmail(email))?.record
+    if (user === undefined) return
+    if (failure === 'throttled' && !(await throttle.isFirstToTell(user.id))) return
+    const deed = { action, proof: { method, failure }, caller: strangerAt(user) }
+    await (await Trail.of(store, user, visit, at, deed)).write()
+  }
+}
