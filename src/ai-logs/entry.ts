@@ -5,8 +5,10 @@ import { appOf } from '../store/audit-entry.ts'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
+import { mask, redacted, redactedBytes } from '../tokens/redacted.ts'
 import { decode } from './decode.ts'
 import type { Observation } from './observation.ts'
+import { withoutPieces } from './pieces.ts'
 import { requestedModel } from './requested-model.ts'
 
 /** Reads responses, and prices them. */
@@ -41,7 +43,7 @@ export interface Excerpts {
   readonly answer: Excerpt | null
 }
 
-/** Adds the entry to a batch. It contains no header and no query; bodies are cut at 64 KiB. */
+/** Adds the entry to a batch. It contains no header, no query and no credential of this gateway; bodies are cut at 64 KiB. */
 export function writeEntry(
   o: Observation,
   { request, answer }: Excerpts,
@@ -49,14 +51,16 @@ export function writeEntry(
   writer: LogBatchWriter,
 ): void {
   const isEventStream = hasType(o.responseContentType, eventStream)
+  const streamed = isEventStream || hasType(o.responseContentType, jsonLines)
   const usage =
     answer === null || answer.isEncoded ? null : meter.usageOf(answer.head, answer.tail, isEventStream)
   const { tokensIn = null, tokensOut = null } = usage ?? {}
-  const model =
+  const asked =
     o.model ??
     requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
     usage?.model ??
     null
+  const model = asked && redacted(asked)
   const ofAny = {
     id: o.ray,
     account: o.gateway.account,
@@ -77,23 +81,31 @@ export function writeEntry(
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
-    streamed: isEventStream || hasType(o.responseContentType, jsonLines),
+    streamed,
     metadata: o.metadata,
     requestContentType: o.requestContentType,
-    responseContentType: o.responseContentType,
+    responseContentType: o.responseContentType && redacted(o.responseContentType),
   }
   const actor = o.token?.actor
   const entry = actor === undefined ? ofAny : { ...ofAny, app: appOf(actor) }
-  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : noBodies)
+  writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
 }
 
 const noBodies: Bodies = { request: null, response: null, providerResponse: null }
 
-function bodiesOf({ relayed, isWhole }: Observation, asked: Excerpt | null, answer: Excerpt | null): Bodies {
-  const request = bodyOf(asked, isWhole)
-  const sent = bodyOf(answer, isWhole)
+function bodiesOf(
+  { relayed, isWhole }: Observation,
+  asked: Excerpt | null,
+  answer: Excerpt | null,
+  isStream: boolean,
+): Bodies {
+  const request = bodyOf(asked, isWhole, false)
+  // What a model repeats in pieces was in the request, as far as that is known.
+  const mayRepeat = asked === null || asked.isCut || asked.isEncoded || request!.bytes.includes(mask)
+  const inPieces = isStream && mayRepeat
+  const sent = bodyOf(answer, isWhole, inPieces)
   if (relayed === null) return { request, response: sent, providerResponse: null }
-  const response = bodyOf(excerptOf(relayed), isWhole)
+  const response = bodyOf(excerptOf(relayed), isWhole, inPieces)
   const isSame =
     response !== null && sent !== null && response.isCut === sent.isCut && response.bytes.equals(sent.bytes)
   return { request, response, providerResponse: isSame ? null : sent }
@@ -124,14 +136,15 @@ export async function decodedExcerptOf(
 const eventStream = 'text/event-stream'
 const jsonLines = 'application/x-ndjson'
 
-/** Takes UTF-8 as text, apart from a character at the end that was cut off or did not arrive. */
-function bodyOf(excerpt: Excerpt | null, isWhole: boolean): Body | null {
+/** Takes UTF-8 as text, apart from a character at the end that was cut off or did not arrive, and leaves credentials of this gateway out. */
+function bodyOf(excerpt: Excerpt | null, isWhole: boolean, inPieces: boolean): Body | null {
   if (excerpt === null) return null
   const { head, isCut, isEncoded } = excerpt
   if (isEncoded) return { bytes: head, isCut, isBinary: true }
   const text = isCut || !isWhole ? wholeCharacters(head) : head
-  if (!isUtf8(text)) return { bytes: head, isCut, isBinary: true }
-  return { bytes: text, isCut: isCut || text.length < head.length, isBinary: false }
+  if (!isUtf8(text)) return { bytes: redactedBytes(head), isCut, isBinary: true }
+  const safe = redactedBytes(inPieces ? withoutPieces(text) : text)
+  return { bytes: safe, isCut: isCut || text.length < head.length, isBinary: false }
 }
 
 /** Removes a UTF-8 character that was cut at the end. */

@@ -9,15 +9,17 @@ import { token68Of } from './bearer.ts'
 const escaping = '(?:%(?:25)*(?:u00)?|\\\\{1,8}u00)'
 /** One of `A-Z a-z 0-9 _ -`, by its hex digits. */
 const ofSecret = '(?:2[Dd]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAa])'
-/**
- * API tokens, access and refresh tokens, and client secrets, wherever they begin. 32 of the 43 characters of a secret make one: fewer leave more than anybody
- * can guess, and a text that only mentions a prefix has no credential.
- */
-const credential = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])(?:[\\w-]|${escaping}${ofSecret}){32}`
+/** What API tokens, access and refresh tokens, and client secrets begin with. */
+export const prefixes = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])`
+/** One character of what follows. */
+export const character = `(?:[\\w-]|${escaping}${ofSecret})`
+/** So many of the 43 characters of a secret make one: fewer leave more than anybody can guess, and a text that only mentions a prefix has no credential. */
+export const fewest = 32
 
-const ours = new RegExp(credential)
+/** A credential, wherever it begins. */
+const ours = new RegExp(`${prefixes}${character}{${fewest}}`)
 /** Characters of the shortest. */
-const shortest = 'svct_'.length + 32
+const shortest = 'svct_'.length + fewest
 const shortestBasic = 'Basic '.length + Math.ceil((shortest * 4) / 3)
 const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
 /** The most Basic credentials of one field that are decoded. */

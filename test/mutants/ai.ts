@@ -460,9 +460,27 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/entry'],
     changes: [
       {
-        text: 'writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer) : noBodies)',
-        becomes: 'writer.add(entry, bodiesOf(o, request, answer))',
+        text: 'writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)',
+        becomes: 'writer.add(entry, bodiesOf(o, request, answer, streamed))',
         breaks: 'bodies are kept that nobody may keep',
+      },
+      {
+        text: 'redactedBytes(inPieces ? withoutPieces(text) : text)',
+        becomes: 'redactedBytes(text)',
+        breaks: 'a token that a model repeats in a stream is in the log',
+        tests: ['wire/ai-logs'],
+      },
+      {
+        text: 'redactedBytes(inPieces ? withoutPieces(text) : text)',
+        becomes: 'inPieces ? withoutPieces(text) : text',
+        breaks: 'a token in a body is in the log',
+        tests: ['wire/ai-logs'],
+      },
+      {
+        text: 'const model = asked && redacted(asked)',
+        becomes: 'const model = asked',
+        breaks: 'a token in place of a model is in the log',
+        tests: ['wire/ai-logs'],
       },
       {
         text: 'success: o.isWhole && o.status >= 200 && o.status < 300',

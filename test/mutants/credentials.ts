@@ -234,8 +234,8 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a token that JSON spells otherwise is sent on',
       },
       {
-        text: '{32}`',
-        becomes: '{43}`',
+        text: 'fewest = 32',
+        becomes: 'fewest = 43',
         breaks: 'a secret that lacks so little that it can be guessed is sent on',
       },
       {

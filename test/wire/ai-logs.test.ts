@@ -2,10 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { mintToken } from '../../src/tokens/token.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { deadOrigin, startResponder } from '../help/origin.ts'
+import { say, startProvider } from '../help/provider.ts'
 import type { Message } from '../help/raw.ts'
+import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 
 const body = '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}'
@@ -245,4 +249,77 @@ test('a response of the gateway instead of the provider is in the log', async t 
   const silent = await startAi(t, { openai: deadOrigin().url }, { gateway: { collectLogs: false } })
   await chat(silent)
   assert.equal((await silent.entry()).response, null)
+})
+
+for (const kind of ['SQLite', 'Redis'] as const)
+  test(`a credential of the gateway in a body is left out of the entry, whole, encoded and in pieces (${kind})`, async t => {
+    const storeUrl = kind === 'Redis' ? (await startRedis(t)).url : 'sqlite::memory:'
+    const { value: other } = mintToken('svco_')
+    const sent: string[] = []
+    const provider = await startProvider(t, async ({ body }, response) => {
+      sent.push(JSON.stringify(body))
+      const { how } = body as { how?: string }
+      if (how === 'whole') return say(response, { ...completion, note: `${token} and \u00e9` })
+      if (how === 'gzip') {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        return void response.end(gzipSync(JSON.stringify({ ...completion, note: other })))
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const pieces = `Your token is ${token}, I think.`.match(/.{1,5}/g)!
+      const events = pieces.map(content => ({ choices: [{ index: 0, delta: { content } }] }))
+      const text = [...events, { note: token }].map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
+      // Cut anywhere, also within the whole one.
+      for (let at = 0; at < text.length; at += 97) {
+        response.write(text.slice(at, at + 97))
+        await setImmediate()
+      }
+      response.end('data: [DONE]\n\n')
+    })
+    const ai = await startAi(t, { openai: { url: provider.url, keys: ['k'] } }, { storeUrl })
+    const { token } = ai
+    const ask = (how: string, content: string, ...fields: string[]) =>
+      ai.edge.ask(
+        call(
+          `${ai.native('openai')}/chat/completions`,
+          JSON.stringify({
+            model: 'gpt-4o-mini',
+            how,
+            stream: how === 'pieces',
+            messages: [{ role: 'user', content }],
+          }),
+          `svc-aig-authorization: Bearer ${token}`,
+          ...fields,
+        ),
+      )
+    const asked = `My token is ${token}; who am I?`
+    for (const [i, how] of ['whole', 'gzip', 'pieces'].entries()) {
+      const answer = await ask(how, asked)
+      assert.equal(answer.status, 200)
+      const { request, response, providerResponse } = await ai.entry(i + 1)
+      const kept = JSON.stringify([request, response, providerResponse])
+      assert.doesNotMatch(kept, new RegExp(`${token.slice(5, 20)}|${other.slice(5, 20)}|${token.slice(-12)}`))
+      assert.match(request!.text!, /My token is svct_\[redacted\]; who am I\?/)
+      assert.equal(providerResponse, null)
+      if (how === 'whole') assert.match(response!.text!, /"note":"svct_\[redacted\] and é"/)
+      if (how === 'gzip') assert.match(response!.text!, /"note":"svco_\[redacted\]"/)
+      if (how !== 'pieces') continue
+      const pieces = [...response!.text!.matchAll(/"content":"([^"]*)"/g)].map(([, text]) => text)
+      assert.equal(pieces.join(''), 'Your token is svct_[redacted], I think.')
+      // The caller has it as it came.
+      assert.match(answer.text, new RegExp(token))
+    }
+    // What goes on to the provider is the caller's own business.
+    assert.ok(sent.every(body => body.includes(token)))
+    const listed = JSON.stringify(await ai.logged(3))
+    assert.doesNotMatch(listed, new RegExp(token.slice(5, 20)))
+  })
+
+test('a credential as the model is left out too', async t => {
+  const ai = await start(t)
+  const { token } = ai
+  const body = JSON.stringify({ model: `openai/${token}`, messages: [] })
+  await ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${token}`))
+  const entry = await ai.entry()
+  assert.equal(entry.model, 'svct_[redacted]')
+  assert.doesNotMatch(JSON.stringify(entry), new RegExp(token.slice(5, 20)))
 })

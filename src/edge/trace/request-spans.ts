@@ -7,6 +7,7 @@ import { decodedExcerptOf } from '../../ai-logs/entry.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import type { Attributes, AttributeValue, Span } from '../../telemetry/span.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
+import { redacted } from '../../tokens/redacted.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import type { Tap } from '../ai/tap.ts'
 import type { Exchange } from '../exchange.ts'
@@ -151,8 +152,8 @@ async function callAttributes(ai: AiExchange, tap: Tap): Promise<Attributes> {
   return given({
     'gen_ai.operation.name': operationOf(ai),
     'gen_ai.provider.name': providers[ai.provider!.name] ?? ai.provider!.name,
-    'gen_ai.request.model': ai.model,
-    'gen_ai.response.model': usage?.model ?? null,
+    'gen_ai.request.model': ai.model && redacted(ai.model),
+    'gen_ai.response.model': usage?.model ? redacted(usage.model) : null,
     'gen_ai.usage.input_tokens': usage?.tokensIn ?? null,
     'gen_ai.usage.output_tokens': usage?.tokensOut ?? null,
     'gen_ai.usage.cache_read.input_tokens': usage?.cacheRead || null,

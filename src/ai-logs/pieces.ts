@@ -1,0 +1,91 @@
+// Streams bring a text in pieces, a few characters in an event: a credential that a model repeats is whole in none of them.
+
+import { holdsOurs } from '../tokens/misplaced.ts'
+import { redactedPieces } from '../tokens/redacted.ts'
+
+/** A string of an event, and where it is. */
+interface Piece {
+  readonly text: string
+  readonly line: number
+  readonly holder: Record<string, unknown>
+  readonly key: string
+}
+
+/** The strings that events have in one place, and the places below it. */
+class Place {
+  readonly pieces: Piece[] = []
+  readonly #below = new Map<string, Place>()
+
+  at(key: string): Place {
+    let place = this.#below.get(key)
+    if (place === undefined) this.#below.set(key, (place = new Place()))
+    return place
+  }
+
+  get all(): readonly Place[] {
+    return [this, ...[...this.#below.values()].flatMap(place => place.all)]
+  }
+}
+
+/** Returns a stream of events or of lines of JSON without the credentials of this gateway that it has in pieces; the same bytes where it has none. */
+export function withoutPieces(bytes: Buffer): Buffer {
+  const lines = bytes.toString('utf8').split('\n')
+  const root = new Place()
+  const events = lines.map((line, i) => {
+    const event = eventIn(line)
+    if (event !== null) collect(event, i, root, deepest)
+    return event
+  })
+  const changed = new Set<number>()
+  for (const { pieces } of root.all) redactPieces(pieces, changed)
+  if (changed.size === 0) return bytes
+  const safe = lines.map((line, i) =>
+    changed.has(i) ? `${startOf(line)}${JSON.stringify(events[i])}` : line,
+  )
+  return Buffer.from(safe.join('\n'))
+}
+
+/** How many objects and lists are within each other in what is looked at; the text of no stream is as deep. */
+const deepest = 16
+
+function startOf(line: string): string {
+  return line.slice(0, line.indexOf('{'))
+}
+
+function eventIn(line: string): Record<string, unknown> | null {
+  const start = line.indexOf('{')
+  if (start === -1) return null
+  try {
+    return JSON.parse(line.slice(start))
+  } catch {
+    return null
+  }
+}
+
+function collect(holder: Record<string, unknown>, line: number, at: Place, depth: number): void {
+  const place = apart(holder, at)
+  for (const key in holder) {
+    const value = holder[key]
+    if (typeof value === 'string') place.at(key).pieces.push({ text: value, line, holder, key })
+    else if (typeof value === 'object' && value !== null && depth > 0)
+      collect(value as Record<string, unknown>, line, place.at(key), depth - 1)
+  }
+}
+
+/** Returns the place of one of several texts that come in turns: choices, tools that are called, parts of content. */
+function apart({ index, output_index, content_index }: Record<string, unknown>, at: Place): Place {
+  if (index === undefined && output_index === undefined) return at
+  return at.at(`${index} ${output_index} ${content_index}`)
+}
+
+function redactPieces(pieces: readonly Piece[], changed: Set<number>): void {
+  if (pieces.length < 2) return
+  const texts = pieces.map(({ text }) => text)
+  if (!holdsOurs(texts.join(''))) return
+  redactedPieces(texts).forEach((text, i) => {
+    const { holder, key, line, text: before } = pieces[i]!
+    if (text === before) return
+    holder[key] = text
+    changed.add(line)
+  })
+}
