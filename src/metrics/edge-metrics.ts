@@ -25,6 +25,9 @@ const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'
 /** What limits connections of clients. */
 const connectionLimits = ['connections', 'connections_per_address', 'penalty', 'descriptors'] as const
 
+/** What a connection was that was closed to make room for another. */
+const evictedStates = ['silent', 'idle'] as const
+
 /** How the TLS handshakes of clients end. */
 const handshakeKinds = ['full', 'resumed', 'validation'] as const
 const tlsFailures = [
@@ -108,6 +111,7 @@ export class EdgeMetrics {
   readonly versions = tallies(['1.0', '1.1', '2'])
   readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
+  readonly evictedConnections = tallies(evictedStates)
   /** Requests to other workers for their share of a limit on connections, by how they ended. */
   readonly shareRequests = tallies(['granted', 'denied', 'late'])
   readonly proxyFailures = tallies(proxyFailures)

@@ -517,11 +517,6 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/accept/clients'],
     changes: [
       {
-        text: 'connection.isIdle && (key === everybody',
-        becomes: '(key === everybody',
-        breaks: 'a flood of connections cuts off clients that are being served',
-      },
-      {
         text: 'if (!this.#connections.delete(connection)) return',
         becomes: 'this.#connections.delete(connection)',
         breaks: 'a connection that made room counts as two that have ended, and more than allowed are taken',
@@ -592,8 +587,8 @@ export const edge: readonly Mutated[] = [
         tests: ['wire/connection-limits'],
       },
       {
-        text: 'count >= this.#share.most(key, most)',
-        becomes: 'count >= most',
+        text: 'this.count(key) >= this.#share.most(key, most)',
+        becomes: 'this.count(key) >= most',
         breaks: 'an address has as many connections to each worker as it may have to all',
         tests: ['wire/connection-limits'],
       },
@@ -603,19 +598,66 @@ export const edge: readonly Mutated[] = [
         breaks: 'there is no limit of connections',
       },
       {
-        text: 'return this.#enter(clientKey(peer), isTrusted',
-        becomes: 'return this.#enter(peer, isTrusted',
+        text: 'const key = clientKey(peer)\n    // First',
+        becomes: 'const key = peer\n    // First',
         breaks: 'an IPv6 client has 2^64 addresses to connect from',
       },
       {
-        text: 'if (!isTrusted && most !== 0',
-        becomes: 'if (most !== 0',
+        text: 'return !isTrusted && most !== 0',
+        becomes: 'return most !== 0',
         breaks: 'a trusted proxy has the connections of one client',
       },
       {
         text: 'if (count === 1) this.#byAddress.delete(key)\n    else this.#byAddress.set(key, count - 1)',
         becomes: '',
         breaks: 'an address that was at its limit once stays there',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/connection-limits.ts',
+    tests: ['wire/connection-limits'],
+    changes: [
+      {
+        text: 'this.#total >= this.#most || ',
+        becomes: '',
+        breaks: 'idle clients take the last descriptors, and nobody else is served',
+      },
+      {
+        text: 'Math.floor(this.#descriptors / 2)',
+        becomes: 'this.#descriptors',
+        breaks: 'clients are let in for whom there is no connection to an origin',
+      },
+    ],
+  },
+  {
+    file: 'edge/accept/evictions.ts',
+    tests: ['edge/accept/evictions'],
+    changes: [
+      {
+        text: 'if (connection.isIdle && isOf',
+        becomes: 'if (isOf',
+        breaks: 'a flood of connections cuts off clients that are being served',
+      },
+      {
+        text: 'else if (since > by || left-- === 0) return null',
+        becomes: 'else if (left-- === 0) return null',
+        breaks: 'clients that have only just come are cut off by the next ones',
+      },
+      {
+        text: 'if (connection.hasRequested) {',
+        becomes: 'if (false) {',
+        breaks: 'clients that have been served go as if they had said nothing',
+      },
+      {
+        text: 'largest.members.size <= mostNew',
+        becomes: 'false',
+        breaks: 'honest clients that come at one time cut each other off',
+      },
+      {
+        text: 'networkKey(connection.peer), connection, now',
+        becomes: 'clientKey(connection.peer), connection, now',
+        breaks: 'whoever has a network of IPv6 has as many addresses as they like',
       },
     ],
   },

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { type Edge, edgeConfig, startEdge } from '../help/edge.ts'
+import { type Edge, type EdgeSettings, edgeConfig, startEdge } from '../help/edge.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { main, spawnGateway, startGateway, writeConfig } from '../help/gateway.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { ok, type Origin, startOrigin, startResponder } from '../help/origin.ts'
 import { connectTo, request, type Wire } from '../help/raw.ts'
 import { readMetrics } from '../help/prometheus.ts'
@@ -20,6 +22,22 @@ async function isServed(wire: Wire): Promise<boolean> {
   )
 }
 
+/** Starts an edge before an origin that responds to nothing. */
+async function startBusy(t: TestContext, settings: EdgeSettings) {
+  const origin = await startOrigin(t, wire => wire.ending)
+  const edge = await startEdge(t, [origin.url], settings)
+  let count = 0
+  /** Connects a client with a request that stays under way. */
+  const join = async (from?: string) => {
+    const wire = await edge.connect(from)
+    await wire.send(get)
+    count++
+    await until(() => origin.wires.length === count)
+    return wire
+  }
+  return { edge, join }
+}
+
 /** Connects, and asserts that the connection is reset: before the client learns that it stands, or right after. */
 async function assertRefused(edge: Edge): Promise<void> {
   const ending = await edge.connect().then(
@@ -30,12 +48,8 @@ async function assertRefused(edge: Edge): Promise<void> {
 }
 
 test('connections over the limit are reset and counted; one that closes makes room', async t => {
-  const origin = await startOrigin(t, wire => wire.ending)
-  const edge = await startEdge(t, [origin.url], { client: { connections: 3 } })
-  const first = await Promise.all([edge.connect(), edge.connect(), edge.connect()])
-  await first[0]!.send(get)
-  await first[1]!.send(get.slice(0, 10))
-  await until(() => edge.metrics.clientConnections.value === 3 && origin.wires.length === 1)
+  const { edge, join } = await startBusy(t, { client: { connections: 3 } })
+  const first = [await join(), await join(), await join()]
   for (let i = 0; i < 5; i++) await assertRefused(edge)
   assert.equal(edge.metrics.refusedConnections.connections.value, 5)
   assert.equal(edge.metrics.clientConnections.value, 3)
@@ -71,16 +85,14 @@ test('an idle connection makes room for a new one', async t => {
 })
 
 test('an address at its limit takes nothing from others, unless it is a trusted proxy', async t => {
-  const origin = await startResponder(t, ok())
   const client = { connectionsPerAddress: 2 }
-  const edge = await startEdge(t, [origin.url], { client, trustedProxies: ['127.0.0.3'] })
-  for (let i = 0; i < 2; i++) await (await edge.connect('127.0.0.1')).send(get.slice(0, 10))
-  await until(() => edge.metrics.clientConnections.value === 2)
+  const { edge, join } = await startBusy(t, { client, trustedProxies: ['127.0.0.3'] })
+  for (let i = 0; i < 2; i++) await join()
   await assertRefused(edge)
   assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 1)
-  assert.ok(await isServed(await edge.connect('127.0.0.2')))
+  await join('127.0.0.2')
   await assertRefused(edge)
-  for (let i = 0; i < 5; i++) assert.ok(await isServed(await edge.connect('127.0.0.3')))
+  for (let i = 0; i < 5; i++) await join('127.0.0.3')
 })
 
 test('an idle connection makes room for a new one of its address', async t => {
@@ -101,20 +113,48 @@ test('an idle connection makes room for a new one of its address', async t => {
 })
 
 test('a reload changes the limits for new connections', async t => {
-  const origin = await startResponder(t, ok())
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, () => go.then(() => ok()))
   const edge = await startEdge(t, [origin.url])
   const wires = [await edge.connect(), await edge.connect()]
-  await until(() => edge.metrics.clientConnections.value === 2)
+  const served = wires.map(isServed)
+  await until(() => origin.requests.length === 2)
   edge.plane.reload(edgeConfig([origin.url], { client: { connections: 2 } }))
   await assertRefused(edge)
-  for (const wire of wires) assert.ok(await isServed(wire))
+  resolve()
+  for (const isOne of served) assert.ok(await isOne)
+})
+
+test('connections that say nothing, or half of something, make room for whoever comes with a request', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const clock = new ManualClock()
+  const client = { ...patient.client, connections: 41, connectionsPerAddress: 20 }
+  const edge = await startEdge(t, [origin.url], { ...patient, client, clock })
+  const kept = await edge.connect('127.0.0.5')
+  assert.ok(await isServed(kept))
+  for (const from of ['127.0.0.2', '127.0.0.3'])
+    for (let i = 0; i < 20; i++) {
+      const wire = await edge.connect(from)
+      if (i % 2 === 1) await wire.send(get.slice(0, 10))
+    }
+  const { evictedConnections, clientConnections } = edge.metrics
+  await until(() => clientConnections.value === 41)
+  const before = edge.plane.coarseNow
+  clock.advance(1_000)
+  await until(() => edge.plane.coarseNow > before)
+  for (let i = 1; i <= 30; i++) assert.ok(await isServed(await edge.connect(`127.0.1.${i}`)), String(i))
+  assert.ok(await isServed(kept))
+  assert.equal(evictedConnections.idle.value, 0)
+  assert.equal(evictedConnections.silent.value, 30)
+  assert.equal(edge.metrics.refusedConnections.connections.value, 0)
+  assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 0)
 })
 
 /** Starts a gateway with few file descriptors before an origin. */
-async function startWithFew(t: TestContext, origin: Origin) {
+async function startWithFew(t: TestContext, origin: Origin, listen = '') {
   const file = writeConfig(
     t,
-    `pools: { main: { origins: ['${origin.url}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
+    `${listen}pools: { main: { origins: ['${origin.url}'] } }\nzones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]\n`,
   )
   const limited = ['sh', '-c', 'ulimit -n 128; exec "$0" "$@"']
   const env = { ...process.env, GATEHOUSE_DATA: `${file}.data`, STORE: 'sqlite::memory:' }
@@ -129,26 +169,49 @@ async function startWithFew(t: TestContext, origin: Origin) {
   return { gateway, port: Number(new URL(gateway.edge).port), counted }
 }
 
-test('a process that runs out of descriptors logs and counts it, keeps some free, and keeps serving', async t => {
-  const origin = await startOrigin(t, async wire => {
-    for (;;) {
-      await wire.request()
-      await wire.send(ok('hi'))
-    }
-  })
+test('a process that runs out of descriptors logs and counts it, and has an origin connection for each client that it lets in', async t => {
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, () => go.then(() => ok('hi')))
   const { gateway, port, counted } = await startWithFew(t, origin)
-  const attempts = Array.from({ length: 300 }, () => connectTo(t, port).catch(() => null))
-  const wires = (await Promise.all(attempts)).filter(wire => wire !== null)
-  await until(async () => (await counted('gatehouse_connections_refused_total{reason="descriptors"}')) > 200)
-  const open = wires.filter(({ socket }) => !socket.destroyed && socket.readable)
-  assert.ok(open.length > 10, `${open.length} are open`)
-  await open[0]!.send(get)
-  assert.equal((await open[0]!.response()).text, 'hi')
+  const attempts = Array.from({ length: 300 }, async () => {
+    const wire = await connectTo(t, port)
+    void wire.send(get).catch(() => {})
+    const cut = wire.ending.then(() => 0)
+    return Promise.race([wire.response().then(({ status }) => status), cut])
+  })
+  const ends = Promise.all(attempts.map(attempt => attempt.catch(() => 0)))
+  const sum = async () =>
+    (await counted('gatehouse_connections_refused_total{reason="descriptors"}')) +
+    (await counted('gatehouse_connections_evicted_total{state="silent"}')) +
+    (await counted('gatehouse_connections_open{side="origin"}'))
+  const shortages = () => counted('gatehouse_origin_descriptor_shortages_total')
+  await until(async () => (await sum()) === 300 || (await shortages()) > 0)
+  assert.equal(await shortages(), 0)
+  // All of those that are left have a request under way.
+  await connectTo(t, port).catch(() => null)
+  await until(async () => (await counted('gatehouse_connections_refused_total{reason="descriptors"}')) > 0)
+  resolve()
+  const all = await ends
+  const served = all.filter(status => status === 200).length
+  assert.ok(served > 10, `${served} are served`)
+  assert.equal(served + all.filter(status => status === 0).length, 300)
   const line = await gateway.logged('client connections refused')
   assert.deepEqual(
     [line.limit, gateway.lines.filter(({ msg }) => msg === line.msg).length],
     ['descriptors', 1],
   )
+})
+
+test('among idle clients and few descriptors everybody is served, at the side port too', async t => {
+  const origin = await startResponder(t, ok('hi'))
+  const { gateway, port, counted } = await startWithFew(t, origin)
+  for (let i = 0; i < 300; i++) {
+    assert.ok(await isServed(await connectTo(t, port)), String(i))
+    if (i % 10 === 0) assert.equal((await fetch(`${gateway.admin}/healthz`)).status, 200)
+  }
+  assert.equal(await counted('gatehouse_connections_refused_total{reason="descriptors"}'), 0)
+  const open = await counted('gatehouse_connections_open{side="client"}')
+  assert.equal(await counted('gatehouse_connections_evicted_total{state="idle"}'), 300 - open)
 })
 
 test('a flood of the side port leaves the edge its descriptors, and is logged and counted', async t => {
@@ -164,22 +227,23 @@ test('a flood of the side port leaves the edge its descriptors, and is logged an
 
 test('connections to origins leave descriptors for the side port, and a request without one gets an error', async t => {
   const origin = await startOrigin(t, wire => wire.ending)
-  const { gateway, port, counted } = await startWithFew(t, origin)
-  const wires = await Promise.all(Array.from({ length: 50 }, () => connectTo(t, port)))
-  await until(async () => (await counted('gatehouse_connections_open{side="client"}')) === 50)
-  for (const wire of wires) await wire.send(request('GET /', 'Accept: application/json'))
+  const { gateway, counted } = await startWithFew(
+    t,
+    origin,
+    "listen: [{ address: '127.0.0.1:0', h2c: true }]\n",
+  )
   const shortages = 'gatehouse_origin_descriptor_shortages_total'
+  const session = await connectHttp2(t, gateway.edge)
+  const errors: number[] = []
+  for (let i = 0; i < 120; i++) void ask(session).then(({ status }) => errors.push(status))
   await until(
     async () =>
-      (await counted('gatehouse_connections_open{side="origin"}')) + (await counted(shortages)) === 50,
+      (await counted('gatehouse_connections_open{side="origin"}')) + (await counted(shortages)) === 120,
   )
-  const [served, short] = [
-    await counted('gatehouse_connections_open{side="origin"}'),
-    await counted(shortages),
-  ]
-  assert.ok(served > 10 && short > 0, `${served} have a connection, ${short} have none`)
-  const told = wires.filter(({ unread }) => unread.startsWith('HTTP/1.1 500 '))
-  assert.equal(told.length, short)
+  const short = await counted(shortages)
+  assert.ok(short > 0 && short < 110, `${short} have none`)
+  await until(() => errors.length === short)
+  assert.deepEqual(new Set(errors), new Set([500]))
   const { code } = (await gateway.logged('origin connections failed: no file descriptors left')).err as {
     code: string
   }
@@ -187,7 +251,12 @@ test('connections to origins leave descriptors for the side port, and a request 
 })
 
 test('with workers the limits are those of all, whoever gets the connections, and hold when one is killed or a reload changes them', async t => {
-  const origin = await startResponder(t, ok('hi'))
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const origin = await startResponder(t, async ({ target }) => {
+    if (target === '/busy') await go
+    return ok('hi')
+  })
+  t.after(() => resolve())
   const yaml = (limits: string) => `
 pools: { main: { origins: ['${origin.url}'] } }
 zones: [{ hosts: [site.test], routes: [{ path: /, pool: main }] }]
@@ -200,14 +269,18 @@ client: { header_timeout: 10m, ${limits} }
   const open = () => counted('gatehouse_connections_open{side="client"}')
   let wires: Wire[] = []
   /** Connects until it is taken, as one of so many: a worker that was denied more asks again only a tenth of a second later. */
-  const join = (from: string, count: number) =>
+  const join = (from: string, count: number, target = '/busy') =>
     until(async () => {
       const wire = await connectTo(t, port, from).catch(() => null)
       const isOver = () => wire === null || wire.socket.destroyed || !wire.socket.readable
       await until(async () => isOver() || (await open()) === count)
       if (isOver()) return false
       wires.push(wire!)
-      return true
+      // With a request under way it makes room for nobody.
+      const { length } = origin.requests
+      await wire!.send(request(`GET ${target}`))
+      await until(() => origin.requests.length > length || isOver())
+      return !isOver()
     })
   const assertFull = async (from: string, reason: string) => {
     const series = `gatehouse_connections_refused_total{reason="${reason}"}`
@@ -224,13 +297,16 @@ client: { header_timeout: 10m, ${limits} }
   await join('127.0.0.2', 6)
   await join('127.0.0.2', 7)
   await assertFull('127.0.0.3', 'connections')
+  wires.pop()!.leave()
+  await until(async () => (await open()) === 6)
+  await join('127.0.0.2', 7, '/')
   const idle = wires.pop()!
-  assert.ok(await isServed(idle))
+  await idle.response()
   // Whichever worker has it.
   await until(async () => {
     const late = await connectTo(t, port, '127.0.0.3').catch(() => null)
     if (late === null || !(await isServed(late).catch(() => false))) return false
-    await late.send(get.slice(0, 10))
+    await late.send(request('GET /busy'))
     return wires.push(late) > 0
   })
   await idle.ending

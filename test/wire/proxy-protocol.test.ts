@@ -19,7 +19,10 @@ const authority = new Authority()
 const site = authority.issue(['site.test'])
 
 async function start(t: TestContext, settings: EdgeSettings = {}, tls = false) {
-  const origin = await startResponder(t, () => ok('hello'))
+  const origin = await startResponder(t, async ({ target }) => {
+    if (target === '/busy') await new Promise(() => {})
+    return ok('hello')
+  })
   const config = {
     ...edgeConfig([origin.url], { trustedProxies: [balancer], ...settings }),
     listen: [{ host: '0.0.0.0', port: 0, tls, proxyProtocol: true }],
@@ -137,14 +140,16 @@ test('a header that does not come ends in time, and a handshake behind it has th
 })
 
 test('connections count for the announced client, and not for the balancer', async t => {
-  const { edge } = await start(t, { client: { connectionsPerAddress: 2 } })
+  const { edge, origin } = await start(t, { client: { connectionsPerAddress: 2 } })
   const { refusedConnections } = edge.metrics
   const wires: Wire[] = []
   for (const client of ['203.0.113.7', '203.0.113.7', '203.0.113.8', '203.0.113.8']) {
     const wire = await ask(edge, header(client))
     assert.equal((await wire.response()).status, 200)
-    await wire.send('GET / HTTP/1.1\r\n')
+    // With a request under way none makes room for another.
+    await wire.send(request('GET /busy'))
     wires.push(wire)
+    await until(() => origin.wires.length === wires.length)
   }
   const refused = await ask(edge, header('203.0.113.7'))
   assert.equal(await refused.ending, 'RST')

@@ -305,7 +305,7 @@ test('a client that leaves in the middle of its handshake is counted, and leaves
   assert.equal(edge.metrics.clientConnections.value, 0)
 })
 
-test('connections count from before their handshake on, and one that is in it makes no room for another', async t => {
+test('connections count from before their handshake on, and one that has only just come makes no room for another', async t => {
   const client = { connections: 4, connectionsPerAddress: 2, handshakeTimeout: 60_000 }
   const { edge } = await start(t, { client })
   const { clientConnections, refusedConnections, tlsHandshakes } = edge.metrics
@@ -449,8 +449,8 @@ test('a bug behind a handshake disconnects its client, and leaves nothing counte
   const { edge } = await start(t)
   let asked = 0
   const planted = t.mock.method(edge.plane.snapshot.trusted, 'has', () => {
-    // The first looks are those of the limits of connections, and at whether others wait for it.
-    if (asked++ < 2) return false
+    // The first looks are those of the limits of connections, at whether it may make room, and at whether others wait for it.
+    if (asked++ < 3) return false
     throw new RangeError('planted')
   })
   const { wire } = await secure(t, edge)

@@ -10,6 +10,15 @@ export function clientKey(address: string): string {
   return lastKey
 }
 
+/** Returns the network of an address, or of a client by its key: of IPv6 the first 48 bits, which sites mostly have; an IPv4 address is one of its own. */
+export function networkKey(address: string): string {
+  if (!address.includes(':')) return address
+  const text = address.endsWith('/64') ? address.slice(0, -3) : address
+  if (!parsed.read(text)) return address
+  const [high, low] = parsed.words
+  return parsed.isV4 ? dotted(high!) : `${network(high!, low! & 0xffff0000)}::/48`
+}
+
 /** What was asked last, which mostly is asked next too. */
 let lastAddress = ''
 let lastKey = ''

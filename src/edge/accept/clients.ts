@@ -18,6 +18,7 @@ import type { LogThrottle } from '../log-throttle.ts'
 import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
+import { Evictions } from './evictions.ts'
 import { Handshake } from './handshake.ts'
 import { Newcomers } from './newcomers.ts'
 import { Overture } from './overture.ts'
@@ -26,7 +27,7 @@ import { Proxied } from './proxied.ts'
 import { RefusedClients } from './refused-clients.ts'
 import { everybody, Share, type ShareClaim } from './share.ts'
 
-/** How many connections are looked at for one that is idle, before a client is refused. */
+/** How many connections, of whomever, are looked at for one that can make room, before a client is refused. */
 const mostLookedAt = 100
 
 /** A connection of either version, or what comes before one. */
@@ -44,6 +45,8 @@ export class Clients {
   readonly #refused: RefusedClients
   readonly #penalties: Penalties
   readonly #newcomers: Newcomers
+  /** Without those of trusted proxies, which have many clients. */
+  readonly #evictions = new Evictions<Connection>()
   readonly #http2: Http2Peers
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
@@ -76,7 +79,7 @@ export class Clients {
     }
   }
 
-  /** Takes a connection, or closes it where it meets a limit; one that was served and is idle makes room for one that was not. It waits where other workers may have room. */
+  /** Takes a connection, or closes it where it meets a limit; one that has made no request, or is idle, makes room. It waits where other workers may have room. */
   accept(socket: Socket, way: Way = plainWay): void {
     try {
       if (socket.destroyed) return
@@ -94,7 +97,7 @@ export class Clients {
       }
       const connection = this.#connect(socket, peer, way)
       this.#plane.metrics.clientConnections.inc()
-      this.#connections.add(connection)
+      this.#add(connection)
       if (isNew(connection) && !this.#plane.snapshot.trusted.has(peer)) this.#newcomers.add(connection)
     } catch (bug) {
       socket.destroy()
@@ -150,7 +153,7 @@ export class Clients {
       free,
       what === 'half' ? Math.ceil(free / 2) : what === 'surplus' ? this.#share.surplus(key) : count,
     )
-    if (what === 'idle') while (left < count && this.#closeIdle(key)) left++
+    if (what === 'idle') while (left < count && this.#evict(key)) left++
     this.#share.leave(key, left)
     return left
   }
@@ -173,7 +176,7 @@ export class Clients {
     return this.limits.take(peer, trusted.has(peer), descriptor, client)
   }
 
-  /** Makes room for a connection from `peer` and takes it: with what other workers do not use, by closing an idle one here, and at last by having others close one. */
+  /** Makes room for a connection from `peer` and takes it: with what other workers do not use, by closing one here that has made no request or is idle, and at last by having others close one. */
   #findRoom(
     limit: ConnectionFault,
     peer: string,
@@ -182,7 +185,7 @@ export class Clients {
   ): ConnectionFault | 'later' | null {
     if (this.#asks(limit, peer, false, again)) return 'later'
     const key = limit === 'connections_per_address' ? clientKey(peer) : everybody
-    const next = this.#closeIdle(key) ? take() : limit
+    const next = this.#evict(key) ? take() : limit
     return next !== null && this.#asks(next, peer, true, again) ? 'later' : next
   }
 
@@ -194,21 +197,33 @@ export class Clients {
     return this.#share.request(clientKey(peer), connectionsPerAddress, closing, again)
   }
 
-  /** Closes an idle connection that counts under a limit, one of the oldest; false where none was found soon. */
-  #closeIdle(key: string): boolean {
+  /** Closes a connection that counts under a limit, for another to take its place; false where none was found soon that may be closed. */
+  #evict(key: string): boolean {
+    const connection =
+      this.#evictions.find(key, this.#plane.coarseNow) ??
+      this.#findAny(key) ??
+      (key === everybody ? this.#evictions.findNew() : null)
+    if (connection === null) return false
+    this.#refused.countEvicted(connection.hasRequested ? 'idle' : 'silent')
+    connection.destroy()
+    this.#closed(connection)
+    return true
+  }
+
+  /** Returns one of the oldest of all connections under a limit that can make room: those of proxies, too. */
+  #findAny(key: string): Connection | null {
+    const { trusted } = this.#plane.snapshot
     let left = Math.min(this.#connections.size, mostLookedAt)
     for (const connection of this.#connections) {
-      if (left-- === 0) return false
-      if (connection.isIdle && (key === everybody || clientKey(connection.peer) === key)) {
-        connection.destroy()
-        this.#closed(connection)
-        return true
-      }
+      if (left-- === 0) return null
+      const { peer, isIdle, hasRequested } = connection
+      const isOf = key === everybody || clientKey(peer) === key
+      if (isOf && (isIdle || (!hasRequested && trusted.has(peer)))) return connection
       // The next look begins behind those who are busy.
       this.#connections.delete(connection)
       this.#connections.add(connection)
     }
-    return false
+    return null
   }
 
   #connect(socket: Socket, peer: string, way: Way): Connection {
@@ -308,14 +323,22 @@ export class Clients {
 
   #replace(before: Before, connection: Connection): void {
     this.#connections.delete(before)
-    this.#connections.add(connection)
+    this.#evictions.delete(before)
+    this.#add(connection)
     if (!isNew(before)) return
     if (isNew(connection)) this.#newcomers.replace(before, connection)
     else this.#newcomers.delete(before)
   }
 
+  #add(connection: Connection): void {
+    const { coarseNow, snapshot } = this.#plane
+    this.#connections.add(connection)
+    if (!snapshot.trusted.has(connection.peer)) this.#evictions.add(connection, coarseNow)
+  }
+
   #closed(connection: Connection): void {
     if (!this.#connections.delete(connection)) return
+    this.#evictions.delete(connection)
     this.#plane.metrics.clientConnections.dec()
     if (isNew(connection)) this.#newcomers.delete(connection)
     this.limits.leave(connection.peer)

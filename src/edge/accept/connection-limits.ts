@@ -24,6 +24,8 @@ export class ConnectionLimits {
   #total = 0
   /** Most sockets that the process can have besides what it has open already. */
   #descriptors = Number.POSITIVE_INFINITY
+  /** Most connections of clients: with each, there is a descriptor for one to an origin. */
+  #most = Number.POSITIVE_INFINITY
   /** The first descriptor that is not for clients. */
   #end = Number.POSITIVE_INFINITY
 
@@ -34,6 +36,7 @@ export class ConnectionLimits {
   /** Measures how many descriptors are left; to be called once everything else is open. */
   measure(): void {
     this.#descriptors = freeDescriptors() - spare
+    this.#most = Math.floor(this.#descriptors / 2)
     this.#end = mostDescriptors() - spare
   }
 
@@ -44,9 +47,14 @@ export class ConnectionLimits {
     descriptor: number,
     { connections, connectionsPerAddress }: Config['client'],
   ): ConnectionFault | null {
+    const key = clientKey(peer)
+    // First, so that an address at its limit takes the place of one of its own.
+    if (this.#isAtMost(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
     if (connections !== 0 && this.#total >= this.#share.most(everybody, connections)) return 'connections'
-    if (descriptor >= this.#end) return 'descriptors'
-    return this.#enter(clientKey(peer), isTrusted, connectionsPerAddress)
+    // The total as well: behind a connection that was closed, the next one has a low descriptor.
+    if (this.#total >= this.#most || descriptor >= this.#end) return 'descriptors'
+    this.#enter(key)
+    return null
   }
 
   /** Has a connection of one peer count as one of another, or names the limit that it meets there. */
@@ -58,9 +66,10 @@ export class ConnectionLimits {
   ): ConnectionFault | null {
     const key = clientKey(to)
     if (key === clientKey(from)) return null
-    const limit = this.#enter(key, isTrusted, connectionsPerAddress)
-    if (limit === null) this.leave(from)
-    return limit
+    if (this.#isAtMost(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
+    this.#enter(key)
+    this.leave(from)
+    return null
   }
 
   /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
@@ -73,12 +82,13 @@ export class ConnectionLimits {
     return key === everybody ? this.#total : (this.#byAddress.get(key) ?? 0)
   }
 
-  #enter(key: string, isTrusted: boolean, most: number): ConnectionFault | null {
-    const count = this.#byAddress.get(key) ?? 0
-    if (!isTrusted && most !== 0 && count >= this.#share.most(key, most)) return 'connections_per_address'
-    this.#byAddress.set(key, count + 1)
+  #isAtMost(key: string, isTrusted: boolean, most: number): boolean {
+    return !isTrusted && most !== 0 && this.count(key) >= this.#share.most(key, most)
+  }
+
+  #enter(key: string): void {
+    this.#byAddress.set(key, this.count(key) + 1)
     this.#total++
-    return null
   }
 
   /** Releases what `take` took. */

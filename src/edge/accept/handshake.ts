@@ -39,7 +39,7 @@ interface HandshakeOwner {
 
 export class Handshake {
   readonly peer: string
-  /** It has not been served yet. */
+  readonly hasRequested = false
   readonly isIdle = false
   readonly standing = 'silent'
   readonly #socket: Socket

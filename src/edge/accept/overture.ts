@@ -20,7 +20,7 @@ interface OvertureOwner {
 
 export class Overture {
   readonly peer: string
-  /** It has not been served yet. */
+  readonly hasRequested = false
   readonly isIdle = false
   readonly standing = 'silent'
   readonly #socket: Socket

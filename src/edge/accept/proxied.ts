@@ -20,7 +20,7 @@ interface ProxiedOwner {
 export class Proxied {
   /** Of whom the connection counts: of the balancer, until its client is known. */
   peer: string
-  /** It has not been served yet. */
+  readonly hasRequested = false
   readonly isIdle = false
   /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
   deadline: number

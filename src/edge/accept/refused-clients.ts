@@ -29,6 +29,13 @@ export class RefusedClients {
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
+  /** Counts a connection that is closed to make room for another. */
+  countEvicted(state: 'silent' | 'idle'): void {
+    this.#metrics.evictedConnections[state].inc()
+    if (state === 'silent')
+      this.#warnings.warn(state, {}, 'client connections without a request closed to make room for others')
+  }
+
   /** Closes a connection of somebody who is not to speak for others. */
   turnAwayUntrusted(socket: Socket, peer: string): void {
     ignoreErrors(socket)

@@ -218,9 +218,14 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
-  /** Whether it was served and now waits for another request, of which nothing has come. */
+  /** Whether it has made a request, of which at least the head was complete. */
+  get hasRequested(): boolean {
+    return this.#exchanges.count > 0 || this.exchange !== null
+  }
+
+  /** Whether it was served and now waits for another request, of which no more than a part of the head has come. */
   get isIdle(): boolean {
-    const hasWork = this.exchange !== null || this.#reader.pending !== null || this.#socket.writableLength > 0
+    const hasWork = this.exchange !== null || this.#reader.isResting || this.#socket.writableLength > 0
     return this.#exchanges.count > 0 && this.#lifetime.isOpen && !hasWork
   }
 

@@ -103,6 +103,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   // ── what time and shutdown ask of it ──
 
+  get hasRequested(): boolean {
+    return this.session.requestCount > 0
+  }
+
   get isIdle(): boolean {
     const hasWork = this.session.streamCount > 0 || this.session.hasOutput || this.#socket.writableLength > 0
     return this.session.requestCount > 0 && this.#lifetime.isOpen && !hasWork

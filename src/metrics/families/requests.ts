@@ -74,6 +74,12 @@ export const requestFamilies: readonly Family[] = [
   },
   {
     type: 'counter',
+    name: 'gatehouse_connections_evicted_total',
+    help: 'Client connections closed to make room for others, by state: silent (no complete request yet) or idle.',
+    read: ({ edge }) => byName(edge.evictedConnections, state => ({ state })),
+  },
+  {
+    type: 'counter',
     name: 'gatehouse_connection_share_requests_total',
     help: 'Requests of workers for more of a limit on client connections, by result: granted by other workers, denied since none had room, or late.',
     read: ({ edge }) => byName(edge.shareRequests, result => ({ result })),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalAddress } from '../../../src/base/address/address.ts'
-import { clientKey } from '../../../src/base/address/client-key.ts'
+import { clientKey, networkKey } from '../../../src/base/address/client-key.ts'
 
 test('an IPv4 address is a client, and so are the first 64 bits of IPv6', () => {
   const keys: readonly [address: string, key: string][] = [
@@ -35,4 +35,20 @@ test('all addresses of a /64 have its key, in the one spelling of RFC 5952', () 
       assert.equal(key, `${canonicalAddress(`${text(network)}::`)}/64`)
     }),
   )
+})
+
+test('an IPv4 address is a network of its own, and of IPv6 the first 48 bits are one, also of a key of a client', () => {
+  const keys: readonly [address: string, key: string][] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2::1', '2001:db8:1::/48'],
+    ['2001:db8:1:ffff:1::', '2001:db8:1::/48'],
+    ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8::/48'],
+    ['2001:db8::/64', '2001:db8::/48'],
+    ['::1', '::/48'],
+    ['', ''],
+    ['/run/socket:1', '/run/socket:1'],
+  ]
+  for (const [address, key] of keys) assert.equal(networkKey(address), key, address)
 })

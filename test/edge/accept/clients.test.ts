@@ -10,8 +10,13 @@ import { stepsOver } from '../../help/exchange.ts'
 import { connectTo, request, type Wire } from '../../help/raw.ts'
 import { until } from '../../help/until.ts'
 
-async function start(t: TestContext, client: Partial<Config['client']> = {}, share?: Share) {
-  const { plane, clock } = stepsOver(t, [], { client, trustedProxies: ['127.0.0.1'] })
+async function start(
+  t: TestContext,
+  client: Partial<Config['client']> = {},
+  share?: Share,
+  trustedProxies: readonly string[] = [],
+) {
+  const { plane, clock } = stepsOver(t, [], { client, trustedProxies })
   const clients = new Clients(plane, new LogThrottle(plane.log, clock), share)
   const sockets: Socket[] = []
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
@@ -32,11 +37,15 @@ async function start(t: TestContext, client: Partial<Config['client']> = {}, sha
 }
 
 /** The same as one of two workers, whose requests for more are listed. */
-async function startOneOfTwo(t: TestContext, client: Partial<Config['client']>) {
+async function startOneOfTwo(
+  t: TestContext,
+  client: Partial<Config['client']>,
+  trustedProxies?: readonly string[],
+) {
   const sent: ShareRequest[] = []
   const share = new Share({ slot: 0, workers: 2, send: request => sent.push(request) })
   share.begin([])
-  return { ...(await start(t, client, share)), sent }
+  return { ...(await start(t, client, share, trustedProxies)), sent }
 }
 
 /** Has a client served, be it with an error. */
@@ -46,7 +55,7 @@ async function serve(wire: Wire): Promise<Wire> {
   return wire
 }
 
-test('where no more are allowed, an idle client makes room, and one that was never served does not', async t => {
+test('where no more are allowed, an idle client makes room, and one that has only just come does not', async t => {
   const { metrics, join } = await start(t, { connections: 2 })
   const idle = await serve(await join())
   await join()
@@ -136,7 +145,9 @@ test('a client that has left while it waited is not counted', async t => {
 })
 
 test('the client of a load balancer waits as any other, and is forgotten where it leaves', async t => {
-  const { clients, metrics, join, sockets, sent } = await startOneOfTwo(t, { connectionsPerAddress: 2 })
+  const { clients, metrics, join, sockets, sent } = await startOneOfTwo(t, { connectionsPerAddress: 2 }, [
+    '127.0.0.1',
+  ])
   const announce = async () => {
     const wire = await join({ tls: false, proxyProtocol: true })
     await wire.send(`PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n${request('GET /')}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mostDescriptors } from '../../../src/base/descriptors.ts'
+import { freeDescriptors, mostDescriptors } from '../../../src/base/descriptors.ts'
 import { ConnectionLimits } from '../../../src/edge/accept/connection-limits.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
@@ -46,4 +46,15 @@ test('a connection that got one of the last descriptors is refused, whoever has 
     [take(last), take(last - 31), take(last - 32), take(-1)],
     ['descriptors', 'descriptors', null, null],
   )
+})
+
+test('half of the descriptors that are left are for clients, also where low ones are free', () => {
+  const limits = new ConnectionLimits()
+  limits.measure()
+  const most = Math.floor((freeDescriptors() - 32) / 2)
+  let count = 0
+  while (count <= most + 16 && limits.take('192.0.2.1', true, 20, any) === null) count++
+  assert.ok(Math.abs(count - most) <= 8, `${count} of ${most}`)
+  assert.equal(limits.take('192.0.2.1', true, 20, any), 'descriptors')
+  assert.equal(limits.mayDial(count), true)
 })

@@ -1,0 +1,71 @@
+// Connections by the networks that they come from, the largest network at hand.
+
+/** The connections of one network, the oldest first, each with the monotonic ms at which it came. */
+export interface Crowd<Connection> {
+  readonly network: string
+  readonly members: Map<Connection, number>
+}
+
+/** Networks, and sizes that no network has, that are looked at in one search. */
+const mostLookedAt = 128
+
+export class Crowds<Connection> {
+  readonly #byNetwork = new Map<string, Crowd<Connection>>()
+  readonly #bySize = new Map<number, Set<Crowd<Connection>>>()
+  /** The size of the largest; 0 where there is none. */
+  #most = 0
+
+  /** Returns the connections of a network. */
+  of(network: string): Crowd<Connection> | undefined {
+    return this.#byNetwork.get(network)
+  }
+
+  /** Returns the largest. */
+  get largest(): Crowd<Connection> | undefined {
+    return this.#bySize.get(this.#most)?.values().next().value
+  }
+
+  /** Yields some of the largest, beginning with the largest of all; they may change meanwhile. */
+  *largestFirst(): Generator<Crowd<Connection>> {
+    let left = mostLookedAt
+    for (let size = this.#most; size > 0 && left > 0; size--, left--)
+      for (const crowd of this.#bySize.get(size) ?? []) {
+        if (left-- === 0) return
+        yield crowd
+      }
+  }
+
+  add(network: string, connection: Connection, now: number): void {
+    let crowd = this.#byNetwork.get(network)
+    if (crowd === undefined) {
+      crowd = { network, members: new Map() }
+      this.#byNetwork.set(network, crowd)
+    }
+    const { size } = crowd.members
+    crowd.members.set(connection, now)
+    this.#resize(crowd, size)
+  }
+
+  /** Removes a connection; false where it is not here. */
+  delete(network: string, connection: Connection): boolean {
+    const crowd = this.#byNetwork.get(network)
+    const size = crowd?.members.size ?? 0
+    if (crowd?.members.delete(connection) !== true) return false
+    if (size === 1) this.#byNetwork.delete(network)
+    this.#resize(crowd, size)
+    return true
+  }
+
+  #resize(crowd: Crowd<Connection>, before: number): void {
+    const { size } = crowd.members
+    const left = this.#bySize.get(before)
+    if (left?.delete(crowd) && left.size === 0) this.#bySize.delete(before)
+    if (size > 0) {
+      const joined = this.#bySize.get(size)
+      if (joined === undefined) this.#bySize.set(size, new Set([crowd]))
+      else joined.add(crowd)
+    }
+    // Sizes change by one.
+    if (size > this.#most || !this.#bySize.has(this.#most)) this.#most = size
+  }
+}

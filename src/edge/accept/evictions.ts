@@ -1,0 +1,110 @@
+// Which connection makes room for another: first one that has made no request, then an idle one, and among these one of the network that has most of them. Whoever comes with many
+// stands in nobody's way.
+
+import { clientKey, networkKey } from '../../base/address/client-key.ts'
+import { type Crowd, Crowds } from './crowds.ts'
+import { everybody } from './share.ts'
+
+/** Ms for which a connection without a request stays where any other can make room: a client far away needs that long for a handshake and a head. */
+const grace = 1_000
+/** Connections without a request of one network that stay for that time whatever others want. */
+const mostNew = 8
+/** Connections of a network that are looked at for one that is idle, or of one address. */
+const mostLookedAt = 20
+const mostOfOthers = 1_000
+
+interface EvictableConnection {
+  readonly peer: string
+  /** Whether it has made a request, of which at least the head was complete. */
+  readonly hasRequested: boolean
+  /** Whether it has, and no request is under way. */
+  readonly isIdle: boolean
+}
+
+export class Evictions<Connection extends EvictableConnection> {
+  /** Those that had made no request when they were looked at last. */
+  readonly #silent = new Crowds<Connection>()
+  readonly #served = new Crowds<Connection>()
+
+  /** Takes note of a connection at monotonic ms `now`. */
+  add(connection: Connection, now: number): void {
+    this.#silent.add(networkKey(connection.peer), connection, now)
+  }
+
+  delete(connection: Connection): void {
+    const network = networkKey(connection.peer)
+    if (!this.#silent.delete(network, connection)) this.#served.delete(network, connection)
+  }
+
+  /** Returns the connection under the limit of a key that is to make room at monotonic ms `now`; null where none was found soon that may. */
+  find(key: string, now: number): Connection | null {
+    if (key === everybody) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
+    const network = networkKey(key)
+    return this.#silentOf(this.#silent.of(network), key, now - grace) ?? idleOf(this.#served.of(network), key)
+  }
+
+  /** Returns the oldest of those without a request that came only just now, where a network has too many for what people do. */
+  findNew(): Connection | null {
+    this.#silentOfMany(Number.NEGATIVE_INFINITY)
+    const { largest } = this.#silent
+    if (largest === undefined || largest.members.size <= mostNew) return null
+    return this.#silentOf(largest, everybody, Number.POSITIVE_INFINITY)
+  }
+
+  #silentOfMany(by: number): Connection | null {
+    // A network is as large as it seems once the oldest of it is known to be silent.
+    for (let crowd = this.#silent.largest; crowd !== undefined; crowd = this.#silent.largest) {
+      const { size } = crowd.members
+      this.#silentOf(crowd, everybody, by)
+      if (crowd.members.size === size) break
+    }
+    for (const crowd of this.#silent.largestFirst()) {
+      const oldest = this.#silentOf(crowd, everybody, by)
+      if (oldest !== null) return oldest
+    }
+    return null
+  }
+
+  /** Returns the oldest without a request, where it came by monotonic ms `by`; those that are found to have made one are counted as such from then on. */
+  #silentOf(crowd: Crowd<Connection> | undefined, key: string, by: number): Connection | null {
+    if (crowd === undefined) return null
+    let left = mostOfOthers
+    for (const [connection, since] of crowd.members) {
+      if (connection.hasRequested) {
+        this.#silent.delete(crowd.network, connection)
+        this.#served.add(crowd.network, connection, since)
+      } else if (since > by || left-- === 0) return null
+      else if (isOf(connection, key)) return connection
+    }
+    return null
+  }
+
+  #idleOfMany(): Connection | null {
+    for (const crowd of this.#served.largestFirst()) {
+      const idle = idleOf(crowd, everybody)
+      if (idle !== null) return idle
+    }
+    return null
+  }
+}
+
+function idleOf<Connection extends EvictableConnection>(
+  crowd: Crowd<Connection> | undefined,
+  key: string,
+): Connection | null {
+  if (crowd === undefined) return null
+  const { members } = crowd
+  let left = Math.min(members.size, mostLookedAt)
+  for (const [connection, since] of members) {
+    if (left-- === 0) return null
+    if (connection.isIdle && isOf(connection, key)) return connection
+    // The next look begins behind those who are busy.
+    members.delete(connection)
+    members.set(connection, since)
+  }
+  return null
+}
+
+function isOf({ peer }: EvictableConnection, key: string): boolean {
+  return key === everybody || clientKey(peer) === key
+}
