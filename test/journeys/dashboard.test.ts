@@ -42,16 +42,21 @@ for (const workers of [0, 2])
     assert.equal(page.headers.get('svc-ray')!.length, 16)
     const made = await (await person.get(`${tokens}/new`)).submit(`${tokens}/new`, {
       name: 'by hand',
-      'permissions.0abaf97bd1d5a4f891a1995d77fb3079': 'on',
+      'permissions.9eae2320b1c13682c802b22394d9d563': 'on',
     })
     assert.match(made.text, /Token created/)
     const value = /data-copy>(svct_[^<]*)</.exec(made.body)![1]!
     const headers = { authorization: `Bearer ${value}` }
     const audit = await fetch(`${gateway.admin}/client/v4/accounts/${first.account}/audit_logs`, { headers })
     const { result } = (await audit.json()) as {
-      result: { interface: string; actor: object; metadata: { ray: string } }[]
+      result: {
+        interface: string
+        actor: object
+        resource: { type: string }
+        metadata: { ray: string }
+      }[]
     }
-    const entry = result.find(one => one.interface === 'UI')!
+    const entry = result.find(one => one.interface === 'UI' && one.resource.type === 'token')!
     assert.deepEqual((entry.actor as { ip: string }).ip, '127.0.0.1')
     assert.equal(entry.metadata.ray, made.headers.get('svc-ray'))
 
@@ -122,10 +127,12 @@ zones: []
   assert.match(made.text, /Token created/)
   const headers = { authorization: `Bearer ${token}` }
   const audit = await fetch(`${gateway.admin}/client/v4/accounts/${account}/audit_logs`, { headers })
-  const { result } = (await audit.json()) as { result: { interface: string; actor: { ip?: string } }[] }
+  const { result } = (await audit.json()) as {
+    result: { interface: string; action: { type: string }; actor: { ip?: string } }[]
+  }
   assert.deepEqual(
-    result.filter(one => one.interface === 'UI').map(({ actor }) => actor.ip),
-    ['192.0.2.7'],
+    result.filter(one => one.interface === 'UI').map(({ action, actor }) => [action.type, actor.ip]),
+    ['create', 'sign_in', 'create'].map(action => [action, '192.0.2.7']),
   )
 
   const guess = async (address: string, host: string, nth: number) => {
