@@ -19,6 +19,7 @@ import type { Encoded } from './compression/encoding.ts'
 import type { EventStream } from './forward/event-stream.ts'
 import type { Origin } from './origin/origin.ts'
 import type { Plane } from './plane.ts'
+import type { PinnedConnections } from './origin/pinned-connections.ts'
 import type { EdgeMember } from './origin/pools.ts'
 import type { HeaderChanges } from './rewrite/headers.ts'
 import type { Trace } from './trace/trace.ts'
@@ -88,6 +89,8 @@ export interface Client {
   readonly tls: ClientTls | null
   /** Whether it speaks plain HTTP where TLS is expected. */
   readonly isMisplaced: boolean
+  /** The connections to origins that belong to its connection; null for none. */
+  pinned: PinnedConnections | null
   /** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
   invite(exchange: Exchange): void
   /** Sends an interim response (RFC 9110 section 15.2), where the client understands one; false when it should be given time to read. */
@@ -114,6 +117,8 @@ export interface Client {
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
   abandon(exchange: Exchange): void
+  /** Ends the exchange without a response: the client is to make the request over HTTP/1.1. Not for one that does. */
+  requireHttp1?(exchange: Exchange): void
 }
 
 /** A request under way to its origin, as the client's side sees it. */

@@ -13,6 +13,9 @@ export function plan(x: Exchange): Verdict {
   if (pool.members.length === 0) return refuse('dns_resolution_error')
   const refusal = rewrite === null ? null : rewrite.begin(x, sentFactsOf(x), x.snapshot.limits)
   if (refusal !== null) return refusal === ambiguousPath ? refuseAmbiguousPath(x) : refusal
-  x.member = pool.pick(x)
+  const { pinned } = x.client
+  // A client that is authenticated on its connection to a member stays there.
+  x.member =
+    pinned === null ? pool.pick(x) : pool.pickBound(x, origin => pinned.leadsTo(origin, x.clientAddress))
   return x.member === null ? refuse('tunnel_error', { retryAfter: pool.secondsUntilHope }) : null
 }

@@ -78,6 +78,8 @@ const faults = {
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
   /** A stream of HTTP/2 that the origin refused, or that it had not seen when it said that it takes no more: nothing was done with the request (RFC 9113 section 8.7). */
   GH_REFUSED_STREAM: row({}, { ...loss, isUnprocessed: true }),
+  /** One of a request that the origin takes by HTTP/1.1 alone, as it must where it authenticates connections (section 7): nothing was done with it either. */
+  GH_HTTP1_REQUIRED: row({}, { ...faultless, ...loss, isUnprocessed: true }),
   /** A stream of HTTP/2 that the origin gave up. */
   GH_RESET_STREAM: row({}),
   GH_FLOOD: row({}),

@@ -57,12 +57,16 @@ export const field = {
   contentType: 34,
   date: 35,
   contentEncoding: 36,
+  authorization: 37,
+  wwwAuthenticate: 38,
+  /** Whether the connection was authenticated, and not the request alone (MS-N2HT section 2.2.3). */
+  persistentAuth: 39,
   /** Those that go on in part, so that one comparison tells them from the rest. */
-  cookie: 37,
-  setCookie: 38,
+  cookie: 40,
+  setCookie: 41,
   /** Those of a trace are the last, so that one comparison leaves them out. */
-  traceparent: 39,
-  tracestate: 40,
+  traceparent: 42,
+  tracestate: 43,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
@@ -264,6 +268,9 @@ const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   'content-type': field.contentType,
   date: field.date,
   'content-encoding': field.contentEncoding,
+  authorization: field.authorization,
+  'www-authenticate': field.wwwAuthenticate,
+  'persistent-auth': field.persistentAuth,
   cookie: field.cookie,
   'set-cookie': field.setCookie,
   traceparent: field.traceparent,

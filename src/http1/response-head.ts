@@ -3,6 +3,7 @@
 
 import { BodyReader } from './body.ts'
 import { cr, isFieldByte, lf, sp } from './characters.ts'
+import { hasConnectionScheme } from './connection-authentication.ts'
 import { connectionOptions } from './connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
@@ -31,6 +32,8 @@ export class ResponseHead implements FieldReader {
   /** Names that Connection lists, lower-case: these fields end at this hop. */
   hopByHop: ReadonlySet<string> | null = null
   upgrade: string | null = null
+  /** Whether the origin authenticates the connection, or asks for that, and not the one request. */
+  authenticatesConnection = false
   hasDate = false
   isEventStream = false
   contentType: string | null = null
@@ -73,6 +76,13 @@ export class ResponseHead implements FieldReader {
         break
       case field.date:
         this.hasDate = true
+        break
+      case field.wwwAuthenticate:
+      case field.proxyAuthenticate:
+        this.authenticatesConnection ||= hasConnectionScheme(value)
+        break
+      case field.persistentAuth:
+        this.authenticatesConnection ||= !equalsIgnoreCase(value, 'false')
         break
       case field.contentEncoding:
         this.contentEncoding = this.contentEncoding === null ? value : `${this.contentEncoding}, ${value}`

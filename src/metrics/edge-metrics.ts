@@ -123,6 +123,8 @@ export class EdgeMetrics {
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()
+  /** Those among them that belong to one client each, since it is authenticated by its connection. */
+  readonly pinnedConnections = new Tally()
   /** Connections of HTTP/2 that were closed since the origin broke the protocol, sent too much that says nothing, or no longer reacts. */
   readonly originHttp2Faults = tallies(originHttp2Faults)
   /** Requests on connections of HTTP/2. */

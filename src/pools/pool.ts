@@ -71,6 +71,14 @@ export class Pool<Target extends Reached> {
     return this.pickAnother(request, none)
   }
 
+  /** The same where the request is bound to a member, as far as that is healthy. */
+  pickBound(request: Asking, isBoundTo: (target: Target) => boolean): Member<Target> | null {
+    const bound = this.members.find(({ share, target }) => share > 0 && isBoundTo(target))
+    if (bound === undefined) return this.pick(request)
+    this.budget.earn()
+    return bound
+  }
+
   /** Returns a member beside those that were tried; null when no other is healthy. */
   pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
     return this.#balance.choose(this.members, request, tried)

@@ -83,6 +83,7 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     ETIMEDOUT: 'origin_response_timeout',
     GH_CLOSED: 'origin_unknown_error',
     GH_REFUSED_STREAM: 'origin_unknown_error',
+    GH_HTTP1_REQUIRED: 'origin_unknown_error',
     GH_FLOOD: 'origin_unknown_error',
     GH_BAD_HEAD: 'origin_unknown_error',
     GH_HEAD_TOO_LARGE: 'origin_unknown_error',
@@ -166,7 +167,7 @@ test('the member is to blame, but not for queues, addresses, the time of all and
     ],
     handshake: ['GH_TOTAL_TIMEOUT'],
     send: ['GH_TOTAL_TIMEOUT'],
-    wait: ['GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'],
+    wait: ['GH_HTTP1_REQUIRED', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'],
     receive: ['GH_CALL_TIMEOUT', 'GH_IDLE_TIMEOUT'],
   })
 })
@@ -178,11 +179,11 @@ test('what says more of a failure than its error', () => {
   }
   assert.deepEqual(
     such(({ row }) => row.isLoss),
-    ['ECONNRESET', 'EPIPE', 'GH_CLOSED', 'GH_REFUSED_STREAM'],
+    ['ECONNRESET', 'EPIPE', 'GH_CLOSED', 'GH_HTTP1_REQUIRED', 'GH_REFUSED_STREAM'],
   )
   assert.deepEqual(
     such(({ row }) => row.isUnprocessed),
-    ['GH_REFUSED_STREAM'],
+    ['GH_HTTP1_REQUIRED', 'GH_REFUSED_STREAM'],
   )
   assert.deepEqual(
     such(({ row }) => row.isTimeout),

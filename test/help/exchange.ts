@@ -109,6 +109,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     isTrusted,
     tls: null,
     isMisplaced: false,
+    pinned: null,
     invite: () => void write(interimText({ status: 100, reason: 'Continue', lines: '' })),
     interim: (_, top) => write(interimText(top)),
     respond: (x, top, body) => void write(wholeText(x, top, body)),

@@ -244,6 +244,9 @@ describe('crosses', () => {
     'contentEncoding',
     'cookie',
     'setCookie',
+    'authorization',
+    'wwwAuthenticate',
+    'persistentAuth',
     'traceparent',
     'tracestate',
   ]

@@ -8,6 +8,18 @@ export const forward: readonly Mutated[] = [
     tests: ['wire/one-connection'],
     changes: [
       {
+        text: 'head.status !== 401 || !continuesHandshake(head)',
+        becomes: 'true',
+        breaks: 'browsers ask for a password in vain where handshakes share a connection of HTTP/2',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: "if (failure.way === 'GH_HTTP1_REQUIRED') this.requireHttp1()",
+        becomes: '',
+        breaks: 'an origin that requires HTTP/1.1 is asked by HTTP/2 again',
+        tests: ['wire/connection-authentication'],
+      },
+      {
         text: 'if (request.method !== x.outgoing.method) this.#body = null',
         becomes: '',
         breaks: 'a POST that became a GET sends its body behind it, which the origin reads as a request',
@@ -49,8 +61,8 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/grpc'],
       },
       {
-        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)',
-        becomes: 'if (isFaultOfMember(x, phase, failure)) health.failed(x)',
+        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)',
+        becomes: 'if (isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)',
         breaks: 'one bad answer counts twice against its origin',
         tests: ['wire/ejection'],
       },
@@ -60,6 +72,18 @@ export const forward: readonly Mutated[] = [
     file: 'edge/forward/connecting.ts',
     tests: ['edge/forward/connecting'],
     changes: [
+      {
+        text: "this.#isHttp1Required || this.#x.upgrade === 'asked' || authenticatesConnection(this.#x.outgoing)",
+        becomes: "this.#isHttp1Required || this.#x.upgrade === 'asked'",
+        breaks: 'credentials for a connection of HTTP/2 authenticate everybody on it',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'if (!fresh && client.pinned !== null && origin.acquirePinned(this, client.pinned, clientAddress)) return',
+        becomes: '',
+        breaks: 'no handshake of NTLM ends: its messages come on several connections',
+        tests: ['wire/connection-authentication'],
+      },
       {
         text: "return this.lost(phase, failure, failure.way !== 'GH_QUEUE_TIMEOUT')",
         becomes: 'return this.lost(phase, failure, true)',
@@ -81,6 +105,18 @@ export const forward: readonly Mutated[] = [
     file: 'edge/forward/attempt.ts',
     tests: ['wire/retries'],
     changes: [
+      {
+        text: 'if (authenticatesConnection(x.outgoing)) this.#pin(lease)',
+        becomes: '',
+        breaks: 'a client is served as the one that authenticated before it',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'if (head.authenticatesConnection) this.#pin(this.#lease!)',
+        becomes: '',
+        breaks: 'two clients answer the challenge of one connection',
+        tests: ['wire/connection-authentication'],
+      },
       {
         text: 'isIdempotent(this.method) &&\n      this.#lease?.hasResponseBegun === false',
         becomes: 'this.#lease?.hasResponseBegun === false',

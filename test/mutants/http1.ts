@@ -312,6 +312,12 @@ export const http1: readonly Mutated[] = [
     tests: ['http1/response-head'],
     changes: [
       {
+        text: "this.authenticatesConnection ||= !equalsIgnoreCase(value, 'false')",
+        becomes: '',
+        breaks: 'a client is served as the one for which the origin said Persistent-Auth',
+        tests: ['wire/connection-authentication'],
+      },
+      {
         text: "if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'",
         becomes: '',
         breaks: 'an answer that is framed twice is read in two ways',

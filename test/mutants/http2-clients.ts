@@ -89,6 +89,12 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['edge/client/http2-connection'],
     changes: [
       {
+        text: 'this.pinned?.close()',
+        becomes: '',
+        breaks: 'authenticated connections outlive their client of HTTP/2',
+        tests: ['wire/connection-authentication'],
+      },
+      {
         text: 'if (isBroken) this.#leave()',
         becomes: '',
         breaks: 'a client that resets its connections leaves any number of requests behind',
@@ -106,8 +112,8 @@ export const http2Clients: readonly Mutated[] = [
         breaks: 'requests that are left behind are ended in one turn, however many there are',
       },
       {
-        text: 'if (this.#isClosed && this.#requests.count === 0)',
-        becomes: 'if (this.#isClosed)',
+        text: 'if (!this.#isClosed || this.#requests.count > 0)',
+        becomes: 'if (!this.#isClosed)',
         breaks: 'a gateway stops before it has recorded requests of clients that have left',
       },
     ],

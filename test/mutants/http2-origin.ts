@@ -20,7 +20,7 @@ export const http2Origin: readonly Mutated[] = [
     tests: ['http2/client/session'],
     changes: [
       {
-        text: "code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset'",
+        text: "stream.hasHead ? 'reset' : (untouched.get(code) ?? 'reset')",
         becomes: "'refused'",
         breaks: 'a request that an origin worked on is sent again, whatever its method',
       },

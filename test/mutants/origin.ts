@@ -38,8 +38,8 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/queues'],
       },
       {
-        text: 'const isUnwanted = this.#retired !== null || connection.isOutdated',
-        becomes: 'const isUnwanted = false',
+        text: 'return this.#retired !== null || isOutdated',
+        becomes: 'return false',
         breaks: 'connections of an origin that is configured no more stay open',
         tests: ['wire/shutdown', 'wire/dns', 'wire/pools', 'edge/origin/origin'],
       },
@@ -50,10 +50,107 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/keep-alive', 'edge/origin/origin'],
       },
       {
+        text: 'if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)',
+        becomes: '',
+        breaks: 'a client is served as the one that authenticated before it',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'if (this.#isUnwanted(connection) || !holder.keep(connection)) return connection.close()',
+        becomes: 'if (!holder.keep(connection)) return connection.close()',
+        breaks: 'an authenticated connection of an origin that is configured no more stays open',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()',
+        becomes: '',
+        breaks: 'an idle authenticated connection of an origin that is configured no more stays open',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'for (let i = this.queueLength; i > 0 && this.#idlePinned.closeEldest(now, this); i--);',
+        becomes: ';',
+        breaks: 'clients that authenticate and then idle keep others from an origin for a minute',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'return this.#idlePinned.closeEldest(this.#clock.monotonic(), null) && this.#mayDial(dials)',
+        becomes: 'return false',
+        breaks: 'clients that authenticate and then idle use up the file descriptors of a process',
+      },
+      {
         text: 'connection.isReused && this.#isWantedNew',
         becomes: 'false',
         breaks: 'who waits for a new connection waits for ever where all are used',
         tests: ['edge/origin/origin'],
+      },
+    ],
+  },
+  {
+    file: 'http1/connection-authentication.ts',
+    tests: ['http1/connection-authentication', 'wire/connection-authentication'],
+    changes: [
+      {
+        text: 'const scheme = /(?:^|,)',
+        becomes: 'const scheme = /(?:^)',
+        breaks: 'a client is served as the one before it, where its origin offers NTLM behind Basic',
+      },
+      {
+        text: '(value.charCodeAt(0) | 0x20) !== b || value.includes',
+        becomes: '(value.charCodeAt(0) | 0x20) !== b && value.includes',
+        breaks: 'a client is served as the one that sent NTLM before it',
+      },
+      {
+        text: 'for (let i = ids.indexOf(field.authorization); i !== -1; i = ids.indexOf(field.authorization, i + 1))',
+        becomes: 'for (let i = ids.indexOf(field.authorization); i !== -1; i = -1)',
+        breaks: 'a client is served as the one before it, which sent Authorization twice',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/pinned-connections.ts',
+    tests: ['edge/origin/pinned-connections', 'wire/connection-authentication'],
+    changes: [
+      {
+        text: 'one.owner === owner && one.clientAddress === clientAddress',
+        becomes: 'one.owner === owner',
+        breaks: 'clients behind one proxy are served as the one of them that authenticated',
+      },
+      {
+        text: 'one.owner === owner && one.clientAddress === clientAddress',
+        becomes: 'one.clientAddress === clientAddress',
+        breaks: 'a request goes to another origin than that of its route',
+      },
+      {
+        text: 'if (this.#isClosed) return false\n',
+        becomes: '',
+        breaks: 'connections that are authenticated outlive their client',
+      },
+      {
+        text: 'for (const connection of this.#idle.splice(0)) connection.close()',
+        becomes: '',
+        breaks: 'connections that are authenticated outlive their client',
+      },
+      {
+        text: 'if (this.#idle.push(connection) > mostIdle) this.#idle[0]!.close()',
+        becomes: 'this.#idle.push(connection)',
+        breaks: 'one client of HTTP/2 keeps as many connections of an origin as it has streams',
+      },
+    ],
+  },
+  {
+    file: 'edge/origin/idle-pinned.ts',
+    tests: ['edge/origin/pinned-connections', 'wire/connection-authentication'],
+    changes: [
+      {
+        text: 'if (since > now - grace) return false\n',
+        becomes: '',
+        breaks: 'no handshake of NTLM ends where an origin has all its connections',
+      },
+      {
+        text: 'connection.deadline = now + Math.min(granted, longestIdle)',
+        becomes: '',
+        breaks: 'idle connections that are authenticated stay open as long as their client',
       },
     ],
   },
@@ -188,8 +285,8 @@ export const origin: readonly Mutated[] = [
         tests: ['edge/origin/origin-connection'],
       },
       {
-        text: 'this.#socket.resume()\n    this.#owner.returned',
-        becomes: 'this.#owner.returned',
+        text: 'this.#socket.resume()\n    this.owner.returned',
+        becomes: 'this.owner.returned',
         breaks: 'a request behind one whose client was slow never gets its response',
         tests: ['edge/origin/origin-connection'],
       },

@@ -1,6 +1,6 @@
 // The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
 
-import { equalsIgnoreCase, type FieldId, type FieldLines, field } from '../../http1/fields.ts'
+import { type FieldId, type FieldLines, field } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced.ts'
 
@@ -38,11 +38,11 @@ export class AiFields {
   #take(id: FieldId, name: string, value: string): boolean {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
-    if (id !== field.other) return false
-    if (isForGateway(name)) return this.#takeOurs(name.toLowerCase(), value)
-    const isAuthorization = equalsIgnoreCase(name, 'authorization')
-    if (isAuthorization) this.authorization = once(this.authorization, value)
-    return isAuthorization
+    if (id === field.authorization) {
+      this.authorization = once(this.authorization, value)
+      return true
+    }
+    return id === field.other && isForGateway(name) && this.#takeOurs(name.toLowerCase(), value)
   }
 
   #takeOurs(name: string, value: string): boolean {

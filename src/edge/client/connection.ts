@@ -13,6 +13,7 @@ import { Shown } from '../../tokens/verify.ts'
 import { answer, answerBug } from '../answer.ts'
 import type { Client, ClientTls, Exchange, ResponseSink, ResponseTop } from '../exchange.ts'
 import { BodyWriter, type ByteSink, writeTo } from '../forward/body-writer.ts'
+import type { PinnedConnections } from '../origin/pinned-connections.ts'
 import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import { serve } from '../serve.ts'
@@ -78,6 +79,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly isMisplaced: boolean
   readonly shown = new Shown()
   readonly last = new LastRequest()
+  pinned: PinnedConnections | null = null
   isTrusted = false
   /** The request that is being served; null between two. */
   exchange: Exchange | null = null
@@ -333,6 +335,7 @@ export class ClientConnection implements Client, ByteSink {
     // First, so that nothing that goes wrong with the exchange keeps the connection counted.
     this.#closed(this)
     if (this.exchange !== null) this.abandon(this.exchange)
+    this.pinned?.close()
     forget(this.#socket)
     ;(this.#socket as Owned)[owner] = null
   }

@@ -13,6 +13,7 @@ import type { SessionFault, SessionUser, StreamFault } from '../../http2/session
 import { Shown } from '../../tokens/verify.ts'
 import type { ClientTls, Exchange } from '../exchange.ts'
 import { guarded } from '../guarded.ts'
+import type { PinnedConnections } from '../origin/pinned-connections.ts'
 import type { Plane } from '../plane.ts'
 import { record } from '../record.ts'
 import type { Arrival } from './connection.ts'
@@ -38,6 +39,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly tls: ClientTls | null
   readonly shown = new Shown()
   readonly last = new LastRequest()
+  pinned: PinnedConnections | null = null
   readonly session: ServerSession<StreamClient>
   readonly #socket: Socket
   readonly #transport: Socket
@@ -319,7 +321,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   /** Counts as a connection until all of its requests are ended. */
   #leaveIfOver(): void {
-    if (this.#isClosed && this.#requests.count === 0) this.#closed(this)
+    if (!this.#isClosed || this.#requests.count > 0) return
+    this.pinned?.close()
+    this.#closed(this)
   }
 
   #leave(): void {

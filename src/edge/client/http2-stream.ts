@@ -7,6 +7,7 @@ import type { ServerSession } from '../../http2/server-session.ts'
 import type { Stream } from '../../http2/stream.ts'
 import type { Shown } from '../../tokens/verify.ts'
 import type { Client, ClientTls, Exchange, RequestBody, ResponseSink, ResponseTop } from '../exchange.ts'
+import type { PinnedConnections } from '../origin/pinned-connections.ts'
 import { BodyPace, type SlowBody } from './body-pace.ts'
 import type { LastRequest } from './last-request.ts'
 
@@ -20,6 +21,7 @@ export interface StreamConnection {
   readonly tls: ClientTls | null
   readonly shown: Shown
   readonly last: LastRequest
+  pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
   /** Takes note that the exchange of a stream is over. */
   concluded(client: StreamClient, exchange: Exchange): void
@@ -69,6 +71,14 @@ export class StreamClient implements Client, ResponseSink {
     this.tls = connection.tls
     this.shown = connection.shown
     this.last = connection.last
+  }
+
+  get pinned(): PinnedConnections | null {
+    return this.#connection.pinned
+  }
+
+  set pinned(pinned: PinnedConnections | null) {
+    this.#connection.pinned = pinned
   }
 
   // ── what the steps ask of the client ──
@@ -145,6 +155,11 @@ export class StreamClient implements Client, ResponseSink {
   abandon(x: Exchange): void {
     this.left(x)
     this.#session.reset(this.stream, errorCode.cancel)
+  }
+
+  requireHttp1(x: Exchange): void {
+    this.#conclude(x)
+    this.#session.reset(this.stream, errorCode.http11Required)
   }
 
   // ── a response that is relayed ──

@@ -31,6 +31,7 @@ export class AbsentClient implements Client {
   readonly isAnonymous = false
   readonly tls: ClientTls | null
   readonly isMisplaced = false
+  readonly pinned = null
   /** The field lines of the response. */
   lines = ''
   /** Reads the body of the request; null where that has no head that can be read. */

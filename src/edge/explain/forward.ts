@@ -2,6 +2,7 @@
 
 import type { BalanceConfig } from '../../config/pool-config.ts'
 import { withoutQuery } from '../../base/path/path.ts'
+import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import { certificateFields } from '../../http1/fields.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
 import type {
@@ -65,7 +66,7 @@ export function forwardOf(x: Exchange): ExplainedForward {
   const { url, transport } = x.origin!.config
   return {
     origin: url,
-    http: transport.http,
+    http: authenticatesConnection(x.outgoing) ? '1' : transport.http,
     method,
     host: fields.find(([name]) => name === 'Host')?.[1] ?? null,
     path: shownPath(withoutQuery(target)),

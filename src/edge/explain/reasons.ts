@@ -1,6 +1,7 @@
 // Why a step decided as it did, in a sentence and in data.
 
 import { withoutQuery } from '../../base/path/path.ts'
+import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import { errorRows } from '../../errors/catalogue.ts'
 import { type Refusal, retryAfterOf } from '../../errors/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
@@ -103,10 +104,13 @@ const reasons: Readonly<Record<StepName, Tell>> = {
     reason:
       refusal !== null
         ? `${inWords(refusal)}.`
-        : x.ai === null
-          ? 'Sent to the origin.'
-          : 'Sent to the provider.',
+        : `Sent to the ${x.ai === null ? 'origin' : 'provider'}${ofClient(x)}.`,
   }),
+}
+
+/** Describes the connection of a request that authenticates it. */
+function ofClient({ outgoing }: Exchange): string {
+  return authenticatesConnection(outgoing) ? ', on a connection of its own: its credentials are for that' : ''
 }
 
 /** Returns what there is to compare where the zone asks for certificates. */

@@ -2,6 +2,7 @@
 
 import type { Timeouts } from '../../config/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
+import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
@@ -10,6 +11,7 @@ import type { Exchange } from '../exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
 import type { Lease, RequestSink } from '../origin/lease.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
+import { PinnedConnections } from '../origin/pinned-connections.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
 import { acceptsKey } from './websocket-key.ts'
@@ -79,6 +81,7 @@ export class Attempt implements ConnectionUser {
     // Providers think before they respond.
     if (x.ai !== null) x.endShortPhase()
     if (!lease.isReused) x.openingTimes = lease.times
+    if (authenticatesConnection(x.outgoing)) this.#pin(lease)
     const head = outboundHead(x, lease.address)
     if (body?.isWhole === false) this.#stream(lease, head, body)
     else if (lease.send(head, body === null ? null : body.bytes, trailersOf(x))) this.#await(lease)
@@ -148,6 +151,7 @@ export class Attempt implements ConnectionUser {
     // Over HTTP/2 it would open the tunnel that the origin does not (RFC 8441 section 5).
     if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
       return this.#spoil('GH_BAD_UPGRADE')
+    if (head.authenticatesConnection) this.#pin(this.#lease!)
     if (!this.#carrier.takes(head, body)) return
     this.#relaying = relay(this.#x, this.#lease!, head, body)
     if (this.#relaying === null) this.#spoil()
@@ -226,6 +230,12 @@ export class Attempt implements ConnectionUser {
     return (
       row.isUnprocessed || (phase === 'handshake' && way === 'handshake_refused' && !this.#lease!.isReused)
     )
+  }
+
+  /** Has the connection serve this client alone, before it can be anybody's. */
+  #pin(lease: Lease): void {
+    const { client, clientAddress } = this.#x
+    lease.pin((client.pinned ??= new PinnedConnections()), clientAddress)
   }
 
   #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {

@@ -1,6 +1,7 @@
 // The wait of a request for a connection to its origin, from one attempt to the next.
 
 import type { Timeouts } from '../../config/config.ts'
+import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange } from '../exchange.ts'
@@ -22,14 +23,21 @@ export abstract class Connecting implements Waiter {
   /** The origin that it was sent to before its body was there, as long as that still comes. */
   #uploadsTo: Origin | null = null
   #hasAskedNameAgain = false
+  #isHttp1Required = false
 
   constructor(x: Exchange) {
     this.#x = x
     this.timeouts = x.route!.config.timeouts
   }
 
+  /** WebSockets do, and what authenticates its connection, which HTTP/2 shares; and what the origin takes in no other way. */
   get needsHttp1(): boolean {
-    return this.#x.upgrade === 'asked'
+    return this.#isHttp1Required || this.#x.upgrade === 'asked' || authenticatesConnection(this.#x.outgoing)
+  }
+
+  /** The origin takes the request by HTTP/1.1 alone. */
+  protected requireHttp1(): void {
+    this.#isHttp1Required = true
   }
 
   abstract connected(lease: Lease): void
@@ -44,6 +52,8 @@ export abstract class Connecting implements Waiter {
     const isUpload = body?.isWhole === false && !this.#x.requestBody.done
     this.#isFresh = fresh
     this.waitDeadline = deadlineIn(this.#x, longestWait(origin.config, this.timeouts, isUpload))
+    const { client, clientAddress } = this.#x
+    if (!fresh && client.pinned !== null && origin.acquirePinned(this, client.pinned, clientAddress)) return
     if (!isUpload) return origin.acquire(this, { fresh })
     this.#uploadsTo = origin
     origin.acquireForUpload(this)

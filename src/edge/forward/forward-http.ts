@@ -2,6 +2,7 @@
 
 import { type Failure, fault, type OriginFault, originFailure } from '../../errors/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { continuesHandshake } from '../../http1/connection-authentication.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
@@ -157,6 +158,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const x = this.#x
     if (head.status < 500) x.member!.health.answered(x)
     else if (this.#goesElsewhere(head.status)) return false
+    if (head.authenticatesConnection && this.#sendsToHttp1(head)) return false
     if (x.ai !== null && this.#isAboutKey(x.ai, head)) return false
     if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return false
     // Responses may go on for long, and nothing is sent again.
@@ -183,7 +185,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const { health } = x.member!
     this.endUpload()
     this.#noteFailed(phase, failure)
-    if (!this.#isBlamed && isFaultOfMember(x, phase, failure)) health.failed(x)
+    if (!this.#isBlamed && isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)
     else health.released(x)
     const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
     if (another === null) return this.fail(phase, failure)
@@ -193,6 +195,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   lostIdle(phase: Phase, failure: Failure, isRepeatable: boolean): void {
     this.endUpload()
     this.#noteFailed(phase, failure)
+    if (failure.way === 'GH_HTTP1_REQUIRED') this.requireHttp1()
     if (isRepeatable && !this.#hasAskedAgain) {
       this.#hasAskedAgain = true
       return this.#retry(true)
@@ -257,6 +260,18 @@ class Forwarding extends Connecting implements Upstream, Carrier {
       x.upstream = null
       answer(x, verdict)
     }
+    return true
+  }
+
+  /** Has a client of HTTP/2 ask by HTTP/1.1 in place of the response, where that is a step of a handshake: the next one must come on this connection, and streams share one. */
+  #sendsToHttp1(head: ResponseHead): boolean {
+    const x = this.#x
+    if (x.client.requireHttp1 === undefined || head.status !== 401 || !continuesHandshake(head)) return false
+    x.member!.health.succeeded()
+    this.#letGo()
+    this.#notePassedOver(head.status)
+    x.status = head.status
+    x.client.requireHttp1(x)
     return true
   }
 

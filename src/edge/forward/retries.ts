@@ -32,10 +32,11 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
 
 /**
  * Whether a failure counts against the member that has the request. Once that was sent it may be the cause itself, so that nothing counts against the last member that is healthy:
- * anyone who knows such a request could take down the whole pool. So could anyone by WebSockets for which origins of HTTP/2 are asked by HTTP/1.1, which they may not speak.
+ * anyone who knows such a request could take down the whole pool. So could anyone by WebSockets, or by credentials, for which origins of HTTP/2 are asked by HTTP/1.1
+ * (`needsHttp1`), which they may not speak.
  */
-export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure): boolean {
-  const isByHttp1 = x.upgrade === 'asked' && x.origin!.config.transport.http !== '1'
+export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
+  const isByHttp1 = needsHttp1 && x.origin!.config.transport.http !== '1'
   if (isByHttp1 && phase !== 'resolve' && phase !== 'connect') return false
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }

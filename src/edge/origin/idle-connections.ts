@@ -4,7 +4,7 @@ import type { OriginConnection } from './origin-connection.ts'
 
 /** Ms for which an idle connection is kept when the origin does not say; servers commonly close theirs after 5 s. */
 const defaultIdle = 4_000
-const longestIdle = 60_000
+export const longestIdle = 60_000
 /** Ms by which we close before the origin said it would, so that no request meets its closing. */
 const idleMargin = 1_000
 

@@ -30,8 +30,32 @@ export interface Leased extends ByteSink {
   pause(): void
   resume(): void
   endSending(): void
+  pin(holder: ConnectionHolder, clientAddress: string): void
   takeBack(): void
   close(): void
+}
+
+/** A connection that belongs to one client, while it is idle. */
+export interface PinnedConnection {
+  readonly isReused: boolean
+  /** The origin that it leads to. */
+  readonly owner: object
+  /** The address of the client: a proxy may pass on several clients on one connection. */
+  readonly clientAddress: string
+  /** Ms that the origin grants it, or -1. */
+  readonly grantedIdle: number
+  /** Monotonic ms at which it is to be closed. */
+  deadline: number
+  lend(): Lease
+  close(): void
+}
+
+/** The client that such connections belong to. */
+export interface ConnectionHolder {
+  /** Takes one back; false where the client has left. */
+  keep(connection: PinnedConnection): boolean
+  /** Takes note that one has closed. */
+  remove(connection: PinnedConnection): void
 }
 
 type End = 'given back' | 'destroyed' | 'lost'
@@ -103,6 +127,11 @@ export class Lease implements ByteSink {
   /** Ends the sending half of a tunnel. */
   endSending(): void {
     if (this.#mayUse('endSending')) this.#connection.endSending()
+  }
+
+  /** Has the connection serve no other client from now on: it is being authenticated. */
+  pin(holder: ConnectionHolder, clientAddress: string): void {
+    if (this.#mayUse('pin')) this.#connection.pin(holder, clientAddress)
   }
 
   /** Returns the connection for the next request, or closes it if it cannot be reused. */

@@ -9,7 +9,13 @@ import { type Cause, type Failure, failureOf, fault, type OriginFault } from '..
 import { BodyWriter, writeTo } from '../forward/body-writer.ts'
 import type { Dial } from './dial.ts'
 import { guarded } from '../guarded.ts'
-import { Lease, type Leased, type RequestSink } from './lease.ts'
+import {
+  type ConnectionHolder,
+  Lease,
+  type Leased,
+  type PinnedConnection,
+  type RequestSink,
+} from './lease.ts'
 import { headText, type OutboundHead } from './outbound-head.ts'
 import { type Rest, ResponseReader } from './response-reader.ts'
 
@@ -18,13 +24,15 @@ export interface ConnectionOwner {
   /** Takes back a connection of further use, once it has rested. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
+  /** Takes note that a connection belongs to one client from now on. */
+  pinned(connection: OriginConnection): void
   /** Whether the origin refused the handshake, where a connection ends so before a response begins. */
   hasRefused(connection: OriginConnection, failure: Failure): boolean
   /** Takes a bug of ours that no exchange is behind. */
   crashed(bug: unknown): void
 }
 
-export class OriginConnection implements Leased {
+export class OriginConnection implements Leased, PinnedConnection {
   /** Monotonic ms at which an idle connection is to be closed. */
   deadline = Number.POSITIVE_INFINITY
   /** Whether it has served or waited before, so that its end may only mean that it was idle too long. */
@@ -37,14 +45,17 @@ export class OriginConnection implements Leased {
   isOutdated = false
   /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
   readonly isProvenLate: boolean
-  readonly #owner: ConnectionOwner
+  readonly owner: ConnectionOwner
+  /** The client that it belongs to, since it is authenticated for that; null where it serves any. */
+  holder: ConnectionHolder | null = null
+  clientAddress = ''
   readonly #socket: Socket
   #lease: Lease | null = null
   readonly #reader: ResponseReader
   #isClosed = false
 
   constructor(owner: ConnectionOwner, socket: Socket, { times, address }: Pick<Dial, 'times' | 'address'>) {
-    this.#owner = owner
+    this.owner = owner
     this.#socket = socket
     this.#reader = new ResponseReader(this, socket)
     this.times = times
@@ -112,6 +123,14 @@ export class OriginConnection implements Leased {
     this.#socket.end()
   }
 
+  pin(holder: ConnectionHolder, clientAddress: string): void {
+    if (this.holder === holder) return
+    if (this.holder !== null) return misuse.tell('a connection of one client was given to another')
+    this.holder = holder
+    this.clientAddress = clientAddress
+    this.owner.pinned(this)
+  }
+
   takeBack(): void {
     this.#lease = null
     this.isReused = true
@@ -120,7 +139,7 @@ export class OriginConnection implements Leased {
     if (!this.#reader.mayReuse || !isClean || this.isOutdated) return this.close()
     // Its last user may have paused it; whatever it says while idle must be heard.
     this.#socket.resume()
-    this.#owner.returned(this, this.#reader.rest)
+    this.owner.returned(this, this.#reader.rest)
   }
 
   /** Closes at once; its user gets no more events. */
@@ -130,7 +149,7 @@ export class OriginConnection implements Leased {
     this.#lease?.lose()
     this.#lease = null
     this.#socket.destroy()
-    this.#owner.closed(this)
+    this.owner.closed(this)
   }
 
   /** Closes at once and, but for TLS, leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
@@ -156,7 +175,7 @@ export class OriginConnection implements Leased {
     if (lease === null || lease.isHeld) this.close()
     const user = lease?.tunnel ?? lease?.user
     if (user) user.crashed(bug)
-    else this.#owner.crashed(bug)
+    else this.owner.crashed(bug)
   }
 
   #read(bytes: Buffer): void {
@@ -184,7 +203,7 @@ export class OriginConnection implements Leased {
     if (this.#isClosed) return
     const lease = this.#lease
     if (lease === null) return this.close()
-    const hasRefused = !lease.hasResponseBegun && this.#owner.hasRefused(this, failure)
+    const hasRefused = !lease.hasResponseBegun && this.owner.hasRefused(this, failure)
     this.close()
     const user = lease.tunnel ?? lease.user
     user?.failed(hasRefused ? 'handshake' : lease.phase, failure)

@@ -13,8 +13,11 @@ import { Multiplexed, type MultiplexedOwner } from './http2/multiplexed.ts'
 import { Dials } from './dials.ts'
 import { Handshakes } from './handshakes.ts'
 import { IdleConnections } from './idle-connections.ts'
+import type { IdlePinned } from './idle-pinned.ts'
+import type { PinnedConnections } from './pinned-connections.ts'
 import type { NameLookup } from '../resolver/name-lookup.ts'
 import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
+import type { ConnectionHolder } from './lease.ts'
 import type { Rest } from './response-reader.ts'
 import { Resting } from './resting.ts'
 import { Uploads } from './uploads.ts'
@@ -29,6 +32,8 @@ export interface Means {
   readonly guard: AddressGuard
   /** Whether the process has a descriptor for another connection beside so many that are being opened. */
   readonly mayDial: (dials: number) => boolean
+  /** The idle connections of all origins that belong to one client each. */
+  readonly idlePinned: IdlePinned
 }
 
 /** One origin: its addresses, its idle connections, and the requests that wait for one. */
@@ -45,6 +50,9 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   readonly #log: Logger
   readonly #mayDial: Means['mayDial']
   readonly #idle = new IdleConnections()
+  readonly #idlePinned: IdlePinned
+  /** Counts those of this origin. */
+  #pinned = 0
   readonly #open = new Set<OriginConnection>()
   readonly #dials: Dials
   readonly #resting = new Resting(this)
@@ -59,7 +67,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
-  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard, mayDial }: Means) {
+  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard, mayDial, idlePinned }: Means) {
     this.config = config
     this.authority = new URL(config.url).host
     this.guard = guard
@@ -67,6 +75,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#metrics = metrics
     this.#log = log
     this.#mayDial = mayDial
+    this.#idlePinned = idlePinned
     this.#most = config.transport.connections || Number.POSITIVE_INFINITY
     const { http, streams } = config.transport
     this.#uploads = new Uploads(this.#most, http === '1' ? 1 : streams)
@@ -81,7 +90,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
 
   /** Counts the exchanges that hold a connection or wait for one. */
   get outstanding(): number {
-    const byHttp1 = this.#waiting.size + this.#open.size - this.#idle.size - this.#resting.size
+    const unused = this.#idle.size + this.#resting.size + this.#pinned
+    const byHttp1 = this.#waiting.size + this.#open.size - unused
     return this.#uploads.waiting + byHttp1 + (this.#multiplexed?.outstanding ?? 0)
   }
 
@@ -117,7 +127,16 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#await(waiter, options)
   }
 
-  /** The same for a request whose body is still to come: it also waits while those have their share of the connections. Ends with `endUpload`. */
+  /** Hands the waiter an idle connection that belongs to its client; false where there is none. */
+  acquirePinned(waiter: Waiter, pinned: PinnedConnections, clientAddress: string): boolean {
+    const connection = pinned.take(this, clientAddress)
+    if (connection === null) return false
+    if (this.#idlePinned.delete(connection)) this.#pinned--
+    hand(waiter, connection)
+    return true
+  }
+
+  /** The same as `acquire` for a request whose body is still to come: it also waits while those have their share of the connections. Ends with `endUpload`. */
   acquireForUpload(waiter: Waiter): void {
     if (this.#uploads.hasRoom) {
       this.#uploads.admit(waiter)
@@ -152,6 +171,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
 
   returned(connection: OriginConnection, rest: Rest): void {
     this.handshakes.responded()
+    // What strays behind a response of its own client harms nobody else, and the next message of a handshake must find it.
+    if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
     const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#clock.monotonic())
@@ -166,6 +187,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
     for (const connection of this.#idle.takeAll()) connection.close()
+    for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()
     this.#multiplexed?.retire()
   }
 
@@ -187,6 +209,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#dials.sweep(now)
     for (const connection of this.#open) if (now >= connection.deadline) connection.close()
     this.#resting.sweep(now)
+    if (this.#pinned > 0 && this.#isAtMost)
+      for (let i = this.queueLength; i > 0 && this.#idlePinned.closeEldest(now, this); i--);
     const { timeout } = this.config.transport.queue
     if (timeout > 0 && this.queueLength > 0) {
       this.#uploads.expire(now - timeout)
@@ -208,7 +232,9 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   // What its connections of HTTP/2 ask.
 
   mayDial(): boolean {
-    return this.#mayDial(this.#dials.size + (this.#multiplexed?.dials ?? 0))
+    const dials = this.#dials.size + (this.#multiplexed?.dials ?? 0)
+    if (this.#mayDial(dials)) return true
+    return this.#idlePinned.closeEldest(this.#clock.monotonic(), null) && this.#mayDial(dials)
   }
 
   get room(): number {
@@ -251,9 +277,14 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
   }
 
+  pinned(): void {
+    this.#metrics.pinnedConnections.inc()
+  }
+
   closed(connection: OriginConnection): void {
     if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
-    if (!this.#idle.remove(connection) && this.#resting.size > 0) this.#resting.remove(connection)
+    if (connection.holder !== null) this.#forgetPinned(connection, connection.holder)
+    else if (!this.#idle.remove(connection) && this.#resting.size > 0) this.#resting.remove(connection)
     this.#dialMore()
     this.#multiplexed?.dialMore()
   }
@@ -266,6 +297,18 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     return true
   }
 
+  #keepPinned(connection: OriginConnection, holder: ConnectionHolder): void {
+    if (this.#isUnwanted(connection) || !holder.keep(connection)) return connection.close()
+    this.#pinned++
+    this.#idlePinned.add(connection, this.#clock.monotonic())
+  }
+
+  #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {
+    this.#metrics.pinnedConnections.dec()
+    if (this.#idlePinned.delete(connection)) this.#pinned--
+    holder.remove(connection)
+  }
+
   #await(waiter: Waiter, options: { fresh: boolean }): void {
     this.#waiting.add(waiter, this.#clock.monotonic(), options)
     this.#dialMore()
@@ -274,8 +317,13 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   #offer(connection: OriginConnection): void {
     if (connection.isReused && this.#isWantedNew) return connection.close()
     if (this.#waiting.serve(connection)) return
-    const isUnwanted = this.#retired !== null || connection.isOutdated
-    if (isUnwanted || !this.#idle.keep(connection, this.#clock.monotonic())) connection.close()
+    const isKept = !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#clock.monotonic())
+    if (!isKept) connection.close()
+  }
+
+  /** Whether nobody is to use a connection again. */
+  #isUnwanted({ isOutdated }: OriginConnection): boolean {
+    return this.#retired !== null || isOutdated
   }
 
   #dialMore(): void {
@@ -310,7 +358,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     if (!this.#isAtMost) return
     const idle = this.#idle.takeEldest() ?? this.#resting.eldest
     if (idle !== undefined) idle.close()
-    else this.#multiplexed?.closeIdle()
+    else if (this.#multiplexed?.closeIdle() !== true && this.#pinned > 0)
+      this.#idlePinned.closeEldest(this.#clock.monotonic(), this)
   }
 
   /** Whether nobody more may wait; connections that are back within a turn are as good as dialled. */
@@ -323,6 +372,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   #leaveOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
+    for (const connection of this.#open)
+      if (connection.isOutdated && this.#idlePinned.has(connection)) connection.close()
     this.#multiplexed?.leaveOldAddresses()
   }
 

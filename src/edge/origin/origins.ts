@@ -3,6 +3,7 @@
 import type { Endpoint, OriginConfig } from '../../config/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
+import { IdlePinned } from './idle-pinned.ts'
 import { type Means, Origin } from './origin.ts'
 
 /** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */
@@ -13,7 +14,7 @@ export class Origins {
   readonly #retired = new Set<Origin>()
 
   constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log' | 'mayDial'>, lookup = new NameLookup()) {
-    this.#means = { ...parts, lookup, guard: new AddressGuard() }
+    this.#means = { ...parts, lookup, guard: new AddressGuard(), idlePinned: new IdlePinned() }
   }
 
   /** Where this gateway itself listens for requests: no origin may lead there. */

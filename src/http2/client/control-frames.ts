@@ -9,7 +9,14 @@ import type { Outflow } from './outflow.ts'
 import { faultOfSettings } from './session-fault.ts'
 import type { SessionCalls } from './session-calls.ts'
 import type { SessionParts } from './session-parts.ts'
+import type { StreamFault } from './stream.ts'
 import type { Streams } from './streams.ts'
+
+/** The codes by which an origin says that it has done nothing with a request. */
+const untouched: ReadonlyMap<number, StreamFault> = new Map([
+  [errorCode.refusedStream, 'refused'],
+  [errorCode.http11Required, 'http1_required'],
+])
 
 export class ControlFrames {
   /** Whether the origin has sent its settings, with which it begins. */
@@ -67,7 +74,7 @@ export class ControlFrames {
       if (whole !== undefined) this.#outflow.stop(whole)
       return this.#session.idleFrame()
     }
-    this.#streams.fail(stream, code === errorCode.refusedStream && !stream.hasHead ? 'refused' : 'reset')
+    this.#streams.fail(stream, stream.hasHead ? 'reset' : (untouched.get(code) ?? 'reset'))
     this.#session.changed()
   }
 
@@ -120,11 +127,11 @@ export class ControlFrames {
     if (id !== 0) return this.#session.break('protocol')
     if (to - from < 8) return this.#session.break('frame_size')
     const last = uint31(bytes, from)
+    const fault = untouched.get(bytes.readUInt32BE(from + 4)) ?? 'refused'
     this.#session.idleFrame()
     streams.areLast = true
     for (const stream of [...streams.all()])
-      if (stream.id > last && stream.heldEnd === null)
-        streams.fail(stream, stream.hasHead ? 'reset' : 'refused')
+      if (stream.id > last && stream.heldEnd === null) streams.fail(stream, stream.hasHead ? 'reset' : fault)
     this.#session.changed()
   }
 

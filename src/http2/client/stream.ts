@@ -3,8 +3,17 @@
 import type { ResponseHead } from '../../http1/response-head.ts'
 import { firstWindow } from '../peer-settings.ts'
 
-/** What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `reset`: it gave the response up. */
-export type StreamFault = 'refused' | 'reset' | 'bad_head' | 'head_too_large' | 'bad_framing'
+/**
+ * What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `http1_required`: nor then, but it takes it by HTTP/1.1
+ * (section 7), as it must where it authenticates connections; `reset`: it gave the response up.
+ */
+export type StreamFault =
+  | 'refused'
+  | 'http1_required'
+  | 'reset'
+  | 'bad_head'
+  | 'head_too_large'
+  | 'bad_framing'
 
 /** Who gets the response. */
 export interface StreamUser {

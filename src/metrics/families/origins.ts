@@ -62,6 +62,12 @@ export const originFamilies: readonly Family[] = [
     read: ({ edge }) => [sample(edge.originQueue)],
   },
   {
+    type: 'gauge',
+    name: 'gatehouse_origin_connections_pinned',
+    help: 'Open connections to origins that belong to one client connection, since NTLM, Negotiate or the like authenticates them.',
+    read: ({ edge }) => [sample(edge.pinnedConnections)],
+  },
+  {
     type: 'counter',
     name: 'gatehouse_origin_http2_closed_connections_total',
     help: 'HTTP/2 connections to origins that were closed for what the origin sent, or because it no longer reacted, by reason.',

@@ -838,3 +838,13 @@ test('a credential of the gateway is told of by its place, and refused as the re
   const { reason } = stepOf(await explain(edge), 'authenticate')
   assert.equal(reason, 'Not an AI call. No credential of this gateway was found in it.')
 })
+
+test('credentials that authenticate a connection go by HTTP/1.1, on a connection of their own', async t => {
+  const origin = await startResponder(t, ok())
+  const edge = await startEdge(t, [origin.url], { transport: { http: 'h2c' } })
+  const asked = { headers: [['Authorization', 'NTLM TlRMTVNTUAABAAAA']] } as const
+  const [own, usual] = [await explain(edge, asked), await explain(edge)]
+  assert.deepEqual([own.forward!.http, usual.forward!.http], ['1', 'h2c'])
+  assert.match(stepOf(own, 'forward').reason, /^Sent to the origin, on a connection of its own/)
+  assert.equal(stepOf(usual, 'forward').reason, 'Sent to the origin.')
+})

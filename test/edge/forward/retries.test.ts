@@ -109,7 +109,7 @@ for (const [code, isFault] of Object.entries(failures))
       const { next } = poolOf(t, count)
       for (const phase of phases)
         assert.equal(
-          isFaultOfMember(next(), phase, failure(code)),
+          isFaultOfMember(next(), phase, failure(code), false),
           isFault(phase, count > 1),
           `${phase} of ${count}`,
         )
@@ -119,7 +119,7 @@ for (const [code, isFault] of Object.entries(failures))
 test('a lack of local resources is held against no member', t => {
   const { next } = poolOf(t, 2)
   for (const code of ['EMFILE', 'ENFILE', 'EADDRINUSE'])
-    assert.equal(isFaultOfMember(next(), 'connect', failure(code)), false, code)
+    assert.equal(isFaultOfMember(next(), 'connect', failure(code), false), false, code)
 })
 
 test('a faulty response counts against a member, but not against the last healthy one', t => {

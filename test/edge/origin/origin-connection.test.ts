@@ -24,6 +24,7 @@ async function start(t: TestContext) {
   const owner = {
     returned: () => void told.push('returned'),
     closed: () => void told.push('closed'),
+    pinned: () => void told.push('pinned'),
     hasRefused: () => false,
     crashed: assert.ifError,
   }

@@ -9,6 +9,7 @@ import type { Origin } from '../../../src/edge/origin/origin.ts'
 import type { Lease } from '../../../src/edge/origin/lease.ts'
 import type { Failure } from '../../../src/errors/origin-failure.ts'
 import { Origins } from '../../../src/edge/origin/origins.ts'
+import { PinnedConnections } from '../../../src/edge/origin/pinned-connections.ts'
 import type { Waiter } from '../../../src/edge/origin/connection-queue.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
@@ -48,6 +49,7 @@ function originAt(
   t: TestContext,
   url: string,
   transport: Partial<TransportConfig> = {},
+  mayDial = (_dials: number) => true,
 ): {
   readonly origin: Origin
   readonly origins: Origins
@@ -59,7 +61,7 @@ function originAt(
     clock,
     metrics,
     log: createLogger('error', { write: assert.fail }),
-    mayDial: () => true,
+    mayDial,
   })
   t.after(() => origins.destroy())
   forbidMisuse(t)
@@ -337,4 +339,61 @@ test('a dial that takes too long is followed by one for the next in the queue', 
     if (nth === 0) origin.acquire(askers[1]!, { fresh: false })
   }
   await peer.wire(2)
+})
+
+/** Gives a connection back that belongs to a client. */
+async function pinTo(origin: Origin, client: PinnedConnections): Promise<void> {
+  const lease = await connectionOf(origin)
+  lease.pin(client, '')
+  lease.giveBack()
+}
+
+test('a connection of one client is idle for that client alone', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, metrics } = originAt(t, peer.url)
+  const [alice, bob] = [new PinnedConnections(), new PinnedConnections()]
+  await pinTo(origin, alice)
+  assert.deepEqual([origin.outstanding, origin.connections, metrics.pinnedConnections.value], [0, 1, 1])
+  const [asker, other] = [new Asker(), new Asker()]
+  assert.equal(origin.acquirePinned(other, bob, ''), false)
+  assert.equal(origin.acquirePinned(other, alice, '192.0.2.1'), false)
+  assert.equal((await connectionOf(origin)).isReused, false)
+  assert.equal(origin.acquirePinned(asker, alice, ''), true)
+  assert.equal((await leaseOf(asker)).isReused, true)
+  assert.equal(origin.outstanding, 2)
+  assert.equal(origin.acquirePinned(other, alice, ''), false)
+})
+
+test('where no file descriptor is left, the eldest idle connection of any client closes, at any origin', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, origins, clock, metrics } = originAt(
+    t,
+    peer.url,
+    {},
+    () => metrics.originConnections.value < 2,
+  )
+  const config = { ...origin.config, url: `${origin.config.url}/`, transport: { ...origin.config.transport } }
+  const other = origins.get({ ...config, transport: { ...config.transport, streams: 7 } })
+  const [alice, bob] = [new PinnedConnections(), new PinnedConnections()]
+  await pinTo(origin, alice)
+  await pinTo(origin, bob)
+  const early = new Asker()
+  other.acquire(early, { fresh: false })
+  assert.equal(await early.outcome, 'EMFILE')
+  clock.advance(1_000)
+  await connectionOf(other)
+  assert.deepEqual([alice.leadsTo(origin, ''), bob.leadsTo(origin, '')], [false, true])
+})
+
+test('a connection that comes back when its client has left closes', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, metrics } = originAt(t, peer.url)
+  const client = new PinnedConnections()
+  await pinTo(origin, client)
+  const asker = new Asker()
+  origin.acquirePinned(asker, client, '')
+  const lease = await leaseOf(asker)
+  client.close()
+  lease.giveBack()
+  assert.deepEqual([origin.connections, metrics.pinnedConnections.value], [0, 0])
 })

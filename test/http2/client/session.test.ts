@@ -266,6 +266,17 @@ test('a request that the origin refuses, or had not seen when it left, is told f
   assert.deepEqual([asked[1]!.body, asked[1]!.isWhole], ['late', true])
 })
 
+test('a request that the origin takes by HTTP/1.1 alone is told from one that it refused', () => {
+  const origin = Origin.greeted()
+  const asked = [origin.ask(), origin.ask(), origin.ask()]
+  origin.send(rstStream(1, errorCode.http11Required), goAway(3, errorCode.http11Required))
+  origin.send(headers(3, begun, flag.endHeaders), rstStream(3, errorCode.http11Required))
+  assert.deepEqual(
+    asked.map(({ fault }) => fault),
+    ['http1_required', 'reset', 'http1_required'],
+  )
+})
+
 test('a stream that the origin resets is not one that it refused', () => {
   const origin = Origin.greeted()
   const asked = [origin.ask(), origin.ask()]

@@ -33,6 +33,7 @@ interface Carrying {
 /** What is wrong with a stream, by the names that have it for a connection of HTTP/1.1. */
 const faults: Readonly<Record<StreamFault, OriginFault>> = {
   refused: 'GH_REFUSED_STREAM',
+  http1_required: 'GH_HTTP1_REQUIRED',
   reset: 'GH_RESET_STREAM',
   bad_head: 'GH_BAD_HEAD',
   head_too_large: 'GH_HEAD_TOO_LARGE',
@@ -105,6 +106,9 @@ export class Http2Exchange implements Leased, StreamUser {
     misuse.tell('bytes were written to a stream')
     return true
   }
+
+  /** Nothing authenticates a connection that carries many: such credentials go by HTTP/1.1. */
+  pin(): void {}
 
   cork(): void {}
   uncork(): void {}
