@@ -11,6 +11,13 @@ export function provenHostOf({
   return clientUri !== null && verification?.status === 'verified' ? verification.host : null
 }
 
+/** Whether it is known whose a client is, so that a link alone may lead people on to it: it is public, which needs a proven host, or has proven one. */
+export function hasKnownPublisher(
+  client: Pick<OAuthClient, 'visibility' | 'clientUri' | 'verification'>,
+): boolean {
+  return client.visibility === 'public' || provenHostOf(client) !== null
+}
+
 /** Whether a redirect leads to a proven host, or to a name below it, which belongs to its owner too; not to a program or app of a device. */
 export function leadsToProven(redirectUri: string, proven: string): boolean {
   const url = URL.parse(redirectUri)

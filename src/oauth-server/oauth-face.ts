@@ -9,6 +9,7 @@ import type { Token } from '../store/records.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Limiter } from '../limits/limiter.ts'
+import { hasKnownPublisher } from '../oauth-clients/proven-host.ts'
 import { SecretUses } from '../oauth-clients/secret-uses.ts'
 import { AuthorizationLog } from '../oauth-grants/authorization-log.ts'
 import { bearerOf } from '../tokens/bearer.ts'
@@ -320,6 +321,9 @@ export class OAuthFace {
         isUnproven: !isProven,
       })
     if (asked.location === null || isConfirmed) return send(response, signedOutPage(asked.location))
+    // Nobody was signed in, and the link may come from anywhere.
+    if (!isProven && !hasKnownPublisher(asked.client!))
+      return send(response, signedOutPage(asked.location, false))
     response.writeHead(303, { location: asked.location }).end()
   }
 }

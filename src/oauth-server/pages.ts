@@ -41,16 +41,24 @@ ${[...form].map(
   })
 }
 
-/** Ends a sign-out; with somewhere to go, the page leads there by itself, since browsers hold a redirect after a form to the policy of its page. */
-export function signedOutPage(location: string | null): PageResponse {
+/** Ends a sign-out; with somewhere to go, the page leads there by itself if it may, since browsers hold a redirect after a form to the policy of its page. */
+export function signedOutPage(location: string | null, leads = true): PageResponse {
   const title = 'You are signed out'
+  const onward = leads
+    ? 'You are on your way back to the app.'
+    : `Continue to ${hostIn(location)}, or close this page.`
+  const text = location === null ? 'You can close this page.' : onward
   const page = messagePage({
     status: 200,
     title,
-    text: location === null ? 'You can close this page.' : 'You are on your way back to the app.',
+    text,
     ...(location !== null && { link: { href: location, text: 'Continue' } }),
   })
-  return writePage({ ...page, ...(location !== null && { leadsTo: location }) })
+  return writePage({ ...page, ...(location !== null && leads && { leadsTo: location }) })
+}
+
+function hostIn(location: string | null): string {
+  return URL.parse(location ?? '')?.host || 'the app'
 }
 
 /** Explains an error, or lists them all where none is named; null for an unknown one. */

@@ -7,12 +7,14 @@ import type { OAuthClient } from '../store/oauth-client.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
 import { endOf, familyOf, graceOf, replayReason, successionOf } from '../oauth-grants/family.ts'
+import { hasKnownPublisher } from '../oauth-clients/proven-host.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import type { RequestError } from './pages.ts'
 import { type EngineFailure, reasonOf } from './engine/reasons.ts'
 import { factsOf, type RequestFacts } from './engine/request-facts.ts'
 import { visible } from './engine/request-rules.ts'
 import type { Context } from './engine/engine-types.ts'
+import { isMember } from './standing.ts'
 
 /** Seconds until it is of use to try again where the store was unreachable. */
 export const unavailableFor = '5'
@@ -33,6 +35,7 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
     const facts = factsOf(context.req)
     await next()
     await issue(context, facts, store)
+    await keepFromApp(context, facts, store)
     if (context.status === 503) context.set('retry-after', unavailableFor)
     const { error } = (context.body ?? {}) as { readonly error?: unknown }
     if (typeof error === 'string') {
@@ -41,6 +44,34 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
     } else explainRedirect(context, facts, errorUri)
     noteOutcome(context, facts, note)
     count(context, facts, metrics)
+  }
+}
+
+/**
+ * Has an error be a page of ours where a link alone could lead a person anywhere (RFC 9700 section 4.11.2): to a private client whose host is not verified, before the person
+ * has signed in and is known to be a member. With `prompt=none` an app asks without a person, and gets what OpenID Connect says.
+ */
+async function keepFromApp(context: Context, facts: RequestFacts, store: Store): Promise<void> {
+  const { client, failure, person, isThrottled } = facts
+  const { route = '', params = {} } = context.oidc ?? {}
+  if (client === null || failure === null || !ofBrowsers.has(route)) return
+  if (context.response.get('location') === undefined || params.prompt === 'none') return
+  if (hasKnownPublisher(client)) return
+  // Whoever decided has seen our pages; else the link may come from anywhere.
+  if (person !== null && (route === 'resume' || (await isKnownMember(store, client.account, person.user))))
+    return
+  context.remove('location')
+  context.status = isThrottled ? 429 : (failure.statusCode ?? 500)
+  context.body = { error: failure.error ?? 'server_error' }
+}
+
+/** Whether a user is in an account, as far as the store can say. */
+async function isKnownMember(store: Store, account: string, user: string): Promise<boolean> {
+  try {
+    return await isMember(store, account, user)
+  } catch (cause) {
+    if (!(cause instanceof StoreUnreachable)) throw cause
+    return false
   }
 }
 

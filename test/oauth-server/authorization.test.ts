@@ -18,6 +18,7 @@ import {
 } from './site.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import { verificationWith } from '../oauth-clients/client-with.ts'
 
 /** Goes to the page that an authorization request leads to, and returns its id. */
 async function pageOf(browser: Browser, path: string): Promise<string> {
@@ -564,11 +565,119 @@ test('requests that wait for a person are bounded for each address, and for who 
   const most = 300
   for (let i = 0; i < most; i++)
     assert.match((await begin()).headers.get('location')!, /^\/oauth2\/consent\//)
-  const { error, error_description } = await answerOf(new Browser(site.issuer), ask(app.client))
-  assert.equal(error, 'temporarily_unavailable')
-  assert.match(error_description!, /^too many requests .*; try again in \d+ s$/)
+  const refused = await new Browser(site.issuer).get(ask(app.client))
+  assert.deepEqual([refused.status, refused.headers.get('location')], [429, null])
+  assert.match(await refused.text(), /temporarily_unavailable[\s\S]*too many requests .*; try again in \d+ s/)
   await pageOf(browser, ask(app.client))
   assert.deepEqual(await eventsOf(site, app.client), [])
+})
+
+/** Requests for every error that comes before a person has signed in, by what it is. */
+const early: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
+  invalid_scope: [{ scope: 'nothing' }, { scope: 'zones.read' }],
+  invalid_request: [
+    { code_challenge_method: 'S256' },
+    { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' },
+    { prompt: 'none login' },
+    { prompt: 'nothing' },
+    { max_age: '-1' },
+    { id_token_hint: 'x' },
+  ],
+  unsupported_response_type: [
+    ...['token', 'id_token', 'code id_token', 'none', 'nothing'].map(type => ({
+      response_type: type,
+      nonce: 'n',
+    })),
+  ],
+  unsupported_response_mode: ['fragment', 'form_post', 'web_message', 'jwt'].map(mode => ({
+    response_mode: mode,
+  })),
+  invalid_target: [{ resource: 'https://evil.example/' }, { resource: 'x' }],
+  request_not_supported: [{ request: 'x' }],
+  request_uri_not_supported: [{ request_uri: 'x' }],
+  registration_not_supported: [{ registration: 'x' }],
+}
+
+test('until a member has signed in, every error of a private client is a page: its link leads nowhere', async t => {
+  const site = await startSite(t)
+  const { app, browser, account } = await visit(site)
+  const stranger = new Browser(site.issuer).signIn(await makeUser(site, await makeAccount(site, 'Elsewhere')))
+  const left = await makeUser(site, account)
+  const member = (await site.store.members.find(account, left.id))!
+  await site.store.members.remove(account, member.record.id)
+  const invited = await makeUser(site, account)
+  const invitation = (await site.store.members.find(account, invited.id))!
+  await site.store.members.replace({ ...invitation.record, status: 'pending' }, invitation.version)
+  const outside = [
+    new Browser(site.issuer),
+    stranger,
+    ...[left, invited].map(user => new Browser(site.issuer).signIn(user)),
+  ]
+  for (const [error, requests] of Object.entries(early))
+    for (const request of requests) {
+      const path = ask(app.client, request)
+      for (const visitor of outside) {
+        const response = await visitor.get(path)
+        assert.deepEqual([response.status, response.headers.get('location')], [400, null], path)
+        assert.match(response.headers.get('content-type')!, /^text\/html/)
+        const body = await response.text()
+        assert.match(body, new RegExp(`<code>${error}</code>|/oauth2/errors/${error}`), path)
+        assert.doesNotMatch(body, /app\.example\/callback|http-equiv/)
+      }
+      const told = new URL((await browser.get(path)).headers.get('location')!)
+      const params = new URLSearchParams(told.hash === '' ? told.search : told.hash.slice(1))
+      assert.deepEqual([told.origin, params.get('error')], ['https://app.example', error], path)
+    }
+})
+
+test('an app whose publisher is known gets every error, and so does one that asks without a person', async t => {
+  const site = await startSite(t)
+  const { account } = await visit(site)
+  const verification = { ...verificationWith({ status: 'verified', nextCheckAt: null }) }
+  const clientUri = 'https://app.example/'
+  const open = await register(site, account, { visibility: 'public', clientUri, verification })
+  const proven = await register(site, account, { clientUri, verification })
+  const nobody = () => new Browser(site.issuer)
+  for (const { client } of [open, proven])
+    for (const [error, requests] of Object.entries(early))
+      for (const request of requests) {
+        const { headers } = await nobody().get(ask(client, request))
+        assert.match(
+          headers.get('location') ?? '',
+          new RegExp(`^https://app\\.example/callback[?#].*error=${error}&`),
+        )
+      }
+  const unknown = await register(site, account)
+  for (const [more, error] of [
+    [{}, 'login_required'],
+    [{ scope: 'nothing' }, 'invalid_scope'],
+  ] as const)
+    assert.equal((await answerOf(nobody(), ask(unknown.client, { ...more, prompt: 'none' }))).error, error)
+  // A proof that was taken away, or has not come yet, vouches for nobody.
+  for (const more of [
+    { clientUri: null, verification },
+    { clientUri, verification: verificationWith({ status: 'in_progress' }) },
+    { clientUri, verification: verificationWith({ status: 'failed' }) },
+  ]) {
+    const { client } = await register(site, account, more)
+    assert.equal((await nobody().get(ask(client, { scope: 'nothing' }))).headers.get('location'), null)
+  }
+})
+
+test('who decides is led back to a private client, and who has signed out meanwhile is not', async t => {
+  const site = await startSite(t)
+  const { app, user } = await visit(site)
+  const decided = async (isStillThere: boolean) => {
+    const browser = new Browser(site.issuer).signIn(user)
+    const uid = await pageOf(browser, ask(app.client))
+    const finished = await site.face.interactions.finish(uid, browser.request, { kind: 'deny' })
+    assert.ok(finished.kind === 'resume')
+    if (!isStillThere) site.signedOut.add(user.id)
+    const response = await browser.get(finished.location)
+    return response.headers.get('location')
+  }
+  assert.match((await decided(true)) ?? '', /^https:\/\/app\.example\/callback\?error=access_denied&/)
+  assert.equal(await decided(false), null)
 })
 
 test('a code that is on its way while a person signs out goes nowhere', async t => {

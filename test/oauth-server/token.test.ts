@@ -9,10 +9,12 @@ import { test } from 'node:test'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
+import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
+import { verificationWith } from '../oauth-clients/client-with.ts'
 import {
   codeOf,
   errorIn,
@@ -298,6 +300,27 @@ test('an app signs the user out by their ID token; a link without it asks first'
   const done = await out({ id_token_hint: id_token, ...uri, state: 's' })
   assert.equal(done.headers.get('location'), 'https://app.example/bye?a=b&state=s')
   assert.doesNotMatch(browser.cookie, /person=/)
+})
+
+test('where nobody is signed in, a link to sign out leads on by itself to a known publisher alone', async t => {
+  const site = await startSite(t)
+  const { account, app } = await visit(site)
+  const uri = 'https://app.example/bye'
+  const known = { clientUri: 'https://app.example/', verification: verificationWith({ status: 'verified' }) }
+  const out = async (more: Partial<OAuthClient>) => {
+    const { client } = await register(site, account, { ...more, postLogoutRedirectUris: [uri] })
+    const params = new URLSearchParams({ client_id: client.id, post_logout_redirect_uri: uri })
+    return new Browser(site.issuer).get(`/oauth2/logout?${params}`)
+  }
+  for (const more of [known, { ...known, visibility: 'public' } as const])
+    assert.equal((await out(more)).headers.get('location'), uri)
+  assert.ok(app.client.visibility === 'private')
+  const page = await out({})
+  assert.deepEqual(
+    [page.status, page.headers.get('location'), page.headers.get('refresh')],
+    [200, null, null],
+  )
+  assert.match(await page.text(), /Continue to app\.example, or close this page/)
 })
 
 test('codes, access tokens and refresh tokens end in their time, however often they are used', async t => {

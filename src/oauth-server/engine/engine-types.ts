@@ -39,6 +39,7 @@ export interface Context {
   type: string
   body: unknown
   set(name: string, value: string): void
+  remove(name: string): void
   redirect(location: string): void
 }
 

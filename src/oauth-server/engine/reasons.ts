@@ -7,6 +7,7 @@ export interface EngineFailure {
   readonly error?: string
   readonly error_description?: string
   readonly error_detail?: string
+  readonly statusCode?: number
 }
 
 /** What is known of the request beside. */
