@@ -34,6 +34,8 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
   return async (context: Context, next: () => Promise<void>): Promise<void> => {
     const facts = factsOf(context.req)
     await next()
+    // The engine sets them before it knows the client, and without an Origin too.
+    if (context.oidc?.route === 'introspection') for (const name of ofPages) context.remove(name)
     await issue(context, facts, store)
     await keepFromApp(context, facts, store)
     if (context.status === 503) context.set('retry-after', unavailableFor)
@@ -46,6 +48,9 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
     count(context, facts, metrics)
   }
 }
+
+/** What lets pages of other sites read a response. */
+const ofPages = ['access-control-allow-origin', 'access-control-expose-headers'] as const
 
 /**
  * Has an error be a page of ours where a link alone could lead a person anywhere (RFC 9700 section 4.11.2): to a private client whose host is not verified, before the person

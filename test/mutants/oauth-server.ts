@@ -8,6 +8,12 @@ export const oauthServer: readonly Mutated[] = [
     tests: ['oauth-server/oauth-face'],
     changes: [
       {
+        text: "if (context?.oidc.route === 'introspection' && credential.consumedAt !== null) return undefined",
+        becomes: '',
+        breaks: 'a refresh token that was used is said to be active',
+        tests: ['oauth-server/token'],
+      },
+      {
         text: "if (hasEnded) return this.#refuse('it was revoked')",
         becomes: '',
         breaks: 'an app learns who the user is by a token that was revoked',
@@ -64,6 +70,30 @@ export const oauthServer: readonly Mutated[] = [
         becomes: 'issued',
         breaks: 'nobody notices that a refresh token was stolen',
       },
+      {
+        text: "if (context.oidc?.route === 'introspection') for (const name of ofPages) context.remove(name)",
+        becomes: '',
+        breaks: 'pages read what introspection responds',
+        tests: ['oauth-server/token'],
+      },
+      {
+        text: 'await keepFromApp(context, facts, store)',
+        becomes: '',
+        breaks: 'a link to this server leads people anywhere',
+        tests: ['oauth-server/authorization'],
+      },
+      {
+        text: "|| params.prompt === 'none') return",
+        becomes: ') return',
+        breaks: 'an app that asks without a person gets no response',
+        tests: ['oauth-server/authorization'],
+      },
+      {
+        text: "(route === 'resume' || (await isKnownMember(store, client.account, person.user)))",
+        becomes: 'true',
+        breaks: 'a link to this server leads people who are signed in anywhere',
+        tests: ['oauth-server/authorization'],
+      },
     ],
   },
   {
@@ -112,6 +142,12 @@ export const oauthServer: readonly Mutated[] = [
         becomes: 'request',
         breaks: 'a large body holds up the next request of its connection',
       },
+      {
+        text: 'if (!isProven && !hasKnownPublisher(asked.client!))',
+        becomes: 'if (false)',
+        breaks: 'a link to sign out leads people anywhere',
+        tests: ['oauth-server/token'],
+      },
     ],
   },
   {
@@ -122,6 +158,18 @@ export const oauthServer: readonly Mutated[] = [
         text: "client.clientAuthMethod === 'none',",
         becomes: 'false,',
         breaks: 'public clients need no PKCE',
+      },
+      {
+        text: "oidc.route !== 'introspection' && registered",
+        becomes: 'registered',
+        breaks: 'pages use the introspection of tokens',
+        tests: ['oauth-server/token'],
+      },
+      {
+        text: 'return token.clientId === clientId',
+        becomes: 'return true',
+        breaks: 'anybody who knows a client_id learns of the tokens of others',
+        tests: ['oauth-server/token'],
       },
     ],
   },

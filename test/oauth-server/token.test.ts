@@ -241,6 +241,116 @@ test('a client introspects its own tokens; an API token those of its account', a
   assert.deepEqual(await read(await byToken(reader, others.access_token)), inactive)
 })
 
+test('a client without a secret learns of a token only if it was issued to that client, and of used ones nothing', async t => {
+  const site = await startSite(t)
+  const { app, browser, account, user } = await visit(site, { tokenEndpointAuthMethod: 'none' })
+  const [rival, server] = [
+    await register(site, account, { tokenEndpointAuthMethod: 'none' }),
+    await register(site, account),
+  ]
+  const { verifier, challenge } = pkce()
+  const pair = async (of: typeof app) => {
+    const s256 = { code_challenge: challenge, code_challenge_method: 'S256' }
+    const code = await codeOf(site, browser, of.client, s256)
+    return tokensIn(await exchange(site, of, code, { code_verifier: verifier }))
+  }
+  const [own, foreign, confidential] = [await pair(app), await pair(rival), await pair(server)]
+  const seen = async (by: typeof app, token: string) => {
+    const response = await send(site, '/oauth2/introspect', by, { token })
+    assert.equal(response.status, 200)
+    return (await response.json()) as Record<string, unknown>
+  }
+  for (const token of [own.access_token, own.refresh_token]) {
+    const { active, client_id, sub } = await seen(app, token)
+    assert.deepEqual([active, client_id, sub], [true, app.client.id, user.id])
+    for (const by of [rival, server]) assert.deepEqual(await seen(by, token), { active: false })
+  }
+  for (const { access_token, refresh_token } of [foreign, confidential])
+    for (const token of [access_token, refresh_token])
+      assert.deepEqual(await seen(app, token), { active: false })
+  assert.deepEqual(await seen(app, `svco_${'A'.repeat(60)}`), { active: false })
+  // Neither nobody, nor a client with a secret that does not show it.
+  const ask = (body: Record<string, string>) =>
+    fetch(`${site.issuer}/oauth2/introspect`, { method: 'POST', body: new URLSearchParams(body) })
+  assert.equal((await ask({ token: own.access_token })).status, 400)
+  const unproven = await ask({ token: confidential.access_token, client_id: server.client.id })
+  assert.deepEqual([unproven.status, (await errorIn(unproven)).error], [401, 'invalid_client'])
+  const next = await tokensIn(await refresh(site, app, own.refresh_token))
+  assert.deepEqual(await seen(app, own.refresh_token), { active: false })
+  assert.equal((await seen(app, next.refresh_token)).active, true)
+  const last = await tokensIn(await refresh(site, app, own.refresh_token))
+  for (const token of [next.refresh_token, next.access_token])
+    assert.deepEqual(await seen(app, token), { active: false })
+  assert.equal((await seen(app, last.refresh_token)).active, true)
+})
+
+test('no page reads what introspection responds, and those of registered origins what they use', async t => {
+  const site = await startSite(t)
+  const origin = 'https://spa.example'
+  const spa = { tokenEndpointAuthMethod: 'none', allowedCorsOrigins: [origin] } as const
+  const { app, browser, account } = await visit(site, spa)
+  const { verifier, challenge } = pkce()
+  const s256 = { code_challenge: challenge, code_challenge_method: 'S256' }
+  const code = await codeOf(site, browser, app.client, s256)
+  const { access_token: token } = await tokensIn(await exchange(site, app, code, { code_verifier: verifier }))
+  const cors = ({ headers }: Response) =>
+    [...headers.keys()].filter(name => name.startsWith('access-control-'))
+  const post = (path: string, body: Record<string, string>, headers: Record<string, string>) =>
+    fetch(`${site.issuer}${path}`, { method: 'POST', headers, body: new URLSearchParams(body) })
+  const reader = await apiToken(site, account, 'OAuth Clients Read')
+  const own = { client_id: app.client.id, token }
+  const introspections = [
+    [own, {}, 200],
+    [own, { origin }, 400],
+    [own, { origin: 'https://evil.example' }, 400],
+    [own, { origin: site.issuer }, 400],
+    [{ token }, { origin }, 400],
+    [{ client_id: '0'.repeat(32), token }, { origin }, 401],
+    [{ client_id: app.client.id }, { origin }, 400],
+    [{ token }, { origin, authorization: `Bearer ${reader}` }, 200],
+    [{ token }, { origin, authorization: 'Bearer svct_wrong' }, 401],
+  ] as const
+  for (const [body, headers, status] of introspections) {
+    const response = await post('/oauth2/introspect', body, headers)
+    assert.deepEqual([response.status, cors(response)], [status, []], JSON.stringify([body, headers]))
+  }
+  const preflight = (path: string) =>
+    fetch(`${site.issuer}${path}`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    })
+  for (const path of ['/oauth2/introspect', '/oauth2/auth', '/oauth2/logout']) {
+    const response = await preflight(path)
+    assert.deepEqual([response.status, cors(response)], [405, []], path)
+  }
+  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/userinfo']) {
+    const { status, headers } = await preflight(path)
+    assert.deepEqual([status, headers.get('access-control-allow-origin')], [204, origin], path)
+  }
+  const revoked = await post('/oauth2/revoke', own, { origin })
+  assert.deepEqual([revoked.status, revoked.headers.get('access-control-allow-origin')], [200, origin])
+  const evil = await post('/oauth2/revoke', own, { origin: 'https://evil.example' })
+  assert.deepEqual([evil.status, cors(evil).includes('access-control-allow-origin')], [400, false])
+})
+
+test('a token that is revoked ends all of its sign-in, and neither another one nor the consent', async t => {
+  const site = await startSite(t)
+  const { app, browser, user } = await visit(site)
+  for (const kind of ['access_token', 'refresh_token'] as const) {
+    const first = await tokensOf(site, browser, app)
+    const next = await tokensIn(await refresh(site, app, first.refresh_token))
+    const beside = await tokensOf(site, browser, app)
+    assert.equal((await send(site, '/oauth2/revoke', app, { token: first[kind] })).status, 200)
+    for (const { access_token, refresh_token } of [first, next]) {
+      assert.equal((await userinfo(site, access_token)).status, 401)
+      assert.equal((await refresh(site, app, refresh_token)).status, 400)
+    }
+    assert.equal((await userinfo(site, beside.access_token)).status, 200)
+    const { total } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 10 })
+    assert.equal(total, 1)
+  }
+})
+
 test('pages of registered origins may use the token, and no page the authorization endpoint', async t => {
   const site = await startSite(t)
   const spa = { tokenEndpointAuthMethod: 'none', allowedCorsOrigins: ['https://spa.example'] } as const

@@ -143,6 +143,8 @@ class CredentialAdapter extends NoAdapter {
     const credential = await this.#parts.store.credentials.get(this.#kind, digestOf(id))
     if (credential === null) return undefined
     const context = this.#parts.context()
+    // A used refresh token is still there so that its next use is noticed.
+    if (context?.oidc.route === 'introspection' && credential.consumedAt !== null) return undefined
     if (context !== undefined && this.#kind !== 'interaction') factsOf(context.req).shown = credential
     return this.#payloadOf(id, credential)
   }

@@ -45,8 +45,9 @@ export function configurationOf(
       iss: null,
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-    clientBasedCORS: (_: Context, origin: string, { registered }: { registered: Registered }) =>
-      registered.allowedCorsOrigins.includes(origin),
+    // What a token is good for is told to servers, not to pages.
+    clientBasedCORS: ({ oidc }: Context, origin: string, { registered }: { registered: Registered }) =>
+      oidc.route !== 'introspection' && registered.allowedCorsOrigins.includes(origin),
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clockTolerance: 0,
     cookies: {
