@@ -26,6 +26,16 @@ describe('config/gatehouse.yaml', () => {
     equal(others[0]?.routes[0]?.pool?.origins[0]?.url, 'https://site.example')
   })
 
+  test('warns of the one host that its site shares with the side port', () => {
+    const parsed = parse(shipped, { env: {}, readFile, findFile: path => path })
+    const warnings = 'warnings' in parsed ? parsed.warnings : []
+    deepEqual(
+      warnings.map(({ path }) => path),
+      [shared],
+    )
+    match(warnings[0]!.message, /^the side port has this host too/)
+  })
+
   test('serves AI routes on the address of loopback and by its name, with a store in the data folder', () => {
     const { ai, store } = proven(shipped, {})
     deepEqual(ai.hosts, ['127.0.0.1', 'localhost'])
@@ -234,12 +244,15 @@ function readFile(path: string): string {
   return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
 }
 
+/** A host of the site on which the side port is too: people who try the gateway on one machine are warned of it. */
+const shared = 'zones[0].hosts[1]'
+
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile, findFile: path => path })
   if ('config' in parsed) {
     // The default listener has no TLS, which an example of client certificates needs.
     deepEqual(
-      parsed.warnings.filter(({ path }) => path !== 'zones[0].tls.client_certificates'),
+      parsed.warnings.filter(({ path }) => path !== 'zones[0].tls.client_certificates' && path !== shared),
       [],
     )
     return parsed.config

@@ -23,7 +23,7 @@ async function takePort(t: TestContext): Promise<number> {
 }
 
 test('the log has the real addresses and the version, and each start and stop', async t => {
-  const gateway = await startGateway(t, closed)
+  const gateway = await startGateway(t, closed.replace('hosts: [127.0.0.1]', 'hosts: [localhost]'))
   gateway.signal('SIGTERM')
   await gateway.exited
   assert.deepEqual(
@@ -36,6 +36,16 @@ test('the log has the real addresses and the version, and each start and stop', 
     ],
   )
   assert.equal(gateway.lines[1]!.version, version)
+})
+
+test('the start and a check warn of a site on the host of the side port, and other commands do not', async t => {
+  const gateway = await startGateway(t, closed)
+  const shared = /zones\[0\]\.hosts\[0\]: the side port has this host too/
+  assert.equal(gateway.lines.filter(({ msg, level }) => level === 40 && shared.test(msg)).length, 1)
+  const check = await gatehouse(['check', '--config', gateway.file])
+  assert.deepEqual([check.code, shared.test(check.stderr)], [0, true])
+  const health = await gatehouse(['health', '--config', gateway.file])
+  assert.equal(health.stderr.includes('hosts[0]'), false)
 })
 
 test('a gateway that is stopped while its workers start ends well, without an error', async t => {

@@ -1,7 +1,7 @@
 // What is published of the side port adds to the zones: the paths of the authorization server on the host of its issuer, and those of the dashboard on its own. Nothing
 // else of the side port is published by this.
 
-import type { Endpoint, RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../config.ts'
+import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../config.ts'
 import type { Operator } from '../custom-errors-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
@@ -53,11 +53,9 @@ export function publish(
   )
 }
 
-function publicationsOf({ oauth, dashboard, listen }: Settings): readonly Publication[] {
-  const issuer = publishedHost(
-    oauth.issuer?.value ?? null,
-    listen.flatMap(({ address }) => (address === null ? [] : [address.value])),
-  )
+function publicationsOf(settings: Settings): readonly Publication[] {
+  const { oauth, dashboard } = settings
+  const issuer = publishedIssuer(settings)
   const of = { setting: oauth.issuer!, settingName: 'oauth.issuer', owner: 'the authorization server' }
   const server = issuer === null ? [] : [{ own: 'issuer', host: issuer, ...of, paths: issuerPaths } as const]
   if (dashboard.host === null) return server
@@ -103,14 +101,14 @@ function routesOf(
 }
 
 /** Returns the host on which clients of the edge reach the issuer; null where that is the side port itself. */
-function publishedHost(issuer: string | null, listen: readonly Endpoint[]): string | null {
-  if (issuer === null) return null
-  const { protocol, hostname, port } = new URL(issuer)
+export function publishedIssuer({ oauth, listen }: Settings): string | null {
+  if (oauth.issuer === null) return null
+  const { protocol, hostname, port } = new URL(oauth.issuer.value)
   const host = hostname.replace(/^\[|\]$/g, '')
   const isOfTheEdge =
     protocol === 'https:' ||
     !isLoopback(host) ||
-    listen.some(endpoint => endpoint.port === Number(port || 80))
+    listen.some(({ address }) => address?.value.port === Number(port || 80))
   return isOfTheEdge ? host : null
 }
 
@@ -130,8 +128,7 @@ function refuseTaken(
 /** Warns where a site is served on the host of a publication: browsers take the two for one, with all that people may do there. */
 function warnOfSite({ routes }: ZoneSettings, { setting }: Publication, findings: Findings): void {
   if (routes.length === 0) return
-  const text =
-    'its host has routes to a site, which gets the cookies of people who sign in and can act as them'
+  const text = 'its host has routes to a site, whose pages can act as the people who sign in'
   findings.warn(setting, `${text}: give it a host of its own`)
 }
 

@@ -19,6 +19,7 @@ import { dataFor, resolveLists } from '../settings/rule-data.ts'
 import { WorkSum } from './rule-work.ts'
 import type { Settings } from '../settings/schema.ts'
 import { resolveTelemetry } from '../settings/telemetry-settings.ts'
+import { warnOfSharedHosts } from './shared-hosts.ts'
 import { warn } from './warn.ts'
 
 /** Returns the configuration from its settings; valid only if no mistake was noted, here or before. */
@@ -29,6 +30,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
   const rules = new WorkSum(mostWork.rules.file, findings)
   const ofErrors = new WorkSum(mostWork.errors.file, findings)
   warn(settings, findings)
+  warnOfSharedHosts(settings, findings)
   const custom = resolveCustomErrors(errors, data, findings, ofErrors)
   const access = resolveAccess(settings.access, data, findings, rules)
   const rateLimits = resolveRateLimits(settings.rate_limits, data, findings, rules)

@@ -15,7 +15,8 @@ export async function check(input: Input): Promise<number> {
   if ('mistakes' in loaded) return isUsable(path, loaded) ? 0 : 2
   const faults = await faultsOf(loaded.config)
   // Parsed again, so that each fault is reported at the line that names the file.
-  if (!isUsable(path, faults.size === 0 ? loaded : loadConfig(path, process.env, faults))) return 2
+  const whole = faults.size === 0 ? loaded : loadConfig(path, process.env, faults)
+  if (!isUsable(path, whole, true)) return 2
   print(`${path} is valid\n`)
   return 0
 }

@@ -40,7 +40,7 @@ export async function run(path: string, replaces = false): Promise<number> {
   const { env } = process
   const before = Predecessor.find()
   const loaded = loadConfig(path, env)
-  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded)) {
+  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
     await before?.fail(reasonOf(loaded))
     return 2
   }
