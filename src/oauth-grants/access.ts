@@ -4,7 +4,7 @@
 import { type Credential, isDigest } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
-import { everybody, type Member, type User } from '../store/people.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../store/people.ts'
 import type { Account, Api, Token } from '../store/records.ts'
 import type { RecordChange } from '../store/cache/read-through.ts'
 import type { MaybeAtOnce, Store } from '../store/store.ts'
@@ -135,6 +135,7 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
     actor: {
       user: user.id,
       email: user.email,
+      ...(isEmailVerified(user) && { isEmailVerified: true }),
       client: client.id,
       clientName: client.name,
       grant: grant.id,

@@ -37,4 +37,4 @@ export function metadataOf(issuer: string, documentation: string): object {
 }
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
-const ofUser = ['email', 'name', 'given_name', 'family_name']
+const ofUser = ['email', 'email_verified', 'name', 'given_name', 'family_name']

@@ -5,7 +5,7 @@ import { mapInTurns } from '../base/turns/map-in-turns.ts'
 import { groupsOfRoles } from '../permissions/roles.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { pages } from '../store/audit-entry.ts'
-import { everybody, type Member } from '../store/people.ts'
+import { everybody, isEmailVerified, type Member } from '../store/people.ts'
 import type { Account, ActingApp, Token } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Actor } from './own-account.ts'
@@ -87,6 +87,7 @@ function tokenOf({ user, session }: Actor, places: readonly Place[], now: number
     actor: {
       user: user.id,
       email: user.email,
+      ...(isEmailVerified(user) && { isEmailVerified: true }),
       ...pages,
       grant: session.id,
       end: null,

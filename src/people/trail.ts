@@ -1,6 +1,13 @@
 // What a person did to their own sign-in, in the audit log of each account of which they are a member: its administrators care.
 
-import { auditOf, type Caller, inPerson, type Resource, signingIn } from '../store/audit-entry.ts'
+import {
+  auditOf,
+  type Caller,
+  inPerson,
+  type KnownUser,
+  type Resource,
+  signingIn,
+} from '../store/audit-entry.ts'
 import type { User } from '../store/people.ts'
 import type { AuditAction, AuditEntry, AuditProof } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -34,7 +41,7 @@ export class Trail {
 
   static async of(
     store: Store,
-    user: Pick<User, 'id' | 'email'>,
+    user: KnownUser,
     { address, ray }: Pick<Visit, 'address' | 'ray'>,
     now: number,
     { action, changed = [], resource = resourceOf(user), proof, caller = inPerson(user), except }: Deed,
@@ -72,7 +79,7 @@ export class Trail {
 /** Writes in the audit logs of a user's accounts that they have signed in, or done what belongs to that. */
 export async function tellSignIn(
   store: Store,
-  user: Pick<User, 'id' | 'email'>,
+  user: KnownUser,
   visit: Pick<Visit, 'address' | 'ray'>,
   now: number,
   { action = 'sign_in', ...deed }: Partial<Pick<Deed, 'action' | 'proof' | 'resource'>>,

@@ -44,14 +44,6 @@ export function canSignIn({ password, identity }: User): boolean {
   return password !== null || identity !== null
 }
 
-/**
- * Whether somebody other than the user has proved that the address is theirs: the OpenID provider, and nobody else. Links are handed over by whoever makes them, to whom
- * they like, and other addresses are only claimed. Older records do not say so, but had an identity from nothing but a verified address, which never changed.
- */
-export function isEmailVerified({ emailVerifiedAt, identity }: User): boolean {
-  return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null
-}
-
 /** Writes what `change` makes of a user, with the entry, and again of what others made of them meanwhile; null where it makes nothing of them, or they are gone. */
 export async function changeUser(
   { users }: Store,

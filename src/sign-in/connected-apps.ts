@@ -5,9 +5,9 @@ import type { Visit } from '../people/visit.ts'
 import { removeGrant } from '../oauth-grants/end.ts'
 import { findGrantOfUser } from '../oauth-grants/walk.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
-import { auditOf, inPerson } from '../store/audit-entry.ts'
+import { auditOf, inPerson, type KnownUser } from '../store/audit-entry.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
-import { everybody, type User } from '../store/people.ts'
+import { everybody } from '../store/people.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownGrant } from '../pages/views/account.ts'
 
@@ -29,7 +29,7 @@ export class Grants {
   }
 
   /** Ends one of a user's, and all that it gave; false where there is none such. */
-  async end(user: Pick<User, 'id' | 'email'>, id: string, { address, ray }: Visit): Promise<boolean> {
+  async end(user: KnownUser, id: string, { address, ray }: Visit): Promise<boolean> {
     const grant = await findGrantOfUser(user.id, id, this.#store)
     if (grant === null) return false
     const origin = { account: grant.account, caller: inPerson(user), now: this.#clock.now(), address, ray }

@@ -1,7 +1,7 @@
 // The entry of a change in the audit log, which is kept together with it.
 
 import { randomBytes } from 'node:crypto'
-import type { User } from './people.ts'
+import { type AddressProof, isEmailVerified, type User } from './people.ts'
 import type { ActingApp, AuditAction, AuditEntry } from './records.ts'
 
 /** What a change was made to. */
@@ -51,16 +51,20 @@ export const commandLine = { id: 'command line' } as const
 /** Stands for the gateway itself, which drops entries beyond their bounds. */
 export const keeper = { id: 'gatehouse' } as const
 
+/** What entries say of a user. */
+export type KnownUser = Pick<User, 'id' | 'email'> & AddressProof
+
 /** What stands in the place of an app where a person acts themselves; ids of apps are never such words. */
 export const pages = { client: 'dashboard', clientName: 'Dashboard' } as const
 
 /** Stands for a person who acts themselves. */
-export function inPerson({ id, email }: Pick<User, 'id' | 'email'>): Caller & { readonly actor: ActingApp } {
-  return { id, actor: { user: id, email, ...pages } }
+export function inPerson(user: KnownUser): Caller & { readonly actor: ActingApp } {
+  const { id, email } = user
+  return { id, actor: { user: id, email, isEmailVerified: isEmailVerified(user), ...pages } }
 }
 
 /** Stands for a person who signs in or out: such entries are counted apart from what they change. */
-export function signingIn(user: Pick<User, 'id' | 'email'>): Caller {
+export function signingIn(user: KnownUser): Caller {
   return { ...inPerson(user), id: `sign-in ${user.id}` }
 }
 
@@ -76,8 +80,8 @@ export function isStranger(actor: string): boolean {
 }
 
 /** Returns what entries say of an app that acts. */
-export function appOf({ user, email, client, clientName }: ActingApp): ActingApp {
-  return { user, email, client, clientName }
+export function appOf({ user, email, isEmailVerified, client, clientName }: ActingApp): ActingApp {
+  return { user, email, ...(isEmailVerified && { isEmailVerified }), client, clientName }
 }
 
 /** Makes an id that sorts by time, and among those of this process and ms by turn, so that lists keep the order of what was done. */

@@ -29,6 +29,17 @@ export interface Identity {
   readonly subject: string
 }
 
+/** What a user's record says of who has proved the address; nobody where it says nothing. */
+export type AddressProof = Partial<Pick<User, 'emailVerifiedAt' | 'identity'>>
+
+/**
+ * Whether somebody other than the user has proved that the address is theirs: the OpenID provider, and nobody else. Links are handed over by whoever makes them, to whom
+ * they like, and other addresses are only claimed. Older records do not say so, but had an identity from nothing but a verified address, which never changed.
+ */
+export function isEmailVerified({ emailVerifiedAt, identity = null }: AddressProof): boolean {
+  return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null
+}
+
 /** A second factor (RFC 6238). */
 export interface Totp {
   /** The secret, sealed with a server key. */

@@ -71,6 +71,8 @@ export interface TokenUse extends Pick<Token, 'account' | 'id'> {
 export interface ActingApp {
   readonly user: string
   readonly email: string
+  /** Whether the OpenID provider had verified the address; absent for false. */
+  readonly isEmailVerified?: boolean
   readonly client: string
   readonly clientName: string
 }

@@ -22,14 +22,15 @@ test('the audit entry of a change names the app, its user and the consent, and t
   const entryOf = (id: string) =>
     json.result.find((entry: { resource: { id: string } }) => entry.resource.id === id)
   const byApp = entryOf('by-app')
-  assert.deepEqual(byApp.actor, { id: user.id, email: user.email, type: 'user', ip: '127.0.0.1' })
+  const actor = { id: user.id, email: user.email, email_verified: false, type: 'user', ip: '127.0.0.1' }
+  assert.deepEqual(byApp.actor, actor)
   assert.partialDeepStrictEqual(byApp.metadata, {
     oauth_client_id: client.id,
     oauth_client_name: client.name,
     oauth_grant_id: grant.id,
   })
   const byToken = entryOf('by-token')
-  assert.deepEqual(Object.keys(byToken.actor), ['id', 'type', 'ip'])
+  assert.deepEqual(Object.keys(byToken.actor), ['id', 'type', 'name', 'ip'])
   assert.deepEqual(Object.keys(byToken.metadata), ['ray', 'changed'])
   const [told] = lines.filter(({ resource }) => resource === 'by-app')
   assert.partialDeepStrictEqual(told, { actor: grant.id, user: user.id, client: client.id })
@@ -38,24 +39,35 @@ test('the audit entry of a change names the app, its user and the consent, and t
 test('a log entry of a call shows the app and its user, and can be found by either', async t => {
   const { ask, kept } = await startApi(t)
   const app = { user: 'a'.repeat(32), email: 'ann@example.com', client: 'c'.repeat(32), clientName: 'An app' }
-  await keepEntries(kept, [entryWith(1, {}), entryWith(2, { app, tokenName: 'An app' })])
+  const verified = { ...app, user: 'b'.repeat(32), email: 'bob@example.com', isEmailVerified: true }
+  await keepEntries(kept, [
+    entryWith(1, {}),
+    entryWith(2, { app: verified, tokenName: 'An app' }),
+    entryWith(3, { app, tokenName: 'An app' }),
+  ])
   const path = '/ai-gateway/gateways/default/logs'
   const { json } = await ask('GET', path)
-  const [ofApp, ofToken] = json.result
+  const [ofApp, ofVerified, ofToken] = json.result
+  assert.deepEqual([ofVerified.user_email, ofVerified.user_email_verified], ['bob@example.com', true])
   assert.partialDeepStrictEqual(ofApp, {
     user_id: app.user,
     user_email: 'ann@example.com',
+    user_email_verified: false,
     client_id: app.client,
     client_name: 'An app',
   })
   assert.ok(!('user_id' in ofToken || 'client_id' in ofToken))
-  for (const query of [
-    `user_id=${app.user}`,
-    `client_id=${app.client}`,
-    `filters.key=client_id&filters.operator=eq&filters.value=${app.client}`,
-  ]) {
+  for (const [query, ids] of [
+    [`user_id=${app.user}`, [ofApp.id]],
+    [`client_id=${app.client}`, [ofApp.id, ofVerified.id]],
+    [`filters.key=client_id&filters.operator=eq&filters.value=${app.client}`, [ofApp.id, ofVerified.id]],
+  ] as const) {
     const found = await ask('GET', `${path}?${query}`)
-    assert.deepEqual([found.json.result.length, found.json.result[0].id], [1, ofApp.id], query)
+    assert.deepEqual(
+      found.json.result.map(({ id }: { id: string }) => id),
+      ids,
+      query,
+    )
   }
 })
 

@@ -57,7 +57,7 @@ test('code asks the API as a person, by its rules and with its audit', async t =
   assert.deepEqual(
     [entry.actor, entry.interface, entry.resource.id, entry.metadata.ray],
     [
-      { id: user.id, email: user.email, type: 'user', ip: '192.0.2.7' },
+      { id: user.id, email: user.email, email_verified: false, type: 'user', ip: '192.0.2.7' },
       'UI',
       made.json.result.id,
       sender.ray,

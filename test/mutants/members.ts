@@ -182,7 +182,12 @@ export const members: readonly Mutated[] = [
     tests: ['admin/people/members'],
     changes: [
       {
-        text: "const isKnown = status === 'accepted'",
+        text: "return status === 'accepted' && isEmailVerified(user)",
+        becomes: 'return isEmailVerified(user)',
+        breaks: 'an invitation tells who is known at the provider',
+      },
+      {
+        text: "const isKnown = member.status === 'accepted'",
         becomes: 'const isKnown = true',
         breaks: 'an invitation tells who is known here, and how',
       },

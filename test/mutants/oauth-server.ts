@@ -178,6 +178,12 @@ export const oauthServer: readonly Mutated[] = [
     tests: ['oauth-server/authorization', 'oauth-server/token'],
     changes: [
       {
+        text: '...(isEmailVerified(user) && { email, email_verified: true }),',
+        becomes: 'email,',
+        breaks: 'apps take whoever signed up with an address for its owner',
+        tests: ['oauth-server/oauth-face'],
+      },
+      {
         text: 'if (used !== client.tokenEndpointAuthMethod) {',
         becomes: 'if (false) {',
         breaks: 'basic and post are one method',

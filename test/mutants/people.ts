@@ -251,7 +251,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/users.ts',
+    file: 'store/people.ts',
     tests: ['people/links/invitations'],
     changes: [
       {

@@ -111,6 +111,8 @@ test('a token says who acts, and stands for the consent', () => {
       },
     },
   )
+  const verified = made({ ...parts, user: { ...user, emailVerifiedAt: 1 } })
+  assert.deepEqual(verified.actor, { ...token.actor, isEmailVerified: true })
 })
 
 const gone: readonly [string, (parts: ReturnType<typeof partsWith>) => Parts][] = [

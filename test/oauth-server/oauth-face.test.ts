@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Sessions } from '../../src/people/sessions.ts'
+import { everybody, type User } from '../../src/store/people.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 import {
@@ -12,6 +13,7 @@ import {
   exchange,
   refresh,
   scope,
+  send,
   tokensIn,
   tokensOf,
   userinfo,
@@ -37,11 +39,39 @@ for (const [name, open] of Object.entries(stores)) {
     assert.match(tokens.refresh_token, /^svcr_[\w-]{49}$/)
     assert.deepEqual([tokens.scope, tokens.expires_in], [scope, 3_600])
     const who = await (await userinfo(site, tokens.access_token)).json()
-    assert.deepEqual(who, { sub: user.id, email: user.email, name: 'Ada', given_name: 'Ada' })
+    assert.deepEqual(who, { sub: user.id, name: 'Ada', given_name: 'Ada' })
     const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
     assert.notEqual(next.refresh_token, tokens.refresh_token)
     assert.equal((await userinfo(site, next.access_token)).status, 200)
     assert.deepEqual(site.bugs, [])
+  })
+
+  test(`${name}: an app is told the address of a user as long as that is verified, and no other`, async t => {
+    const site = await start(t)
+    const { app, browser, user } = await visit(site)
+    const tokens = await tokensOf(site, browser, app)
+    const tell = async (more: Partial<User>) => {
+      const { record, version } = (await site.store.users.get(everybody, user.id))!
+      await site.store.users.replace({ ...record, ...more }, version)
+      const who = (await (await userinfo(site, tokens.access_token)).json()) as Record<string, unknown>
+      return [who.email, who.email_verified]
+    }
+    const identity = { issuer: 'https://id.example', subject: 'ada' }
+    const verified = [user.email, true]
+    assert.deepEqual(await tell({ identity: null }), [undefined, undefined])
+    assert.deepEqual(await tell({ identity }), verified, 'of before it was kept')
+    assert.deepEqual(await tell({ emailVerifiedAt: null }), [undefined, undefined])
+    assert.deepEqual(await tell({ emailVerifiedAt: 1 }), verified)
+    const told = await Promise.all(
+      ['access_token', 'refresh_token'].map(async token => {
+        const shown = tokens[token as 'access_token']
+        return (await send(site, '/oauth2/introspect', app, { token: shown })).text()
+      }),
+    )
+    told.push(...tokens.id_token.split('.').map(part => Buffer.from(part, 'base64url').toString()))
+    for (const text of [...told, JSON.stringify(tokens)]) assert.ok(!text.includes(user.email), text)
+    const metadata = await (await fetch(`${site.issuer}/.well-known/openid-configuration`)).text()
+    assert.match(metadata, /"claims_supported":\[[^\]]*"email_verified"/)
   })
 
   test(`${name}: of 20 parallel exchanges over two processes one wins, and what it got ends`, async t => {

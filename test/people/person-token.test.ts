@@ -65,4 +65,9 @@ test('a person may do in each account what their roles there include, and nothin
   assert.equal(isInPerson(token.actor!), true)
   assert.equal(isInPerson({ client: 'f'.repeat(32) }), false)
   assert.deepEqual([token.id, token.actor!.grant], [user.id, session.id])
+  const verified = await new PersonTokens(store).of({ user: { ...user, emailVerifiedAt: 1 }, session })
+  assert.deepEqual(
+    [token, verified.token].map(({ actor }) => actor!.isEmailVerified),
+    [undefined, true],
+  )
 })

@@ -3,6 +3,7 @@
 import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
   about,
+  emailVerified,
   exactly,
   flag,
   id,
@@ -119,6 +120,7 @@ export const logSeries = open(
 const app: Members = {
   user_id: about('The user for whom an app made the call.', id),
   user_email: about('Their e-mail address at that time.', text),
+  user_email_verified: emailVerified,
   client_id: about(
     'The app; `token_id` is then the consent by which it acted, and `token_name` its name.',
     id,

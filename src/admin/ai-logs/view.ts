@@ -34,8 +34,14 @@ export function viewSummary(entry: LogSummary) {
   }
 }
 
-function viewApp({ user, email, client, clientName }: ActingApp) {
-  return { user_id: user, user_email: email, client_id: client, client_name: clientName }
+function viewApp({ user, email, isEmailVerified = false, client, clientName }: ActingApp) {
+  return {
+    user_id: user,
+    user_email: email,
+    user_email_verified: isEmailVerified,
+    client_id: client,
+    client_name: clientName,
+  }
 }
 
 /** Orders groups: the most expensive first, and of those that cost the same the largest. */

@@ -2,7 +2,17 @@
 
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { AuthorizationStep } from '../../store/authorization-event.ts'
-import { about, id, listOf, type Members, oneOf, open, text, time } from '../openapi/schemas.ts'
+import {
+  about,
+  emailVerified,
+  id,
+  listOf,
+  type Members,
+  oneOf,
+  open,
+  text,
+  time,
+} from '../openapi/schemas.ts'
 
 const shown: Members = {
   id,
@@ -33,7 +43,11 @@ export const userGrant = open(
 )
 
 /** A grant as the account sees it in which the app acts. */
-export const accountGrant = open({ ...shown, client, user: open({ id }, { email: text }) })
+export const accountGrant = open({
+  ...shown,
+  client,
+  user: open({ id }, { email: text, email_verified: emailVerified }),
+})
 
 /** A grant as the owner of the client sees it. */
 export const clientGrant = open({ ...shown, user: open({ id }), account: open({ id }) })

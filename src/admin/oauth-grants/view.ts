@@ -4,7 +4,7 @@
 import { provenHostOf } from '../../oauth-clients/proven-host.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import type { User } from '../../store/people.ts'
+import { isEmailVerified, type User } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import { isoTime } from '../records/kept.ts'
 
@@ -22,7 +22,7 @@ export function viewForAccount(grant: OAuthGrant, client: OAuthClient | null, us
   return {
     ...viewGrant(grant),
     client: viewClientOf(grant, client),
-    user: { id: grant.user, ...(user && { email: user.email }) },
+    user: { id: grant.user, ...(user && { email: user.email, email_verified: isEmailVerified(user) }) },
   }
 }
 

@@ -59,6 +59,12 @@ export function named(name: string): Schema {
 
 export const text: Schema = { type: 'string' }
 export const flag: Schema = { type: 'boolean' }
+/** Goes with each address of a user. */
+export const emailVerified: Schema = {
+  ...flag,
+  description:
+    'Whether an OpenID provider has verified the address. If not, it may be anybody’s: do not take it for who the user is.',
+}
 export const number: Schema = { type: 'number' }
 export const id: Schema = { type: 'string', pattern: '^[0-9a-f]{32}$' }
 /** A moment as responses show it. */

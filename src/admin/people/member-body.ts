@@ -16,7 +16,7 @@ interface Invitee {
 }
 
 /** What responses show, and a change takes back as it is. */
-const shown = ['id', 'email', 'status', 'user'] as const
+const shown = ['id', 'email', 'email_verified', 'status', 'user'] as const
 
 /** Reads the body of a new member. */
 export function readInvitee(body: unknown): Invitee | readonly Fault[] {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { roleOf } from '../../permissions/roles.ts'
-import type { Member, User } from '../../store/people.ts'
+import { isEmailVerified, type Member, type User } from '../../store/people.ts'
 import type { Resource } from '../../store/audit-entry.ts'
 import { viewRole } from './roles.ts'
 
@@ -14,6 +14,7 @@ export function viewMember(member: Member, user: User) {
   return {
     id,
     email: user.email,
+    email_verified: isVerified(member, user),
     status,
     roles: roles.flatMap(id => {
       const role = roleOf(id)
@@ -23,12 +24,17 @@ export function viewMember(member: Member, user: User) {
   }
 }
 
-function viewUserOf({ status }: Member, user: User) {
+function isVerified({ status }: Member, user: User): boolean {
+  return status === 'accepted' && isEmailVerified(user)
+}
+
+function viewUserOf(member: Member, user: User) {
   const { id, email, firstName, lastName } = user
-  const isKnown = status === 'accepted'
+  const isKnown = member.status === 'accepted'
   return {
     id,
     email,
+    email_verified: isVerified(member, user),
     first_name: isKnown ? firstName : null,
     last_name: isKnown ? lastName : null,
     two_factor_authentication_enabled: isKnown && hasSecondFactor(user),

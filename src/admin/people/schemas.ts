@@ -5,6 +5,7 @@ import { roles } from '../../permissions/roles.ts'
 import {
   about,
   closed,
+  emailVerified,
   exactly,
   flag,
   id,
@@ -87,6 +88,7 @@ export const changedMember = closed(
   {
     id: about('The id in the path.', id),
     email: about('As responses show it; read-only.', text),
+    email_verified: about('As responses show it; read-only.'),
     status: about('As responses show it; read-only.', status),
     user: about('As responses show it; read-only.'),
   },
@@ -97,11 +99,19 @@ const name = orNull(text)
 const shownMember: Members = {
   id,
   email: text,
+  email_verified: emailVerified,
   status,
   roles: listOf(named('Role')),
   user: about(
     'Of a person who has not accepted yet, only the address is shown.',
-    open({ id, email: text, first_name: name, last_name: name, two_factor_authentication_enabled: flag }),
+    open({
+      id,
+      email: text,
+      email_verified: emailVerified,
+      first_name: name,
+      last_name: name,
+      two_factor_authentication_enabled: flag,
+    }),
   ),
 }
 
@@ -131,6 +141,7 @@ export const decidedMembership = closed({ status: oneOf(['accepted', 'rejected']
 export const user = open({
   id,
   email: text,
+  email_verified: emailVerified,
   first_name: name,
   last_name: name,
   two_factor_authentication_enabled: flag,

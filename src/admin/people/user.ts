@@ -2,7 +2,7 @@
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { hasSecondFactor } from '../../people/second-factor.ts'
-import { everybody, type User } from '../../store/people.ts'
+import { everybody, isEmailVerified, type User } from '../../store/people.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
 import type { Api, UserCall } from '../row.ts'
 
@@ -25,6 +25,7 @@ function viewUser(user: User, isLocked: boolean) {
   return {
     id,
     email,
+    email_verified: isEmailVerified(user),
     first_name: firstName,
     last_name: lastName,
     two_factor_authentication_enabled: hasSecondFactor(user),

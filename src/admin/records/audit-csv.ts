@@ -18,6 +18,7 @@ const columns: readonly Column[] = [
   ['actor_id', ({ actor, app }) => app?.user ?? (isStranger(actor) ? 'stranger' : actor)],
   ['actor_name', ({ actorName }) => actorName ?? ''],
   ['actor_email', ({ app }) => app?.email ?? ''],
+  ['actor_email_verified', ({ app }) => (app ? String(app.isEmailVerified === true) : '')],
   ['ip', ({ address }) => (proxyIn(address) === null ? address : '')],
   ['unvouched_proxy', ({ address }) => proxyIn(address) ?? ''],
   ['oauth_client_id', ({ app }) => (isOfApp(app) ? app.client : '')],

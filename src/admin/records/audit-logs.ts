@@ -162,7 +162,8 @@ function viewActor({ actor: id, actorName: name, address, app }: AuditEntry) {
   if (id === keeper.id) return { actor: { id, type: 'system' }, interface: 'System' }
   const ip = proxyIn(address) === null && { ip: address }
   if (app) {
-    const actor = { id: app.user, email: app.email, type: 'user', ...ip }
+    const { user, email, isEmailVerified = false } = app
+    const actor = { id: user, email, email_verified: isEmailVerified, type: 'user', ...ip }
     return { actor, interface: isInPerson(app) ? 'UI' : 'API' }
   }
   if (isStranger(id)) return { actor: { id: 'stranger', type: 'user', ...ip }, interface: 'UI' }

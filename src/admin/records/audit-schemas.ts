@@ -1,7 +1,7 @@
 // What audit entries look like.
 
 import type { AuditAction, AuditEntry, ProofFailure, ProofMethod } from '../../store/records.ts'
-import { about, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'
+import { about, emailVerified, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'
 
 export const auditActions = [
   'create',
@@ -67,6 +67,7 @@ export const auditEntry = open({
     },
     {
       email: about('Of the user who acted, or for whom an app did.', text),
+      email_verified: emailVerified,
       name: about('Of the token, at that time.', text),
       ip: about('Of requests with a token, unless there is `unvouched_proxy`.', text),
     },

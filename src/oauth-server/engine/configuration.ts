@@ -40,7 +40,7 @@ export function configurationOf(
     allowOmittingSingleRegisteredRedirectUri: false,
     claims: {
       openid: ['sub'],
-      'user.read': ['email', 'name', 'given_name', 'family_name'],
+      'user.read': ['email', 'email_verified', 'name', 'given_name', 'family_name'],
       auth_time: null,
       iss: null,
     },

@@ -6,7 +6,7 @@ import { limitOf } from '../../limits/limit.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import type { User } from '../../store/people.ts'
+import { isEmailVerified, type User } from '../../store/people.ts'
 import { StoreUnreachable } from '../../store/store.ts'
 import { grantPayload, type Registered } from './adapter.ts'
 import { Consents } from './consents.ts'
@@ -169,11 +169,13 @@ function isPublic({ tokenEndpointAuthMethod }: OAuthClient): boolean {
   return tokenEndpointAuthMethod === 'none'
 }
 
-function claimsOf({ id, email, firstName, lastName }: User): object {
+/** Returns what an app is told of a user. Many take an address for who somebody is, whatever `email_verified` says: they get one that is verified, or none. */
+function claimsOf(user: User): object {
+  const { id, email, firstName, lastName } = user
   const names = [firstName, lastName].filter(name => name !== null)
   return {
     sub: id,
-    email,
+    ...(isEmailVerified(user) && { email, email_verified: true }),
     ...(firstName !== null && { given_name: firstName }),
     ...(lastName !== null && { family_name: lastName }),
     ...(names.length > 0 && { name: names.join(' ') }),

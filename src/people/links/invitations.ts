@@ -3,7 +3,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { auditOf, inPerson } from '../../store/audit-entry.ts'
 import type { Credential } from '../../store/credential.ts'
-import { everybody, type Member, type User } from '../../store/people.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { newInvitation, type NewLink, purposeOf } from './links.ts'
@@ -11,7 +11,7 @@ import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../secret-value.ts'
 import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
 import { tellSignIn } from '../trail.ts'
-import { canSignIn, changeUser, isEmailVerified, type Names, withNames } from '../users.ts'
+import { canSignIn, changeUser, type Names, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
 /** What a link invites to. */

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { inPerson } from '../../store/audit-entry.ts'
-import type { User } from '../../store/people.ts'
+import { isEmailVerified, type User } from '../../store/people.ts'
 import { emailFault, normalEmail } from '../email.ts'
 import {
   type Challenge,
@@ -18,7 +18,7 @@ import { digestOfValue, isValue, newValue } from '../secret-value.ts'
 import { shutOut } from '../shut-out.ts'
 import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in.ts'
 import { Trail } from '../trail.ts'
-import { changeUser, isEmailVerified, newUser, withNames } from '../users.ts'
+import { changeUser, newUser, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */

@@ -60,6 +60,7 @@ export const flags = {
   responseIsBinary: 128,
   providerResponseIsCut: 256,
   providerResponseIsBinary: 512,
+  emailIsVerified: 1024,
 } as const
 
 /** What a head says of its call but for what is counted, as it is written. */
@@ -233,12 +234,13 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
     metadata: head[12],
     requestContentType: head[13],
     responseContentType: head[14],
-    ...(head[20] && { app: appIn(head[20], head[18]!) }),
+    ...(head[20] && { app: appIn(head[20], head[18]!, head[5]) }),
   }
 }
 
-function appIn([user, email, client]: NonNullable<Head[20]>, clientName: string): ActingApp {
-  return { user, email, client, clientName }
+function appIn([user, email, client]: NonNullable<Head[20]>, clientName: string, bits: number): ActingApp {
+  const isEmailVerified = (bits & flags.emailIsVerified) !== 0
+  return { user, email, ...(isEmailVerified && { isEmailVerified }), client, clientName }
 }
 
 /** What durations and costs are multiples of. */
@@ -295,6 +297,7 @@ function flagsOf(e: LogSummary, { request, response, providerResponse }: Bodies)
     (e.cached ? flags.cached : 0) |
     (e.authenticated ? flags.authenticated : 0) |
     (e.streamed ? flags.streamed : 0) |
+    (e.app?.isEmailVerified ? flags.emailIsVerified : 0) |
     (request?.isCut ? flags.requestIsCut : 0) |
     (response?.isCut ? flags.responseIsCut : 0) |
     (request?.isBinary ? flags.requestIsBinary : 0) |

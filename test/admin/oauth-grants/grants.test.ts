@@ -138,14 +138,18 @@ test('the owner of a client ends all of its grants', async t => {
 })
 
 test('administrators of an account see and end what was granted for it, and nothing else', async t => {
-  const { ask, keep, isGood, stranger, keepToken } = await start(t)
+  const { ask, keep, kept, isGood, stranger, keepToken } = await start(t)
   const { value, grant, user, client } = await keep({ clientAccount: other })
   const { result } = (await ask('GET', '/oauth_grants')).json
   assert.deepEqual(
     [result.length, result[0].id, result[0].user, result[0].client.client_id],
-    [1, grant.id, { id: user.id, email: user.email }, client.id],
+    [1, grant.id, { id: user.id, email: user.email, email_verified: false }, client.id],
   )
   assert.deepEqual((await ask('GET', `/oauth_grants/${grant.id}`)).json.result, result[0])
+  const { record, version } = (await kept.users.get(user.account, user.id))!
+  await kept.users.replace({ ...record, emailVerifiedAt: 1 }, version)
+  const verified = (await ask('GET', `/oauth_grants/${grant.id}`)).json.result.user
+  assert.deepEqual(verified, { id: user.id, email: user.email, email_verified: true })
   const path = `/client/v4/accounts/${other}/oauth_grants/${grant.id}`
   assert.equal((await ask('DELETE', path, { token: stranger })).status, 404)
   const { value: reader } = await keepToken(['Members Read'])

@@ -90,6 +90,20 @@ test('what shows a client refers to it, with and without a secret', () => {
   assert.deepEqual(shownBy('getOAuthClient'), { $ref: '#/components/schemas/OAuthClient' })
 })
 
+test('an address of a user is nowhere without whether it is verified', () => {
+  let count = 0
+  for (const { properties = {}, required = [] } of schemas)
+    for (const name of ['email', 'user_email']) {
+      // Who is invited has no id yet.
+      if (properties[name] === undefined || properties.id === undefined) continue
+      const verified = `${name}_verified`
+      assert.ok(verified in properties, `beside ${name} of ${Object.keys(properties)}`)
+      assert.equal(required.includes(verified), required.includes(name), name)
+      count++
+    }
+  assert.ok(count >= 7, `${count}`)
+})
+
 test('the documented DNS outcomes are those that are counted', () => {
   const { properties } = written.components.schemas.ClientUriVerification
   assert.deepEqual(properties.last_answer.properties.outcome.enum, checkOutcomes)

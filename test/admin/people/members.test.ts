@@ -41,13 +41,16 @@ test('a person is invited, and is pending', async t => {
 test('an invitation does not tell whether the person is known', async t => {
   const { ask, kept } = await startApi(t)
   const totp = { sealed: 'x', lastStep: 0, recoveryCodes: [], confirmedAt: 1 }
-  const known = await keepMember(kept, [role.reader], { account: '2'.repeat(32), ofUser: { totp } })
+  const ofUser = { totp, emailVerifiedAt: 1 }
+  const known = await keepMember(kept, [role.reader], { account: '2'.repeat(32), ofUser })
   const viewOf = async (email: string) => {
     const { result } = (await ask('POST', '/members', { body: { email, roles: [role.reader] } })).json
+    assert.equal(result.email_verified, false)
     const { id, email: _, ...user } = result.user
     return user
   }
-  const nobody = { first_name: null, last_name: null, two_factor_authentication_enabled: false }
+  const names = { first_name: null, last_name: null }
+  const nobody = { email_verified: false, ...names, two_factor_authentication_enabled: false }
   assert.deepEqual(await viewOf(known.user.email), nobody)
   assert.deepEqual(await viewOf('unknown@example.com'), nobody)
 
@@ -55,6 +58,29 @@ test('an invitation does not tell whether the person is known', async t => {
   await kept.members.replace({ ...record, status: 'accepted' }, version)
   const accepted = (await ask('GET', `/members/${record.id}`)).json.result.user
   assert.deepEqual([accepted.first_name, accepted.two_factor_authentication_enabled], ['Ada', true])
+})
+
+test('members are shown with whether their address is verified', async t => {
+  const { ask, kept } = await startApi(t)
+  const identity = { issuer: 'https://id.example', subject: '1' }
+  for (const [isVerified, ofUser] of [
+    [false, {}],
+    [false, { emailVerifiedAt: null, identity }],
+    [true, { emailVerifiedAt: 1, identity: { ...identity, subject: '2' } }],
+    [true, { identity: { ...identity, subject: '3' } }],
+  ] as const) {
+    const { member, user } = await keepMember(kept, [role.reader], { ofUser })
+    const path = `/members/${member.id}`
+    const listed = (await ask('GET', '/members?per_page=50')).json.result
+    const found = listed.find(({ id }: { id: string }) => id === member.id)
+    const shown = (await ask('GET', path)).json.result
+    const sentBack = { ...shown, roles: [{ id: role.administrator }] }
+    const changed = (await ask('PUT', path, { body: sentBack })).json.result
+    for (const one of [found, shown, changed]) {
+      assert.deepEqual([one.email, one.email_verified], [user.email, isVerified])
+      assert.deepEqual([one.user.email, one.user.email_verified], [user.email, isVerified])
+    }
+  }
 })
 
 test('nobody is invited twice', async t => {

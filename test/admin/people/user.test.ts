@@ -36,17 +36,21 @@ async function start(t: TestContext) {
 }
 
 test('a user is shown to the apps that act for them', async t => {
-  const { me, user, kept } = await start(t)
+  const { me, user, kept, prove } = await start(t)
   const { json } = await me('GET', '/client/v4/user')
   assert.deepEqual(json.result, {
     id: user.id,
     email: user.email,
+    email_verified: false,
     first_name: null,
     last_name: null,
     two_factor_authentication_enabled: false,
     two_factor_authentication_locked: false,
     suspended: false,
   })
+  await prove()
+  const { email, email_verified } = (await me('GET', '/client/v4/user')).json.result
+  assert.deepEqual([email, email_verified], [user.email, true])
   await kept.accounts.update(account, { enforceTwoFactor: true })
   assert.equal((await me('GET', '/client/v4/user')).json.result.two_factor_authentication_locked, true)
 })

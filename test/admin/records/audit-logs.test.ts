@@ -57,7 +57,7 @@ test('changes by a command of the operator are recorded as such, without an addr
 
 test('a token is shown by its name, a person by the address, and who failed to be one as a stranger', async t => {
   const { ask, kept, owner, origin } = await startApi(t)
-  const ada = { id: 'a'.repeat(32), email: 'ada@example.com' }
+  const ada = { id: 'a'.repeat(32), email: 'ada@example.com', emailVerifiedAt: 1 }
   assert.equal((await ask('POST', '/oauth_clients', { body: client })).status, 200)
   const at = start - day
   const of = { account, at, address: '192.0.2.7', ray: 'ab', changed: [] } as const
@@ -94,7 +94,7 @@ test('a token is shown by its name, a person by the address, and who failed to b
         'wrong',
       ],
       [
-        { id: ada.id, email: ada.email, type: 'user', ip: '192.0.2.7' },
+        { id: ada.id, email: ada.email, email_verified: true, type: 'user', ip: '192.0.2.7' },
         { type: 'sign_in', result: true },
         'UI',
         'password',
@@ -256,8 +256,12 @@ test('all that match are exported, as CSV without formulas or as lines of JSON',
     'plain',
     'a,"b"\n=1',
   ]
-  for (const [i, clientName] of names.entries())
-    await kept.audit.append(auditEntry({ account, at: start + i, app: { ...app, clientName } }))
+  for (const [i, clientName] of names.entries()) {
+    const isVerified = i % 2 === 0 && { isEmailVerified: true }
+    await kept.audit.append(
+      auditEntry({ account, at: start + i, app: { ...app, ...isVerified, clientName } }),
+    )
+  }
   for (let i = 0; i < 700; i++)
     await kept.audit.append(auditEntry({ account, at: start + day + i, action: 'roll' }))
   const get = async (query: string, token = owner.value) => {
@@ -279,6 +283,8 @@ test('all that match are exported, as CSV without formulas or as lines of JSON',
   const columns = text.slice(0, text.indexOf('\r\n')).split(',')
   assert.equal(cells.length, columns.length * names.length)
   const at = columns.indexOf('oauth_client_name')
+  const verified = columns.indexOf('actor_email_verified')
+  for (const i of names.keys()) assert.equal(cells[i * columns.length + verified], String(i % 2 === 0))
   const shown = names.map((_, i) => cells[i * columns.length + at])
   assert.deepEqual(shown, [...names.slice(0, 10).map(name => `'${name}`), ...names.slice(10)])
   for (const cell of cells) assert.doesNotMatch(cell, /^[=+\-@＝＋－＠\t\r\n]/)

@@ -40,7 +40,13 @@ test('a token is created from the form, and its value is shown once', async t =>
     ['deploy <script> on build-3', { request_ip: { in: ['192.0.2.0/24'] } }, '2026-02-01T23:59:59.000Z'],
   )
   const [audit] = (await ask('GET', '/audit_logs')).json.result
-  assert.deepEqual(audit.actor, { id: user.id, email: user.email, type: 'user', ip: '127.0.0.1' })
+  assert.deepEqual(audit.actor, {
+    id: user.id,
+    email: user.email,
+    email_verified: false,
+    type: 'user',
+    ip: '127.0.0.1',
+  })
   assert.equal(audit.interface, 'UI')
   assert.deepEqual(audit.metadata.changed, ['name', 'policies', 'condition', 'expires_on'])
   assert.ok(!('oauth_client_id' in audit.metadata))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Invitations, membershipsOf, reissueInvitation } from '../../../src/people/links/invitations.ts'
-import { isEmailVerified, newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
-import { everybody, type Member, type User } from '../../../src/store/people.ts'
+import { newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../../../src/store/people.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 import { password } from '../settlement.ts'
 

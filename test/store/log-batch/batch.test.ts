@@ -66,7 +66,15 @@ test('what is as in the entry before comes back as well as what is not', () => {
       tokenName: fc.option(few('one', 'two')),
       response: fc.option(fc.record({ text: few('{}'), isCut: fc.boolean() })),
       app: fc.option(
-        fc.record({ user: few('u', 'v'), email: few('u@x.example', 'v@x.example'), client: few('c', 'd') }),
+        fc.record(
+          {
+            user: few('u', 'v'),
+            email: few('u@x.example', 'v@x.example'),
+            client: few('c', 'd'),
+            isEmailVerified: fc.constant(true),
+          },
+          { requiredKeys: ['user', 'email', 'client'] },
+        ),
         { nil: undefined },
       ),
     })
