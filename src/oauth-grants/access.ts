@@ -10,6 +10,7 @@ import type { RecordChange } from '../store/cache/read-through.ts'
 import type { MaybeAtOnce, Store } from '../store/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
 import { endDigestOf, familyOf } from './family.ts'
+import { apisOf } from './resource.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
 
 /** The records that an access token is made of. */
@@ -117,7 +118,9 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   const mayAct = account === null || !lacksSecondFactor(user, account)
   const held = groupsOfRoles(mayAct ? (member?.roles ?? []) : [])
   const groups = [...groupsOfScopes(scopes)].filter(group => held.has(group))
-  const named = resources ?? grant.resource
+  // Neither the token alone nor the consent alone decides: it may be of a consent for another resource.
+  const consented = apisOf(grant.resource, apiOf)
+  const apis = apisOf(resources ?? [], apiOf).filter(api => consented.includes(api))
   const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))
   return {
     account: grant.account,
@@ -142,12 +145,10 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
       end: family === null ? null : endDigestOf(family),
       members,
       scopes,
-      apis: named.length === 0 ? everyApi : everyApi.filter(api => named.some(one => apiOf(one) === api)),
+      apis,
     },
   }
 }
-
-const everyApi: readonly Api[] = ['management', 'ai']
 
 /** Reads what a token was issued for: its `scope` (RFC 6749 section 3.3), and its `aud` where resources were asked for (RFC 8707). Without a scope it has none. */
 function saidIn({ data }: Credential): { scope: readonly string[]; resources: readonly string[] | null } {

@@ -1,6 +1,7 @@
 // What a person is asked before an app gets a code, and what they can decide: what the authorization server and the pages tell each other.
 
 import type { OAuthClient } from '../store/oauth-client.ts'
+import type { Api } from '../store/records.ts'
 
 /** What to show. */
 export type Asking =
@@ -36,6 +37,8 @@ interface Consent {
   /** Where the person may choose; none where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly AskedScope[]
+  /** Where the scopes are good. */
+  readonly apis: readonly Api[]
   /** The consent that covers all of it, where the person gave one before. */
   readonly remembered: Remembered | null
 }
@@ -58,6 +61,8 @@ interface Remembered {
   readonly account: string
   /** Optional scopes that were unticked. */
   readonly declined: readonly string[]
+  /** Whether it was given for redirects to the same host. */
+  readonly isHostSeen: boolean
 }
 
 /** `optional`: those of the optional scopes that stay ticked. */

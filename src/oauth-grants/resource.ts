@@ -23,6 +23,25 @@ export function apiOf(resource: string, { issuer, aiHosts }: Places): Api | null
   return isAi ? 'ai' : null
 }
 
+const everyApi: readonly Api[] = ['management', 'ai']
+
+/** Returns the APIs that resources are of, each once; all of ours where none is named. */
+export function apisOf(
+  resources: readonly string[],
+  apiOf: (resource: string) => Api | null,
+): readonly Api[] {
+  if (resources.length === 0) return everyApi
+  const named = new Set(resources.map(apiOf))
+  return everyApi.filter(api => named.has(api))
+}
+
+/** Names APIs in words for people; resources may be of none, where the configuration has changed. */
+export function wordsOf(apis: readonly Api[]): string {
+  return apis.length === 0 ? 'no API of this gateway' : apis.map(api => words[api]).join(' and ')
+}
+
+const words: Readonly<Record<Api, string>> = { management: 'the management API', ai: 'AI gateways' }
+
 const management = /^\/client\/v4(\/|$)/
 const ai = /^\/client\/v4\/accounts\/[^/]+\/ai(\/|$)/
 

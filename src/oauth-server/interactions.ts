@@ -10,7 +10,8 @@ import { oauthScopes } from '../permissions/scopes.ts'
 import type { Credential, Json } from '../store/credential.ts'
 import type { OAuthClient } from '../store/oauth-client.ts'
 import { everybody } from '../store/people.ts'
-import type { Account } from '../store/records.ts'
+import { apisOf } from '../oauth-grants/resource.ts'
+import type { Account, Api } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
 import { digestOf } from '../tokens/token.ts'
@@ -26,6 +27,8 @@ interface InteractionsParts {
   readonly clients: ClientDirectory
   readonly personOf: (request: IncomingMessage) => Promise<Person | null>
   readonly issuer: () => string
+  /** Returns the API that a resource indicator names. */
+  readonly apiOf: (resource: string) => Api | null
   /** Keeps what happened for the owner of the client. */
   readonly note: (happening: Happening) => void
   readonly clock?: Clock
@@ -51,11 +54,13 @@ export class Interactions {
   readonly #clients: ClientDirectory
   readonly #personOf: InteractionsParts['personOf']
   readonly #issuer: () => string
+  readonly #apiOf: InteractionsParts['apiOf']
   readonly #note: InteractionsParts['note']
   readonly #consents: Consents
   readonly #clock: Clock
 
-  constructor({ store, clients, personOf, issuer, note, clock = systemClock }: InteractionsParts) {
+  constructor({ store, clients, personOf, issuer, apiOf, note, clock = systemClock }: InteractionsParts) {
+    this.#apiOf = apiOf
     this.#note = note
     this.#store = store
     this.#clients = clients
@@ -117,6 +122,7 @@ export class Interactions {
       allowed: asked.scopes.filter(isAllowed).map(({ id }) => id),
       declined: asked.scopes.filter(scope => !isAllowed(scope)).map(({ id }) => id),
       resource: resourceOf(opened.kept),
+      redirectUri: asked.redirectUri,
     })
     return this.#resume(opened, { select_account: {}, consent: { account, grant: grant.id } })
   }
@@ -179,12 +185,16 @@ export class Interactions {
         return { id, name, description, category, isOptional }
       })
     const reaching = oauthScopes.filter(({ id, isIdentity }) => !isIdentity && ids.includes(id))
+    const resource = resourceOf(kept)
+    const covering = await this.#consents.covering(client, person.user, {
+      scopes: scopes.map(({ id }) => id),
+      resource,
+      redirectUri,
+    })
     const consent = {
       ...({ kind: 'consent', client, person, redirectUri, scopes } as const),
-      remembered: await this.#consents.covering(client, person.user, {
-        scopes: scopes.map(({ id }) => id),
-        resource: resourceOf(kept),
-      }),
+      apis: apisOf(resource, this.#apiOf),
+      remembered: covering && { ...covering.grant, isHostSeen: covering.isHostSeen },
     }
     if (reaching.length === 0) return { ...consent, accounts: [] }
     const required = reaching.map(({ id }) => id).filter(id => !client.optionalScopes.includes(id))

@@ -28,11 +28,14 @@ export async function introspect(
   if (credential === null || credential.client === null || credential.user === null) return inactive
   const client = await clients.find(credential.client)
   if (client === null || !permits(caller, 'OAuth Clients Read', client.account)) return inactive
-  const { account, scope, aud } = credential.data as {
+  const { account, scope, aud, resource } = credential.data as {
     readonly account: string
     readonly scope?: string
-    readonly aud?: string
+    readonly aud?: string | readonly string[]
+    /** What a refresh token gives access tokens for. */
+    readonly resource?: string | readonly string[]
   }
+  const audience = aud ?? resource ?? []
   const family = familyOf(credential)
   if (credential.grant === null || family === null) return inactive
   const [grant, hasEnded] = await Promise.all([
@@ -50,7 +53,7 @@ export async function introspect(
     client_id: client.id,
     sub: credential.user,
     scope: left.join(' '),
-    ...(aud !== undefined && { aud }),
+    ...(audience.length > 0 && { aud: audience }),
     ...(credential.kind === 'access_token' && { token_type: 'Bearer' }),
     iat: Math.floor(credential.createdAt / 1000),
     exp: Math.floor(credential.expiresAt / 1000),

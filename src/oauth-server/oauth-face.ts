@@ -5,7 +5,7 @@ import type { SecretKeys } from '../base/secret-keys.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
 import { PeopleMetrics } from '../metrics/people-metrics.ts'
-import type { Token } from '../store/records.ts'
+import type { Api, Token } from '../store/records.ts'
 import type { Json } from '../store/credential.ts'
 import { type Store, StoreUnreachable } from '../store/store.ts'
 import type { Limiter } from '../limits/limiter.ts'
@@ -52,8 +52,8 @@ interface OAuthFaceParts {
   ) => Promise<void>
   /** Verifies an API token; anything but a token is why it is not good. */
   readonly verify: (value: string, address: string | null) => Token | string | Promise<Token | string>
-  /** Whether a resource indicator names an API here. */
-  readonly isResource: (resource: string) => boolean
+  /** Returns the API that a resource indicator names; null where that is none here. */
+  readonly apiOf: (resource: string) => Api | null
 }
 
 /** The largest form that is read here, in bytes. */
@@ -73,7 +73,7 @@ export class OAuthFace {
   #engine: { readonly keys: string; readonly ready: Promise<Engine> } | null = null
 
   constructor(parts: OAuthFaceParts) {
-    const { store, secrets, limiter, log, personOf, issuer } = parts
+    const { store, secrets, limiter, log, personOf, issuer, apiOf } = parts
     this.#parts = parts
     this.#clients = new ClientDirectory(store)
     this.#uses = new SecretUses({ store, log })
@@ -81,7 +81,7 @@ export class OAuthFace {
     this.#keys = new SigningKeys({ store, secrets, log })
     this.#events = new AuthorizationLog({ store, log })
     this.interactions = new Interactions({
-      ...{ store, clients: this.#clients, personOf, issuer },
+      ...{ store, clients: this.#clients, personOf, issuer, apiOf },
       note: happening => this.#events.note(happening),
     })
   }
@@ -189,7 +189,7 @@ export class OAuthFace {
 
   #openEngine({ name, signing }: KeySet): Promise<Engine> {
     if (this.#engine?.keys === name) return this.#engine.ready
-    const { config, store, tags, limiter, metrics = new PeopleMetrics(), isResource, log } = this.#parts
+    const { config, store, tags, limiter, metrics = new PeopleMetrics(), apiOf, log } = this.#parts
     const ready = openEngine({
       issuer: this.#issuer,
       lifetimes: config.lifetimes,
@@ -199,7 +199,7 @@ export class OAuthFace {
       clients: this.#clients,
       secrets: this.#secrets,
       limiter,
-      isResource,
+      apiOf,
       log,
       around: settling({
         store,

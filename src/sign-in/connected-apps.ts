@@ -3,11 +3,13 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Visit } from '../people/visit.ts'
 import { removeGrant } from '../oauth-grants/end.ts'
+import { apisOf } from '../oauth-grants/resource.ts'
 import { findGrantOfUser } from '../oauth-grants/walk.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { auditOf, inPerson, type KnownUser } from '../store/audit-entry.ts'
 import type { OAuthGrant } from '../store/oauth-grant.ts'
 import { everybody } from '../store/people.ts'
+import type { Api } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { ShownGrant } from '../pages/views/account.ts'
 
@@ -15,10 +17,13 @@ const most = 100
 
 export class Grants {
   readonly #store: Store
+  readonly #apiOf: (resource: string) => Api | null
   readonly #clock: Clock
 
-  constructor(store: Store, clock: Clock = systemClock) {
+  /** `apiOf` finds the API that a resource indicator means. */
+  constructor(store: Store, apiOf: (resource: string) => Api | null, clock: Clock = systemClock) {
     this.#store = store
+    this.#apiOf = apiOf
     this.#clock = clock
   }
 
@@ -37,13 +42,22 @@ export class Grants {
     return removeGrant(grant, audit, this.#store)
   }
 
-  async #shown({ id, client, clientAccount, account, scopes, createdAt }: OAuthGrant): Promise<ShownGrant> {
+  async #shown({
+    id,
+    client,
+    clientAccount,
+    account,
+    scopes,
+    resource,
+    createdAt,
+  }: OAuthGrant): Promise<ShownGrant> {
     const [kept, place] = await Promise.all([
       this.#store.oauthClients.get(clientAccount, client),
       account === everybody ? null : this.#store.accounts.get(account),
     ])
     const names = oauthScopes.filter(scope => scopes.includes(scope.id)).map(({ name }) => name)
     const app = kept?.record.name ?? 'An app that was deleted'
-    return { id, app, account: place?.name ?? null, scopes: names, createdAt }
+    const apis = apisOf(resource, this.#apiOf)
+    return { id, app, account: place?.name ?? null, scopes: names, apis, createdAt }
   }
 }

@@ -85,7 +85,8 @@ function pageFor(ask: Ask, asking: Asking, retry: Retry = {}): Page | PageRespon
         ...shownOf(ask, asking),
         accounts: asking.accounts,
         scopes: asking.scopes,
-        isRemembered: asking.remembered !== null,
+        apis: asking.apis,
+        remembered: asking.remembered,
         chosen: chosenIn(ask, asking.scopes) ?? asking.remembered,
       })
   }

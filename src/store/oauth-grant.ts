@@ -1,6 +1,6 @@
-// What a user has allowed an OAuth client to do for them in an account. Times are ms since the epoch; ids are 32 hex digits.
+// What a user has allowed an OAuth client to do for them in an account, at one resource. Times are ms since the epoch; ids are 32 hex digits.
 
-/** One consent; there is one at most of a user for a client and an account. */
+/** One consent; there is one at most of a user for a client, an account and a set of resources. */
 export interface OAuthGrant {
   /** The account that was consented to. */
   readonly account: string
@@ -12,8 +12,13 @@ export interface OAuthGrant {
   readonly scopes: readonly string[]
   /** Optional scopes that the user has unticked, so that they are not asked for again. */
   readonly declined: readonly string[]
-  /** The APIs that were asked for (RFC 8707); none for all. */
+  /** The APIs that were asked for (RFC 8707), each once and in order; none for all. What was consented to says nothing about others. */
   readonly resource: readonly string[]
+  /**
+   * Where codes were sent by redirects that the user saw. Left out of a consent that was given before this was kept, and whose scopes may have been consented to for other
+   * resources: it opens what it did, answers no further request, and any number may stand beside others.
+   */
+  readonly redirectHosts?: readonly string[]
   readonly createdAt: number
   readonly updatedAt: number
 }

@@ -200,11 +200,12 @@ export interface Credentials {
 }
 
 /**
- * There is at most one grant of a user for a client and an account: `insert` and `replace` of a second one return false and write nothing, and of any number of parallel
- * writers one wins. Removing a grant removes nothing else.
+ * There is at most one grant with `redirectHosts` of a user for a client, an account and a list of resources: `insert` and `replace` of a second one return false and
+ * write nothing, and of any number of parallel writers one wins. Removing a grant removes nothing else.
  */
 export interface OAuthGrants extends Records<OAuthGrant> {
-  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null>
+  /** Finds the one with `redirectHosts`; the resources are compared in order, byte by byte. */
+  find(party: GrantParty): Promise<Versioned<OAuthGrant> | null>
   /** Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
@@ -221,6 +222,9 @@ export interface AuthorizationEvents {
   /** Removes all events of a client. */
   removeOf(client: string): Promise<void>
 }
+
+/** Who consented to what client, and for what. */
+export type GrantParty = Pick<OAuthGrant, 'user' | 'client' | 'account' | 'resource'>
 
 export interface Gateways extends Records<Gateway> {
   /** Returns a page, in the order of `list`, of those of an account whose id has a text in it; `total` counts all of these. Ids are looked through without reading records. */

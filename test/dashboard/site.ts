@@ -49,7 +49,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
   server.faces = [
     new SignInFace({
       ...parts,
-      grants: new Grants(store, clock),
+      grants: new Grants(store, () => 'management', clock),
       interactions: null,
       hasDashboard: () => true,
     }),

@@ -117,9 +117,14 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a token outlives the membership of its user',
       },
       {
-        text: 'named.length === 0 ? everyApi',
-        becomes: 'true ? everyApi',
-        breaks: 'a token for one API opens the other',
+        text: 'const apis = apisOf(resources ?? [], apiOf).filter(api => consented.includes(api))',
+        becomes: 'const apis = consented',
+        breaks: 'a token for one API opens the others',
+      },
+      {
+        text: '.filter(api => consented.includes(api))',
+        becomes: '',
+        breaks: 'a token opens an API that the consent was not for',
       },
     ],
   },

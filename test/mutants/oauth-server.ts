@@ -189,9 +189,14 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'basic and post are one method',
       },
       {
-        text: 'if (consented === undefined && isPublic(record) && isShared(String(params.redirect_uri))) {',
-        becomes: 'if (false) {',
+        text: "if (isPublic(client) && isShared(redirectUri)) return 'shared'",
+        becomes: '',
         breaks: 'a program that poses as an app gets a code by itself',
+      },
+      {
+        text: "return isHostSeen ? null : 'host not seen'",
+        becomes: 'return null',
+        breaks: 'who adds a redirect URI to a client gets the codes of its users',
       },
       {
         text: "if (verdict.kind === 'right') return (facts.isAuthenticated = true)",
@@ -204,8 +209,8 @@ export const oauthServer: readonly Mutated[] = [
         breaks: 'clients get scopes that they have not registered',
       },
       {
-        text: 'if (grant === null || grant.user !== user || grant.client !== record.id) return undefined',
-        becomes: 'if (grant === null) return undefined',
+        text: 'if (kept === null || kept.record.user !== user || kept.record.client !== record.id) return undefined',
+        becomes: 'if (kept === null) return undefined',
         breaks: 'a person acts by the consent of another',
       },
     ],
@@ -250,6 +255,11 @@ export const oauthServer: readonly Mutated[] = [
         becomes: 'if (registered.some(one => uri.startsWith(one))) return true',
         breaks: 'codes go to where nobody has registered',
       },
+      {
+        text: "return isOfDevice(hostname) ? 'localhost' : host",
+        becomes: "return isOfDevice(hostname) ? 'localhost' : hostname",
+        breaks: 'another port of a host is taken for the one that was seen',
+      },
     ],
   },
   {
@@ -260,6 +270,26 @@ export const oauthServer: readonly Mutated[] = [
         text: 'if (!scopes.every(isAnswered)) return false',
         becomes: '',
         breaks: 'a consent covers scopes that nobody was asked about',
+      },
+      {
+        text: 'if (redirectHosts === undefined) return false',
+        becomes: '',
+        breaks: 'a consent from before answers requests for what it may not have been given',
+      },
+      {
+        text: 'return resource.length > 0 && resource.every(one => grant.resource.includes(one))',
+        becomes: 'return true',
+        breaks: 'a consent for one resource covers the others',
+      },
+      {
+        text: 'isHostSeen: grant.redirectHosts!.includes(host)',
+        becomes: 'isHostSeen: true',
+        breaks: 'a consent counts for hosts that nobody has seen',
+      },
+      {
+        text: 'return [...new Set(resource)].sort()',
+        becomes: 'return [...new Set(resource)]',
+        breaks: 'what was consented to is asked for again where resources come in another order',
       },
     ],
   },

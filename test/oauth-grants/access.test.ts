@@ -166,6 +166,9 @@ for (const [aud, resource, apis] of [
   [[], [], ['management', 'ai']],
   [undefined, ['https://ai'], ['ai']],
   ['https://management', ['https://management', 'https://ai'], ['management']],
+  ['https://ai', ['https://management'], []],
+  [['https://ai', 'https://management'], ['https://ai'], ['ai']],
+  [undefined, ['https://elsewhere'], []],
 ] as const)
   test(`a token for ${JSON.stringify(aud)}, of a consent for [${resource}], opens [${apis}]`, () => {
     const parts = partsWith(aud === undefined ? {} : { aud })

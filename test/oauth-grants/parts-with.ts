@@ -68,6 +68,7 @@ export function partsWith(wish: Wish = {}): { value: string } & WholeParts {
       scopes,
       declined: [],
       resource: [],
+      redirectHosts: ['app.example'],
       createdAt: now,
       updatedAt: now,
     },

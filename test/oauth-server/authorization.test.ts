@@ -216,6 +216,171 @@ test('consent is remembered until scopes grow, and asked for again where the app
     await pageOf(browser, ask(app.client, { scope: 'openid', prompt }))
 })
 
+/** Changes the redirect URIs of a client. */
+async function redirectTo({ store }: Site, { account, id }: OAuthClient, redirectUris: readonly string[]) {
+  const { record, version } = (await store.oauthClients.get(account, id))!
+  assert.ok(await store.oauthClients.replace({ ...record, redirectUris }, version))
+}
+
+const [management, ai] = [({ issuer }: Site) => `${issuer}/client/v4`, 'https://ai.example/'] as const
+
+test('a consent counts only for redirects to hosts that the person has seen', async t => {
+  const site = await startSite(t)
+  const { account, user, app, browser } = await visit(site)
+  await authorize(site, browser, ask(app.client))
+  const added = 'https://evil.example/callback'
+  const beside = 'https://app.example/other?x=1'
+  const port = 'https://app.example:8443/callback'
+  await redirectTo(site, app.client, [callback, beside, added, port])
+  assert.ok((await answerOf(browser, ask(app.client))).code)
+  const elsewhere = await browser.get(ask(app.client, { redirect_uri: beside }))
+  assert.match(elsewhere.headers.get('location')!, /^https:\/\/app\.example\/other\?x=1&code=/)
+  for (const redirect_uri of [added, port]) {
+    const silent = await browser.get(ask(app.client, { redirect_uri, prompt: 'none' }))
+    const refused = new URL(silent.headers.get('location')!).searchParams
+    assert.equal(refused.get('error'), 'consent_required')
+    assert.match(
+      refused.get('error_description')!,
+      /what they allowed before was for redirects to other hosts$/,
+    )
+    const asking = await askedOf(site, browser, ask(app.client, { redirect_uri }))
+    assert.ok(asking.kind === 'consent')
+    assert.equal(asking.redirectUri, redirect_uri)
+    assert.partialDeepStrictEqual(asking.remembered, { account, isHostSeen: false })
+  }
+  // To have seen it once is enough, and what was seen before stays so.
+  await authorize(site, browser, ask(app.client, { redirect_uri: added }))
+  for (const redirect_uri of [added, callback]) {
+    const { searchParams } = new URL(
+      (await browser.get(ask(app.client, { redirect_uri }))).headers.get('location')!,
+    )
+    assert.ok(searchParams.get('code'), redirect_uri)
+  }
+  const { items } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 9 })
+  assert.deepEqual(
+    items.map(({ redirectHosts }) => redirectHosts),
+    [['app.example', 'evil.example']],
+  )
+  // What one person has seen, another has not.
+  const other = new Browser(site.issuer).signIn(await makeUser(site, account))
+  await authorize(site, other, ask(app.client))
+  await pageOf(other, ask(app.client, { redirect_uri: added }))
+})
+
+test('programs on the device are one host, whatever their port', async t => {
+  const site = await startSite(t)
+  const uris = ['http://127.0.0.1/cb', 'http://[::1]/cb', 'http://localhost:1/cb']
+  const { app, browser } = await visit(site, { redirectUris: [callback, ...uris] })
+  await authorize(site, browser, ask(app.client, { redirect_uri: 'http://127.0.0.1:5000/cb' }))
+  for (const redirect_uri of [...uris, 'http://127.0.0.1:6000/cb', 'http://[::1]:7000/cb']) {
+    const sent = await browser.get(ask(app.client, { redirect_uri }))
+    assert.ok(sent.headers.get('location')!.startsWith(`${redirect_uri}?code=`), redirect_uri)
+  }
+  await pageOf(browser, ask(app.client))
+})
+
+test('what was consented to for one resource says nothing about another', async t => {
+  const site = await startSite(t)
+  const { account, user, app, browser } = await visit(site, {
+    scopes: ['ai_gateway.run', 'ai_gateway.read', 'members.read', 'user.read'],
+  })
+  const of = (scope: string, resource: string | null, more = {}) =>
+    authorizationPath(app.client, { scope, ...(resource !== null && { resource }), ...more })
+  const isAsked = async (path: string) => {
+    const silent = await answerOf(browser, `${path}&prompt=none`)
+    if (silent.error === undefined) return false
+    assert.equal(silent.error, 'consent_required')
+    return true
+  }
+  const mine = management(site)
+  const asking = await askedOf(site, browser, of('members.read', mine))
+  assert.deepEqual(asking.kind === 'consent' && asking.apis, ['management'])
+  await authorize(site, browser, of('members.read', mine))
+  assert.equal(await isAsked(of('members.read', mine)), false)
+  assert.equal(await isAsked(of('members.read', ai)), true)
+  assert.equal(await isAsked(of('members.read', null)), true)
+  const other = await askedOf(site, browser, of('ai_gateway.run', ai))
+  assert.ok(other.kind === 'consent')
+  assert.deepEqual([other.apis, other.remembered], [['ai'], null])
+  await authorize(site, browser, of('ai_gateway.run', ai))
+  // No product of the scopes of one and the resource of the other.
+  for (const [scope, resource] of [
+    ['ai_gateway.run', mine],
+    ['members.read', ai],
+    ['members.read ai_gateway.run', mine],
+    ['members.read ai_gateway.run', ai],
+    ['ai_gateway.run', null],
+  ] as const)
+    assert.equal(await isAsked(of(scope, resource)), true, `${scope} at ${resource}`)
+  const both = `${of('ai_gateway.run', ai)}&resource=${encodeURIComponent(mine)}`
+  const turned = `${of('ai_gateway.run', mine)}&resource=${encodeURIComponent(ai)}`
+  assert.equal(await isAsked(both), true)
+  const { items } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 9 })
+  assert.deepEqual(
+    items.map(({ scopes, resource }) => [scopes, resource]),
+    [
+      [['members.read'], [mine]],
+      [['ai_gateway.run'], [ai]],
+    ],
+  )
+  // A code for two resources, in whichever order; either of them is covered by what was seen.
+  await authorize(site, browser, both)
+  assert.equal(await isAsked(turned), false)
+  await authorize(site, browser, `${turned}&prompt=consent`)
+  assert.equal(await isAsked(of('ai_gateway.run', mine)), false)
+  assert.equal(await isAsked(of('members.read', ai)), true)
+  // All APIs include each; scopes that are added there stay there.
+  await authorize(site, browser, of('user.read', null))
+  for (const resource of [null, mine, ai]) assert.equal(await isAsked(of('user.read', resource)), false)
+  assert.equal(await isAsked(of('members.read user.read', mine)), true)
+  await authorize(site, browser, of('ai_gateway.read', mine))
+  assert.equal(await isAsked(of('members.read ai_gateway.read', mine)), false)
+  assert.equal(await isAsked(of('ai_gateway.read', null)), true)
+  assert.equal((await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 9 })).total, 4)
+  // To end one ends what it alone covers.
+  const [first] = items
+  await site.store.oauthGrants.remove(account, first!.id)
+  assert.equal(await isAsked(of('members.read', mine)), true)
+  assert.equal(await isAsked(of('ai_gateway.run', ai)), false)
+})
+
+test('a consent from before resources were kept apart opens what it did, and answers no further request', async t => {
+  const site = await startSite(t)
+  const { account, user, app, browser } = await visit(site, {
+    scopes: ['ai_gateway.run', 'members.read', 'offline_access'],
+  })
+  const of = (scope: string) => authorizationPath(app.client, { scope: `${scope} offline_access` })
+  const url = await authorize(site, browser, of('members.read'))
+  const tokens = await tokensIn(await exchange(site, app, url.searchParams.get('code')!))
+  const [found] = (await site.store.oauthGrants.list(account, { offset: 0, limit: 9 })).items
+  const { version } = (await site.store.oauthGrants.get(account, found!.id))!
+  // As another version wrote it: of which resource each scope was is not known.
+  const { redirectHosts: _, ...old } = {
+    ...found!,
+    scopes: ['members.read', 'ai_gateway.run', 'offline_access'],
+  }
+  assert.ok(await site.store.oauthGrants.replace(old, version))
+  const next = await tokensIn(await refresh(site, app, tokens.refresh_token))
+  const held = await site.verifier.verify(next.access_token, null, 'management')
+  assert.ok(typeof held === 'object')
+  assert.deepEqual(held.actor!.scopes, ['members.read', 'offline_access'])
+  assert.equal((await answerOf(browser, `${of('members.read')}&prompt=none`)).error, 'consent_required')
+  const asking = await askedOf(site, browser, of('members.read'))
+  assert.equal(asking.kind === 'consent' && asking.remembered, null)
+  await authorize(site, browser, of('members.read'))
+  assert.ok((await answerOf(browser, of('members.read'))).code)
+  assert.equal((await answerOf(browser, `${of('ai_gateway.run')}&prompt=none`)).error, 'consent_required')
+  const { items } = await site.store.oauthGrants.ofUser(user.id, { offset: 0, limit: 9 })
+  assert.deepEqual(
+    items.map(({ scopes }) => scopes).toSorted(),
+    [
+      ['members.read', 'ai_gateway.run', 'offline_access'],
+      ['offline_access', 'members.read'],
+    ].toSorted(),
+  )
+  await tokensIn(await refresh(site, app, next.refresh_token))
+})
+
 test('a remembered consent does not lead on while the account requires a second factor that the person lacks', async t => {
   const site = await startSite(t)
   const { account, app, browser } = await visit(site)
@@ -264,7 +429,7 @@ test('a public client that any program on the device can pose as is confirmed ea
     assert.match(refused.get('error_description')!, /^the person must confirm: /)
   }
   const own = await register(site, account, { redirectUris })
-  await authorize(site, browser, ask(own.client))
+  await authorize(site, browser, ask(own.client, { redirect_uri: shared[2]! }))
   const sent = await browser.get(ask(own.client, { redirect_uri: shared[1]! }))
   assert.match(sent.headers.get('location')!, /^http:\/\/127\.0\.0\.1\/cb\?code=/, 'it has a secret')
 })

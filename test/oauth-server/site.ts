@@ -87,7 +87,8 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     },
     signOut: async (_, response) => void response.setHeader('set-cookie', 'person=; Max-Age=0'),
     verify: value => verifier.verify(value, '127.0.0.1', 'management'),
-    isResource: resource => [`${issuer}/client/v4`, 'https://ai.example/'].includes(resource),
+    apiOf: resource =>
+      resource === `${issuer}/client/v4` ? 'management' : resource === 'https://ai.example/' ? 'ai' : null,
   })
   server.faces = [face]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -112,7 +112,7 @@ test('wrong secrets are throttled for each client, and never keep out a right on
 
 test('a token is good at the API that it was asked for, and one without at all', async t => {
   const site = await startSite(t)
-  const { app, browser } = await visit(site)
+  const { app, browser, account } = await visit(site)
   const api = `${site.issuer}/client/v4`
   const apisOf = async (token: string) => {
     const held = await site.verifier.verify(token, null, 'management')
@@ -127,6 +127,20 @@ test('a token is good at the API that it was asked for, and one without at all',
   assert.deepEqual(await apisOf(next.access_token), ['management'])
   const held = await (await send(site, '/oauth2/introspect', app, { token: next.access_token })).json()
   assert.equal((held as { aud: string }).aud, api)
+  const reader = await apiToken(site, account, 'OAuth Clients Read')
+  for (const [token, aud] of [
+    [next.access_token, api],
+    [next.refresh_token, api],
+    [all.refresh_token, undefined],
+  ] as const) {
+    const response = await fetch(`${site.issuer}/oauth2/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${reader}` },
+      body: new URLSearchParams({ token }),
+    })
+    const told = (await response.json()) as { active: boolean; aud?: string }
+    assert.deepEqual([told.active, told.aud], [true, aud])
+  }
   const other = await errorIn(
     await refresh(site, app, next.refresh_token, { resource: 'https://ai.example/' }),
   )

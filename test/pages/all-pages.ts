@@ -110,7 +110,8 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
         isOptional: true,
       },
     ],
-    isRemembered: false,
+    apis: ['management', 'ai'],
+    remembered: null,
     chosen: null,
     self: next,
   }
@@ -129,7 +130,14 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
       session('2', words.userAgent, words.address, false),
     ],
     grants: [
-      { id: '1', app: words.app, account, scopes: ['AI Gateway Run', 'AI Gateway Read'], createdAt: time },
+      {
+        id: '1',
+        app: words.app,
+        account,
+        scopes: ['AI Gateway Run', 'AI Gateway Read'],
+        apis: ['management', 'ai'] as const,
+        createdAt: time,
+      },
     ],
   }
   const refused = {
@@ -203,7 +211,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     'consent, to be confirmed': consentPage({
       ...consent,
       redirectUri: 'com.example.app:/callback',
-      isRemembered: true,
+      remembered: { isHostSeen: true },
       chosen: { account: 'b'.repeat(32), declined: ['ai_gateway.read'] },
     }),
     'refused to a stranger': refusedPage({ ...refused, reason: 'not a member' }),

@@ -110,7 +110,7 @@ test('a connected app is shown with what it may do, and disconnected with all it
   await site.store.oauthGrants.insert(other)
   const visitor = await site.signedIn(user)
   const page = await visitor.get(paths.account)
-  assert.match(page.text, /Tea <Ledger> In Example Ltd\. Connected .* AI Gateway Run/)
+  assert.match(page.text, /Tea <Ledger> In Example Ltd, for the management API\. Connected .* AI Gateway Run/)
   assert.equal((await page.submit(paths.endGrant, { grant: other.id })).status, 303)
   assert.ok(await site.store.oauthGrants.get(account.id, other.id))
   const ended = await page.submit(paths.endGrant)

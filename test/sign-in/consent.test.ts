@@ -46,6 +46,7 @@ const consent = {
     { id: 'b'.repeat(32), name: 'Sandbox' },
   ],
   scopes: oauthScopes.slice(0, 5).map((scope, i) => ({ ...scope, isOptional: i >= 3 })),
+  apis: ['management', 'ai'],
   remembered: null,
 } as const satisfies Asking
 
@@ -97,7 +98,7 @@ test('beside what is verified stands where it leads elsewhere, and what its name
     const named = { ...client, name, clientUri, verification: proof }
     interactions.asking = { ...consent, client: named, redirectUri }
     const { text } = await visitor.get(path)
-    return /Published by (.*) More|Published by (.*?) (?:It will be|In which)/.exec(text)?.slice(1).join('')
+    return /Published by (.*?) Gets access to /.exec(text)?.[1]
   }
   const you = `You ${person.email} Not you\\? Sends you to`
   const verified = 'Verified: tea\\.example\\.com'
@@ -171,7 +172,7 @@ test('an app of the device is opened by the redirect after the form, which the p
 
 test('a page that asks once more shows what was decided before, and on the device why it asks', async t => {
   const [, , , first, second] = consent.scopes
-  const remembered = { account: consent.accounts[1].id, declined: [second!.id] }
+  const remembered = { account: consent.accounts[1].id, declined: [second!.id], isHostSeen: true }
   const { interactions, visitor } = await arrive(t, { ...consent, remembered })
   const page = await visitor.get(path)
   assert.match(page.text, /You have allowed this before\. Published by/)
@@ -180,6 +181,40 @@ test('a page that asks once more shows what was decided before, and on the devic
   assert.doesNotMatch(page.body, new RegExp(`name="optional.${second!.id}" [^>]* checked`))
   interactions.asking = { ...consent, remembered, redirectUri: 'com.example.app:/cb' }
   assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
+})
+
+test('a page that asks for a host that was not seen before says so', async t => {
+  const remembered = { account: consent.accounts[1].id, declined: [], isHostSeen: false }
+  const { interactions, visitor } = await arrive(t, { ...consent, remembered })
+  assert.match(
+    (await visitor.get(path)).text,
+    /allowed this before, but then the app sent you to another place\./,
+  )
+  interactions.asking = { ...consent, remembered, redirectUri: 'http://127.0.0.1:9/cb' }
+  assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
+})
+
+test('the page names what the app gets access to, unless it only learns who signs in', async t => {
+  const { interactions, visitor } = await arrive(t, consent)
+  const access = async () =>
+    /Gets access to (.*?) (?:More|In which)/.exec((await visitor.get(path)).text)?.[1]
+  assert.equal(await access(), 'The management API and AI gateways')
+  interactions.asking = { ...consent, apis: ['ai'] }
+  assert.equal(await access(), 'AI gateways')
+  interactions.asking = { ...consent, apis: ['management'] }
+  assert.equal(await access(), 'The management API')
+  const scopes = consent.scopes.filter(({ id }) => id === 'openid' || id === 'offline_access')
+  interactions.asking = { ...consent, scopes }
+  assert.equal(await access(), undefined)
+  interactions.asking = { ...consent, scopes, apis: ['ai'] }
+  assert.equal(await access(), 'AI gateways')
+})
+
+test('a redirect to an app of the device names its scheme, whatever host stands behind it', async t => {
+  const { visitor } = await arrive(t, { ...consent, redirectUri: 'com.example.app://bank.example/cb' })
+  const { text } = await visitor.get(path)
+  assert.match(text, /Sends you to An app on this device that opens com\.example\.app: links/)
+  assert.doesNotMatch(text, /bank\.example/)
 })
 
 test('what was chosen stays chosen when a consent cannot be taken yet', async t => {

@@ -73,7 +73,7 @@ export class Site extends Settlement {
     const site = new Site(origin, store, clock, { openid, ...config })
     const face = new SignInFace({
       people: site.people,
-      grants: new Grants(store, clock),
+      grants: new Grants(store, () => 'management', clock),
       interactions,
       origins: () => [site.origin, ...site.others],
       hasDashboard: () => site.hasDashboard,

@@ -11,37 +11,69 @@ import { authorizationEvent, hex, oauthGrant, signingKey } from './contract-spec
 
 const all = { offset: 0, limit: 1000 }
 const day = 86_400_000
+/** Characters that stand for something where names are kept. */
+const awkward = ['https://a.example/x,~y,!z w/%2F"\\/é🦊', 'https://b.example/\u2028']
 
 export function oauthGrantsContract(name: string, place: Place): void {
-  test(`${name}: a grant is found by user, client and account, and by nothing less`, async t => {
+  test(`${name}: a grant is found by user, client, account and resources, and by nothing less`, async t => {
     const open = await place(t)
     const [{ oauthGrants }, other] = await Promise.all([open(), open()])
     const kept = oauthGrant()
     const beside = oauthGrant({ user: kept.user, client: kept.client })
-    for (const one of [kept, beside]) assert.equal(await oauthGrants.insert(one), true)
     const { user, client, account, id } = kept
-    assert.deepEqual(await other.oauthGrants.find(user, client, account), await oauthGrants.get(account, id))
-    assert.deepEqual((await other.oauthGrants.find(user, client, account))?.record, kept)
-    assert.deepEqual((await other.oauthGrants.find(user, client, beside.account))?.record, beside)
-    for (const [who, what, where] of [
-      [hex(16), client, account],
-      [user, hex(16), account],
-      [user, client, hex(16)],
-      [client, user, account],
-    ] as const)
-      assert.equal(await oauthGrants.find(who, what, where), null)
+    const resources = [[], ['https://ai.example/'], ['https://ai.example/', ...kept.resource], awkward]
+    const elsewhere = resources.map(resource => oauthGrant({ user, client, account, resource }))
+    for (const one of [kept, beside, ...elsewhere]) assert.equal(await oauthGrants.insert(one), true)
+    assert.deepEqual(await other.oauthGrants.find(kept), await oauthGrants.get(account, id))
+    for (const one of [kept, beside, ...elsewhere])
+      assert.deepEqual((await other.oauthGrants.find(one))?.record, one)
+    for (const less of [
+      { user: hex(16) },
+      { client: hex(16) },
+      { account: hex(16) },
+      { user: client, client: user },
+      { resource: ['https://gateway.example/client'] },
+      { resource: elsewhere[2]!.resource.toReversed() },
+      { resource: [JSON.stringify(kept.resource)] },
+    ])
+      assert.equal(await oauthGrants.find({ ...kept, ...less }), null)
+    for (const one of elsewhere) assert.equal(await oauthGrants.remove(account, one.id), true)
+    for (const one of elsewhere) assert.equal(await other.oauthGrants.find(one), null)
     const { version } = (await oauthGrants.get(account, id))!
     const grown = { ...kept, scopes: [...kept.scopes, 'account.read'], updatedAt: kept.updatedAt + 1 }
     assert.equal(await oauthGrants.replace(grown, version), true)
-    assert.deepEqual((await other.oauthGrants.find(user, client, account))?.record, grown)
+    assert.deepEqual((await other.oauthGrants.find(kept))?.record, grown)
     assert.equal(await other.oauthGrants.count(), 2)
     assert.equal(await oauthGrants.remove(account, id), true)
     assert.equal(await other.oauthGrants.count(), 1)
-    assert.equal(await other.oauthGrants.find(user, client, account), null)
+    assert.equal(await other.oauthGrants.find(kept), null)
     assert.equal(await oauthGrants.insert({ ...kept, id: hex(16) }), true)
   })
 
-  test(`${name}: of 20 grants at once of one user, client and account, one is kept`, async t => {
+  test(`${name}: a grant from before redirect hosts were kept stays as it is, beside one that is found`, async t => {
+    const open = await place(t)
+    const [{ oauthGrants }, other] = await Promise.all([open(), open()])
+    const { redirectHosts: _, ...old } = oauthGrant()
+    const next = { ...oauthGrant(), user: old.user, client: old.client, account: old.account }
+    const { user, client, account, id } = old
+    assert.equal(await oauthGrants.insert(old), true)
+    assert.equal(await other.oauthGrants.find(old), null)
+    assert.equal(await other.oauthGrants.insert(next), true)
+    assert.deepEqual((await oauthGrants.find(old))?.record, next)
+    assert.equal((await oauthGrants.ofUser(user, all)).total, 2)
+    assert.equal((await oauthGrants.ofClient(client, all)).total, 2)
+    const kept = (await other.oauthGrants.get(account, id))!
+    assert.deepEqual(kept.record, old)
+    const trimmed = { ...old, scopes: ['offline_access'] }
+    assert.equal(await other.oauthGrants.replace(trimmed, kept.version), true)
+    assert.deepEqual((await oauthGrants.get(account, id))?.record, trimmed)
+    assert.deepEqual((await oauthGrants.find(old))?.record, next)
+    assert.equal(await oauthGrants.remove(account, id), true)
+    assert.deepEqual((await other.oauthGrants.find(old))?.record, next)
+    assert.deepEqual((await oauthGrants.ofUser(user, all)).items, [next])
+  })
+
+  test(`${name}: of 20 grants at once of one user, client, account and resource, one is kept`, async t => {
     const open = await place(t)
     const stores = await Promise.all([open(), open()])
     const { user, client, account } = oauthGrant()
@@ -84,11 +116,13 @@ export function oauthGrantsContract(name: string, place: Place): void {
   test(`${name}: whatever is done to grants, they are found and listed as they are kept`, async t => {
     const open = await place(t)
     const stores = await Promise.all([open(), open()])
+    const resources = [[], ['https://a.example/'], ['https://a.example/', 'https://b.example/']]
     const step = fc.record({
       action: fc.constantFrom('insert', 'replace', 'remove'),
       who: fc.nat(1),
       what: fc.nat(1),
       where: fc.nat(1),
+      which: fc.nat(2),
       createdAt: fc.nat(3),
       store: fc.nat(1),
     } as const)
@@ -100,15 +134,16 @@ export function oauthGrantsContract(name: string, place: Place): void {
           string[],
         ]
         const model = new Map<string, OAuthGrant>()
-        for (const { action, who, what, where, createdAt, store } of steps) {
+        for (const { action, who, what, where, which, createdAt, store } of steps) {
           const { oauthGrants } = stores[store]!
           const [user, client, account] = [users[who]!, clients[what]!, accounts[where]!]
-          const key = `${who} ${what} ${where}`
+          const resource = resources[which]!
+          const key = `${who} ${what} ${where} ${which}`
           const kept = model.get(key)
-          const read = await oauthGrants.find(user, client, account)
+          const read = await oauthGrants.find({ user, client, account, resource })
           assert.deepEqual(read?.record, kept)
           if (action === 'insert') {
-            const next = oauthGrant({ user, client, account, createdAt })
+            const next = oauthGrant({ user, client, account, resource, createdAt })
             assert.equal(await oauthGrants.insert(next), !kept)
             if (!kept) model.set(key, next)
           } else if (action === 'remove') {

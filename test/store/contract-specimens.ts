@@ -182,6 +182,7 @@ export function oauthGrant(more: Partial<OAuthGrant> = {}): OAuthGrant {
     scopes: ['ai.run', 'offline_access'],
     declined: ['user.read'],
     resource: ['https://gateway.example/client/v4'],
+    redirectHosts: ['app.example'],
     createdAt: birth,
     updatedAt: birth,
     ...more,

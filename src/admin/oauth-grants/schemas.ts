@@ -17,7 +17,10 @@ import {
 const shown: Members = {
   id,
   scopes: listOf(oneOf(oauthScopes.map(({ id }) => id))),
-  resource: about('The APIs that it is for (RFC 8707); all if empty.', listOf(text)),
+  resource: about(
+    'The APIs that it is for (RFC 8707), at which alone the scopes are good; all if empty.',
+    listOf(text),
+  ),
   created_at: time,
   updated_at: time,
 }

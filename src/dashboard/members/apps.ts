@@ -10,7 +10,7 @@ import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { resourceOf, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { appOf, type Grant } from './member.ts'
 
@@ -37,6 +37,7 @@ export const showApps: Handler = async ask => {
     },
     { title: 'Member', cell: ({ user }: Grant) => told(user.email ?? user.id) },
     { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },
+    { title: 'At', cell: ({ resource }: Grant) => resourceOf(resource) },
     { title: 'Since', cell: ({ created_at }: Grant) => time(created_at) },
     ...(ask.may('Members Write')
       ? [

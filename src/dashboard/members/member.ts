@@ -31,6 +31,7 @@ export interface Account {
 export interface Grant {
   readonly id: string
   readonly scopes: readonly string[]
+  readonly resource: readonly string[]
   readonly created_at: string
   readonly updated_at: string
   readonly client: {

@@ -7,13 +7,14 @@ import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { resourceOf, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { clientOf, crumbsOf, findClient } from './asked.ts'
 
 interface Grant {
   readonly id: string
   readonly scopes: readonly string[]
+  readonly resource: readonly string[]
   readonly created_at: string
   readonly user: { readonly id: string }
   readonly account: { readonly id: string }
@@ -39,6 +40,7 @@ export const showGrants: Handler = async ask => {
     { title: 'User', isName: true, cell: ({ user }: Grant) => html`<code>${user.id}</code>` },
     { title: 'In account', cell: ({ account }: Grant) => html`<code>${account.id}</code>` },
     { title: 'Scopes', cell: ({ scopes }: Grant) => scopes.join(', ') },
+    { title: 'At', cell: ({ resource }: Grant) => resourceOf(resource) },
     { title: 'Since', cell: ({ created_at }: Grant) => time(created_at) },
     ...(mayWrite
       ? [

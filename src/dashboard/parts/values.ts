@@ -13,6 +13,13 @@ export function exactTime(iso: string): Html {
   return second(Date.parse(iso))
 }
 
+/** Writes the resources that a consent is for. */
+export function resourceOf(resource: readonly string[]): Html {
+  return resource.length === 0
+    ? html`All APIs`
+    : html`${resource.map((one, i) => html`${i > 0 && ', '}<code>${one}</code>`)}`
+}
+
 /** Characters of a text in a list. */
 const briefly = 100
 

@@ -6,7 +6,7 @@ import { adapters, type Registered } from './adapter.ts'
 import { cookieNames } from '../cookies.ts'
 import { paths } from '../paths.ts'
 import { prompts } from './prompts.ts'
-import { factsOf } from './request-facts.ts'
+import { factsOf, type MustConfirm } from './request-facts.ts'
 import type { Context, EngineModule } from './engine-types.ts'
 import type { Decisions } from './decisions.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -89,7 +89,11 @@ export function configurationOf(
     findAccount: (context: Context, sub: string) =>
       decisions.guarded(() => decisions.findAccount(context, sub)),
     interactions: {
-      policy: prompts(interactionPolicy, { consent: needsConsent, confirmation: needsConfirmation }),
+      policy: prompts(interactionPolicy, {
+        consent: needsConsent,
+        confirmation: mustConfirm('shared'),
+        newHost: mustConfirm('host not seen'),
+      }),
       url: async (_: Context, { uid }: { uid: string }) => consentPath(uid),
     },
     issueRefreshToken: async (
@@ -135,11 +139,11 @@ export function configurationOf(
 
 function needsConsent({ req }: Context): boolean {
   const { isGranted, mustConfirm } = factsOf(req)
-  return !isGranted && !mustConfirm
+  return !isGranted && mustConfirm === null
 }
 
-function needsConfirmation({ req }: Context): boolean {
-  return factsOf(req).mustConfirm
+function mustConfirm(reason: MustConfirm): (context: Context) => boolean {
+  return ({ req }) => factsOf(req).mustConfirm === reason
 }
 
 async function isOwn(_: Context, { clientId }: { clientId: string }, token: { clientId?: string }) {

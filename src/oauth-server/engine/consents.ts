@@ -8,12 +8,21 @@ import type { OAuthGrant } from '../../store/oauth-grant.ts'
 import { everybody } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
 import { faultOfStanding } from '../standing.ts'
+import { redirectHostOf } from './redirect.ts'
 
 /** What an app asks for. */
 interface Asked {
   readonly scopes: readonly string[]
   /** Resource indicators; none for all APIs. */
   readonly resource: readonly string[]
+  /** Where the code goes. */
+  readonly redirectUri: string
+}
+
+interface Covering {
+  readonly grant: OAuthGrant
+  /** Whether the person has seen the host that the code goes to. */
+  readonly isHostSeen: boolean
 }
 
 /** What a person decided. */
@@ -24,6 +33,7 @@ interface Decided {
   readonly allowed: readonly string[]
   readonly declined: readonly string[]
   readonly resource: readonly string[]
+  readonly redirectUri: string
 }
 
 const pageSize = 100
@@ -40,23 +50,27 @@ export class Consents {
   }
 
   /** Finds the consent that covers a request; null where there is none, or where several accounts have one, so that the person has to choose. */
-  async covering(client: OAuthClient, user: string, asked: Asked): Promise<OAuthGrant | null> {
-    const found: OAuthGrant[] = []
+  async covering(client: OAuthClient, user: string, asked: Asked): Promise<Covering | null> {
+    const host = redirectHostOf(asked.redirectUri)
+    const found: Covering[] = []
     for await (const grant of this.#of(client, user)) {
       const { account } = grant
       if (!covers(grant, client, asked)) continue
       if ((await faultOfStanding(this.#store, { client, user, account })) !== null) continue
       // Whom an account has come to require a second factor of is told so before the app gets tokens that open nothing.
-      if (!(await this.#isShut(user, account))) found.push(grant)
+      if (await this.#isShut(user, account)) continue
+      found.push({ grant, isHostSeen: grant.redirectHosts!.includes(host) })
     }
-    return found.length === 1 ? found[0]! : null
+    const isOneAccount = new Set(found.map(({ grant }) => grant.account)).size === 1
+    return isOneAccount ? (found.find(({ isHostSeen }) => isHostSeen) ?? found[0]!) : null
   }
 
-  /** Keeps what a person decided, beside what was allowed in that account before. */
+  /** Keeps what a person decided, beside what was allowed in that account for the same resources before. */
   async keep(decided: Decided): Promise<OAuthGrant> {
     const { client, user, account } = decided
+    const party = { client: client.id, user, account, resource: inOrder(decided.resource) }
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const before = await this.#store.oauthGrants.find(user, client.id, account)
+      const before = await this.#store.oauthGrants.find(party)
       const grant = grantOf(decided, before?.record ?? null, this.#clock.now())
       const isKept =
         before === null
@@ -87,7 +101,8 @@ export class Consents {
 }
 
 function covers(grant: OAuthGrant, { optionalScopes }: OAuthClient, { scopes, resource }: Asked): boolean {
-  const { declined } = grant
+  const { declined, redirectHosts } = grant
+  if (redirectHosts === undefined) return false
   const isAnswered = (scope: string) =>
     grant.scopes.includes(scope) || (optionalScopes.includes(scope) && declined.includes(scope))
   if (!scopes.every(isAnswered)) return false
@@ -96,10 +111,9 @@ function covers(grant: OAuthGrant, { optionalScopes }: OAuthClient, { scopes, re
 }
 
 function grantOf(decided: Decided, before: OAuthGrant | null, now: number): OAuthGrant {
-  const { client, user, account, allowed, declined, resource } = decided
+  const { client, user, account, allowed, declined, resource, redirectUri } = decided
   const kept = (before?.scopes ?? []).filter(scope => !declined.includes(scope))
   const scopes = union(kept, allowed)
-  const isForAll = resource.length === 0 || before?.resource.length === 0
   return {
     account,
     id: before?.id ?? newId(),
@@ -108,10 +122,16 @@ function grantOf(decided: Decided, before: OAuthGrant | null, now: number): OAut
     clientAccount: client.account,
     scopes,
     declined: union(before?.declined ?? [], declined).filter(scope => !scopes.includes(scope)),
-    resource: isForAll ? [] : union(before?.resource ?? [], resource),
+    resource: inOrder(resource),
+    redirectHosts: union(before?.redirectHosts ?? [], [redirectHostOf(redirectUri)]),
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
   }
+}
+
+/** Resources in another order are the same ones. */
+function inOrder(resource: readonly string[]): string[] {
+  return [...new Set(resource)].sort()
 }
 
 function union(some: readonly string[], more: readonly string[]): string[] {

@@ -12,7 +12,7 @@ import { grantPayload, type Registered } from './adapter.ts'
 import { Consents } from './consents.ts'
 import { isShared } from './redirect.ts'
 import { shown } from './reasons.ts'
-import { factsOf, type RequestFacts } from './request-facts.ts'
+import { factsOf, type MustConfirm, type RequestFacts } from './request-facts.ts'
 import { faultOfScopes, scopesOf } from './request-rules.ts'
 import type { Context, EngineModule, InteractionResult, Provider } from './engine-types.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -85,7 +85,7 @@ export class Decisions {
 
   /** Returns what a resource indicator stands for; rejects with `invalid_target` for one that names no API here. */
   async resource(resource: string): Promise<object> {
-    if (!this.#parts.isResource(resource))
+    if (this.#parts.apiOf(resource) === null)
       throw new this.#oidc.errors.InvalidTarget(
         `resource sent: ${shown(resource)}; it names no API of this server`,
       )
@@ -110,21 +110,25 @@ export class Decisions {
     const asked = {
       scopes: String(params.scope ?? '').split(' '),
       resource: [params.resource ?? []].flat(),
+      redirectUri: String(params.redirect_uri),
     }
-    const grant =
-      consented === undefined
-        ? await this.#consents.covering(record, user, asked)
-        : ((await this.#parts.store.oauthGrants.get(consented.account, consented.grant))?.record ?? null)
-    if (grant === null || grant.user !== user || grant.client !== record.id) return undefined
-    // Whoever begins a request in the name of a public client gets its code by such a URI (RFC 8252 section 8.6).
-    if (consented === undefined && isPublic(record) && isShared(String(params.redirect_uri))) {
-      facts.mustConfirm = true
-      return undefined
+    if (consented === undefined) {
+      const covering = await this.#consents.covering(record, user, asked)
+      if (covering === null) return undefined
+      facts.mustConfirm = confirmationOf(record, asked.redirectUri, covering.isHostSeen)
+      return facts.mustConfirm === null ? this.#granted(context, covering.grant, record) : undefined
     }
-    facts.user = user
+    const kept = await this.#parts.store.oauthGrants.get(consented.account, consented.grant)
+    if (kept === null || kept.record.user !== user || kept.record.client !== record.id) return undefined
+    return this.#granted(context, kept.record, record)
+  }
+
+  #granted(context: Context, grant: OAuthGrant, client: OAuthClient): object {
+    const facts = factsOf(context.req)
+    facts.user = grant.user
     facts.account = grant.account
     facts.isGranted = true
-    return newGrant(context, grant, record)
+    return newGrant(context, grant, client)
   }
 
   /** Whether the client has shown one of its secrets, in the way that it has registered; rejects with the error for too many wrong ones. */
@@ -163,6 +167,14 @@ function newGrant(context: Context, grant: OAuthGrant, client: OAuthClient): obj
   const { account, id } = grant
   const { Grant } = (context.oidc as unknown as { readonly provider: Provider }).provider
   return new Grant(grantPayload(grant, client, { account, grant: id, family: newId() }))
+}
+
+/** Returns why a person has to confirm what they have allowed before; null where they need not. */
+function confirmationOf(client: OAuthClient, redirectUri: string, isHostSeen: boolean): MustConfirm | null {
+  // Whoever begins a request in the name of a public client gets its code by such a URI (RFC 8252 section 8.6).
+  if (isPublic(client) && isShared(redirectUri)) return 'shared'
+  // It may have been added since, by who got hold of the client.
+  return isHostSeen ? null : 'host not seen'
 }
 
 function isPublic({ tokenEndpointAuthMethod }: OAuthClient): boolean {

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Json } from '../../store/credential.ts'
+import type { Api } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { ClientDirectory } from '../client-directory.ts'
@@ -21,8 +22,8 @@ export interface EngineParts {
   readonly clients: ClientDirectory
   readonly secrets: ClientSecrets
   readonly limiter: Limiter
-  /** Whether a resource indicator names an API here. */
-  readonly isResource: (resource: string) => boolean
+  /** Returns the API that a resource indicator names; null where that is none here. */
+  readonly apiOf: (resource: string) => Api | null
   readonly log: Logger
   /** What goes around each request. */
   readonly around: (context: Context, next: () => Promise<void>) => Promise<void>

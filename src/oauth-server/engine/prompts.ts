@@ -7,6 +7,7 @@ type Policy = EngineModule['interactionPolicy']
 interface Needs {
   readonly consent: (context: Context) => boolean
   readonly confirmation: (context: Context) => boolean
+  readonly newHost: (context: Context) => boolean
 }
 
 /** Makes the prompts in the order in which they are asked; `needs` decide on the last. */
@@ -18,9 +19,15 @@ export function prompts({ Prompt, Check, base }: Policy, needs: Needs): readonly
     'consent_required',
     needs.confirmation,
   )
+  const newHost = new Check(
+    'redirect_host_not_seen',
+    'the person must confirm: what they allowed before was for redirects to other hosts',
+    'consent_required',
+    needs.newHost,
+  )
   return [
     base().get('login')!,
     new Prompt({ name: 'select_account', requestable: true }),
-    new Prompt({ name: 'consent', requestable: true }, consent, confirmation),
+    new Prompt({ name: 'consent', requestable: true }, consent, confirmation, newHost),
   ]
 }

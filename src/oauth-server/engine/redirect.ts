@@ -17,6 +17,16 @@ export function isShared(uri: string): boolean {
   return url?.protocol !== 'https:' || isOfDevice(url.hostname)
 }
 
+/**
+ * Returns what a person takes a redirect URI to lead to: a host with its port, or the scheme of an app with its colon. All programs of their own device are one,
+ * `localhost`: each start may choose another port (RFC 8252 section 7.3).
+ */
+export function redirectHostOf(uri: string): string {
+  const { protocol, hostname, host } = new URL(uri)
+  if (protocol !== 'https:' && protocol !== 'http:') return protocol
+  return isOfDevice(hostname) ? 'localhost' : host
+}
+
 /** Takes the port out of the URI of a loopback address; null for any other. */
 function withoutPort(uri: string): string | null {
   const [found, host, port] = loopback.exec(uri) ?? []

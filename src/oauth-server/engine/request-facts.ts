@@ -23,6 +23,9 @@ export interface Person {
   readonly signedInAt: number | null
 }
 
+/** `shared`: other programs can use the redirect URI. `host not seen`: the consent was given for redirects to other hosts. */
+export type MustConfirm = 'shared' | 'host not seen'
+
 export class RequestFacts {
   readonly sender: Sender
   /** Null where nobody is signed in. */
@@ -43,8 +46,8 @@ export class RequestFacts {
   reason: string | null = null
   /** Whether a consent covers the request. */
   isGranted = false
-  /** Whether one would, if the person confirmed it. */
-  mustConfirm = false
+  /** Why one does only once the person confirms it; null where it need not be. */
+  mustConfirm: MustConfirm | null = null
   /** Whether the client has shown too many wrong secrets lately: nothing more is noted of those. */
   isThrottled = false
   /** What the engine threw. */

@@ -2,6 +2,8 @@
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
+import { wordsOf } from '../../oauth-grants/resource.ts'
+import type { Api } from '../../store/records.ts'
 import { button, field, form, moment, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { paths } from '../paths.ts'
@@ -25,6 +27,8 @@ export interface ShownGrant {
   readonly app: string
   readonly account: string | null
   readonly scopes: readonly string[]
+  /** Where these are good. */
+  readonly apis: readonly Api[]
   readonly createdAt: number
 }
 
@@ -189,9 +193,10 @@ ${grants.map(
     app,
     account,
     scopes,
+    apis,
     createdAt,
   }) => html`<li><div><b>${told(app)}</b>${mixedScripts(app).length > 0 && html` <span class="tag bad">mixed scripts</span>`}
-<p>${account !== null && html`In ${told(account)}. `}Connected ${moment(createdAt)}.</p>
+<p>${account !== null && html`In ${told(account)}, for ${wordsOf(apis)}. `}Connected ${moment(createdAt)}.</p>
 <details><summary>What it may do</summary><p>${scopes.length === 0 ? 'Nothing.' : scopes.join(', ')}</p></details></div>
 ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('Disconnect', `Disconnect ${app}`))}</li>
 `,

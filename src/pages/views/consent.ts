@@ -4,6 +4,8 @@ import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { leadsToProven, otherHostIn } from '../../oauth-clients/proven-host.ts'
 import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { isOfDevice } from '../../oauth-clients/uri.ts'
+import { wordsOf } from '../../oauth-grants/resource.ts'
+import type { Api } from '../../store/records.ts'
 import { facts, form, sign, told } from '../components.ts'
 import { appSchemeOf, type Page } from '../layout.ts'
 import { leadingOn, paths } from '../paths.ts'
@@ -47,8 +49,10 @@ export interface ConsentView extends Retry {
   /** Where the person could choose; empty where what is asked for belongs to no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
-  /** Whether they allowed the same before. */
-  readonly isRemembered: boolean
+  /** Where these are good. */
+  readonly apis: readonly Api[]
+  /** Whether they allowed the same before, and whether that was for the same host; null where they did not. */
+  readonly remembered: { readonly isHostSeen: boolean } | null
   readonly chosen: Chosen | null
   /** Where to come back after signing in as somebody else. */
   readonly self: string
@@ -69,6 +73,7 @@ ${facts([
   ['Its name', nameDoubt(app)],
   ['You', html`${told(view.email)} <a href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`],
   ['Sends you to', destination(view.redirectUri, app)],
+  ['Gets access to', access(view)],
   ['More', links(app)],
 ])}
 </div>
@@ -94,13 +99,29 @@ ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
 }
 
 /** Explains why a person is asked about what they have allowed already. */
-function rememberedNote({ isRemembered, redirectUri }: ConsentView): HtmlValue {
-  if (!isRemembered) return null
+function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
+  if (remembered === null) return null
   const isOfWeb = redirectUri.startsWith('https:')
   const warning =
     ' Allow it again only if you have just started this in the app itself: another program on your device could ask in its name.'
+  if (isOfWeb && !remembered.isHostSeen)
+    return html`<p class="lead">You have allowed this before, but then the app sent you to another place. Allow it again only if you trust the one below.</p>
+`
   return html`<p class="lead">You have allowed this before.${!isOfWeb && warning}</p>
 `
+}
+
+/** Names the APIs, except to who lets an app know no more than who they are. */
+function access({ apis, scopes }: ConsentView): HtmlValue {
+  const isSignIn = scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1
+  return isSignIn ? null : capitalized(wordsOf(apis))
+}
+
+/** Scopes that open no API. */
+const ofSignIn: ReadonlySet<string> = new Set(['openid', 'offline_access'])
+
+function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** What the categories of scopes are headed with; others as they are named. */
@@ -166,7 +187,9 @@ function destination(uri: string, { publisher }: ShownApp): Html {
 function place(uri: string): Html {
   const url = URL.parse(uri)
   if (url === null) return html`<code>${uri}</code>`
-  if (url.host === '') return html`An app on this device that opens <code>${url.protocol}</code> links`
+  // Behind the scheme of an app, a host is just a word.
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return html`An app on this device that opens <code>${url.protocol}</code> links`
   if (url.protocol === 'http:' || isOfDevice(url.hostname))
     return html`A program on this device, <code>${url.host}</code>`
   return html`<b>${url.host}</b>`

@@ -9,6 +9,7 @@ import { People } from '../../people/people.ts'
 import { Sessions } from '../../people/sessions.ts'
 import { signOut } from '../../people/sign-out.ts'
 import { apiOf } from '../../oauth-grants/resource.ts'
+import type { Api } from '../../store/records.ts'
 import { endCookie, readCookies } from '../../pages/cookies.ts'
 import { PersonTokens } from '../../people/person-token.ts'
 import type { AdminServer } from '../../admin/server.ts'
@@ -57,7 +58,7 @@ export function buildFaces(parts: FaceParts): BuiltFaces {
 }
 
 function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace {
-  const { oauth, ai } = config
+  const { oauth } = config
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter, tags } = services
   const sessions = new Sessions(store)
@@ -83,7 +84,7 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
       response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
     },
     verify: (value, address) => services.tokens.verify(value, address, 'management'),
-    isResource: resource => apiOf(resource, { issuer: issuer(), aiHosts: ai.hosts }) !== null,
+    apiOf: apiFinder({ config, sidePort }),
   })
 }
 
@@ -101,7 +102,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
     people,
     signIn: new SignInFace({
       people,
-      grants: new Grants(store),
+      grants: new Grants(store, oauth === null ? () => null : apiFinder(parts)),
       interactions,
       origins: () => [...issuer(), ...dashboard(), ...own()],
       hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
@@ -117,6 +118,11 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
       knowsScheme,
     }),
   }
+}
+
+/** Returns what finds the API that a resource indicator means. */
+function apiFinder(parts: Pick<FaceParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
+  return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
 }
 
 function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {

@@ -1,8 +1,9 @@
 // OAuth grants in Redis: records that are also found and listed by user and by client.
 
+import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { OAuthGrant } from '../oauth-grant.ts'
-import type { Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../store.ts'
 import { keys } from './keys.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Connection } from './server/connection.ts'
@@ -12,9 +13,9 @@ const traits: Traits<OAuthGrant> = {
   kind: 'oauth_grant',
   createdAt: grant => grant.createdAt,
   marks: grant => {
-    const { user, client, account, createdAt } = grant
+    const { user, client, createdAt } = grant
     const places = [`user/${user}`, `client/${client}`].map(group => `~${placeIn(group, createdAt, grant)}`)
-    return [nameOf(user, client, account), ...places].join(',')
+    return [nameOf(grant), ...places].join(',')
   },
   isMarked: true,
   dueAt: () => null,
@@ -28,8 +29,8 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
     this.#connection = connection
   }
 
-  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null> {
-    return this.findByName(nameOf(user, client, account))
+  find(party: GrantParty): Promise<Versioned<OAuthGrant> | null> {
+    return this.findByName(nameOf({ ...party, redirectHosts: [] }))
   }
 
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>> {
@@ -45,6 +46,14 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
   }
 }
 
-function nameOf(user: string, client: string, account: string): string {
-  return `${user}/${client}/${account}`
+/** A grant from before redirect hosts were kept has the name that it had then, and is not found by it. */
+function nameOf({
+  user,
+  client,
+  account,
+  resource,
+  redirectHosts,
+}: GrantParty & Pick<OAuthGrant, 'redirectHosts'>) {
+  const parties = `${user}/${client}/${account}`
+  return redirectHosts === undefined ? parties : `${parties}/${hash('sha256', JSON.stringify(resource))}`
 }

@@ -1,7 +1,7 @@
 // OAuth grants: records that are also found and listed by user and by client.
 
 import type { OAuthGrant } from '../oauth-grant.ts'
-import type { Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { OrderedRows } from './database/ordered-rows.ts'
 import type { Ledgers } from './ledgers.ts'
@@ -21,7 +21,8 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
     super(db, ledgers, { name: 'oauth_grant', table, createdAt: ({ createdAt }) => createdAt })
     this.#db = db
     this.#find = db.prepare(
-      `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?`,
+      `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?
+       AND record ->> 'resource' = ? AND record ->> 'redirectHosts' IS NOT NULL`,
     )
     this.#count = db.prepare('SELECT coalesce(sum(count), 0) AS count FROM oauth_grant_counts')
     this.#countOfClient = db.prepare('SELECT count FROM oauth_grant_counts WHERE client = ?')
@@ -29,8 +30,10 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
     this.#ofClient = new OrderedRows(db, table, 'created_at', `record ->> 'client'`)
   }
 
-  find(user: string, client: string, account: string): Promise<Versioned<OAuthGrant> | null> {
-    return this.#db.read(() => foundIn<OAuthGrant>(this.#find, user, client, account))
+  find({ user, client, account, resource }: GrantParty): Promise<Versioned<OAuthGrant> | null> {
+    return this.#db.read(() =>
+      foundIn<OAuthGrant>(this.#find, user, client, account, JSON.stringify(resource)),
+    )
   }
 
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>> {

@@ -321,6 +321,13 @@ export const migrations: readonly string[] = [
   END;
   `,
   'ALTER TABLE log_spans ADD COLUMN revision INTEGER NOT NULL DEFAULT 0',
+  // Grants from before redirect hosts were kept stand beside those that are found.
+  `
+  DROP INDEX oauth_grants_by_parties;
+  CREATE UNIQUE INDEX oauth_grants_by_parties ON oauth_grants
+    (record ->> 'user', record ->> 'client', account, record ->> 'resource')
+    WHERE record ->> 'redirectHosts' IS NOT NULL;
+  `,
 ]
 
 /*

@@ -107,6 +107,32 @@ test('a file of the first schema is brought to the newest, and keeps what it has
   assert.equal(await store.errorPages.insert(errorPage()), true)
 })
 
+test('grants of a file from before they were of a resource stay, beside those that are found', async t => {
+  const file = temporaryFile(t)
+  makeFile(file, '')
+  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  await migrate(
+    db,
+    migrations.slice(
+      0,
+      migrations.findIndex(step => step.includes('redirectHosts')),
+    ),
+  )
+  const { redirectHosts: _, ...old } = oauthGrant()
+  db.exec(`INSERT INTO oauth_grants (account, id, created_at, version, record)
+    VALUES ('${old.account}', '${old.id}', ${old.createdAt}, 1, '${JSON.stringify(old)}')`)
+  db.close()
+  const { oauthGrants } = await open(t, file)
+  assert.deepEqual((await oauthGrants.get(old.account, old.id))?.record, old)
+  assert.equal(await oauthGrants.count(), 1)
+  assert.equal(await oauthGrants.find(old), null)
+  const next = { ...old, ...oauthGrant(), user: old.user, client: old.client, account: old.account }
+  assert.equal(await oauthGrants.insert(next), true)
+  assert.deepEqual((await oauthGrants.find(old))?.record, next)
+  assert.equal(await oauthGrants.insert({ ...next, id: 'f'.repeat(32) }), false)
+  assert.deepEqual((await oauthGrants.ofUser(old.user, { offset: 0, limit: 9 })).total, 2)
+})
+
 test('clients of a file from before there was an index of names are found by theirs', async t => {
   const file = temporaryFile(t)
   makeFile(file, '')
