@@ -214,6 +214,16 @@ test('an app gets no foothold that is left when it is disconnected, and the pers
   assert.equal(patched.status, 200)
 })
 
+test('an app gets no secret by the key of a request that somebody who may has made', async t => {
+  const { ask, app, client } = await start(t)
+  const headers = { 'idempotency-key': 'a-key-that-was-seen' }
+  const path = `/oauth_clients/${client.id}/rotate_secret`
+  const made = await ask('POST', path, { headers })
+  assert.deepEqual([made.status, typeof made.json.result.client_secret], [200, 'string'])
+  const { status, json } = await ask('POST', path, { token: app, headers })
+  assert.deepEqual([status, json.result], [403, null])
+})
+
 test('what an app may still do ends something: members, clients, grants and tokens', async t => {
   const { ask, askAsApp, kept } = await start(t)
   const { client_id } = (await ask('POST', '/oauth_clients', { body: clientBody })).json.result
