@@ -355,6 +355,12 @@ export const edge: readonly Mutated[] = [
     tests: ['edge/client/connection', 'wire/one-connection'],
     changes: [
       {
+        text: 'this.pinned?.close()',
+        becomes: '',
+        breaks: 'authenticated connections outlive their client',
+        tests: ['wire/connection-authentication'],
+      },
+      {
         text: 'readNothingAhead(socket)',
         becomes: '',
         breaks: 'a client that sends single bytes while its body has to wait makes 64 KiB of them take 27 MB',

@@ -201,6 +201,12 @@ export const forward: readonly Mutated[] = [
     tests: ['edge/forward/retries', 'wire/http2-origins'],
     changes: [
       {
+        text: 'const isByHttp1 = needsHttp1 &&',
+        becomes: "const isByHttp1 = x.upgrade === 'asked' &&",
+        breaks: 'a client takes origins of HTTP/2 from all others by sending credentials of NTLM',
+        tests: ['wire/connection-authentication'],
+      },
+      {
         text: "if (isByHttp1 && phase !== 'resolve' && phase !== 'connect') return false",
         becomes: '',
         breaks: 'a client takes origins of HTTP/2 from all others by WebSockets',

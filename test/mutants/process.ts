@@ -304,6 +304,33 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
+    file: 'pools/pool.ts',
+    tests: ['pools/pool'],
+    changes: [
+      {
+        text: 'share > 0 && isBoundTo(target)',
+        becomes: 'isBoundTo(target)',
+        breaks: 'a client that has authenticated goes on to a member that is down',
+      },
+      {
+        text: 'this.budget.earn()\n    return bound',
+        becomes: 'return bound',
+        breaks: 'a pool of clients that have authenticated retries nothing',
+      },
+    ],
+  },
+  {
+    file: 'edge/plan.ts',
+    tests: ['wire/connection-authentication'],
+    changes: [
+      {
+        text: 'pinned === null ?',
+        becomes: 'true ?',
+        breaks: 'the messages of a handshake go to several members of a pool',
+      },
+    ],
+  },
+  {
     file: 'pools/circuit.ts',
     tests: ['pools/health'],
     changes: [
