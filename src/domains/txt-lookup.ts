@@ -3,6 +3,7 @@
 import { Resolver } from 'node:dns/promises'
 import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'
 import { challengePrefix } from './challenge.ts'
+import { TxtQuery } from './txt-query.ts'
 
 interface TxtLookupOptions {
   /** IP addresses, each with a port where it is not 53; empty: the resolvers of the system. */
@@ -13,8 +14,8 @@ interface TxtLookupOptions {
 
 interface Question {
   readonly host: string
-  /** The resolver that is being queried. */
-  resolver: Resolver | null
+  /** The query that is under way. */
+  query: TxtQuery | null
   isOver: boolean
   readonly settle: (found: readonly string[] | DnsOutcome) => void
 }
@@ -37,7 +38,7 @@ export class TxtLookup {
 
   /** Throws where a resolver is not an IP address. */
   constructor({ resolvers, timeout }: TxtLookupOptions) {
-    new Resolver().setServers(resolvers)
+    serversOf(resolvers)
     this.#resolvers = resolvers
     this.#timeout = timeout
   }
@@ -46,7 +47,7 @@ export class TxtLookup {
   async ask(host: string, text: string, now: number): Promise<DnsAnswer> {
     if (this.#isClosed) return { at: now, outcome: 'error', records: [] }
     const { promise, resolve: settle } = Promise.withResolvers<readonly string[] | DnsOutcome>()
-    const question: Question = { host, resolver: null, isOver: false, settle }
+    const question: Question = { host, query: null, isOver: false, settle }
     const timer = setTimeout(() => this.#end(question, 'timeout'), this.#timeout)
     this.#waiting.add(question)
     this.#askNext()
@@ -76,40 +77,35 @@ export class TxtLookup {
     this.#askNext()
   }
 
-  /** Queries one resolver after the other until one has a result; Node itself takes the first reply, even a failure. */
+  /** Queries one resolver after the other until one has a result. */
   async #askAll(question: Question): Promise<readonly string[] | DnsOutcome> {
+    const servers = serversOf(this.#resolvers)
+    const patience = Math.max(1, Math.floor(this.#timeout / (tries * servers.length)))
     let outcome: DnsOutcome = 'error'
-    for (const server of this.#resolvers.length > 0 ? this.#resolvers : [null]) {
+    for (const server of servers) {
       if (question.isOver) break
-      try {
-        // One per query, since `cancel` of a resolver cancels all of its queries.
-        question.resolver = this.#resolver(server)
-        const records = await question.resolver.resolveTxt(question.host)
-        return records.map(chunks => chunks.join(''))
-      } catch (failure) {
-        outcome = outcomeOf(failure)
-        if (outcome === 'no_records' || outcome === 'no_such_name') break
-      }
+      question.query = new TxtQuery(server, question.host, { patience, tries })
+      const found = await question.query.found
+      if (typeof found !== 'string') return found
+      outcome = found
+      if (outcome === 'no_records' || outcome === 'no_such_name') break
     }
     return outcome
-  }
-
-  /** Makes a resolver that queries one server, or those of the system, within its share of the time. */
-  #resolver(server: string | null): Resolver {
-    const count = this.#resolvers.length || new Resolver().getServers().length
-    const timeout = Math.max(1, Math.floor(this.#timeout / (tries * count)))
-    const resolver = new Resolver({ timeout, maxTimeout: timeout, tries })
-    // Those of the system are left as they are: Node cannot name one on a local link.
-    if (server !== null) resolver.setServers([server])
-    return resolver
   }
 
   #end(question: Question, outcome: DnsOutcome): void {
     question.settle(outcome)
     question.isOver = true
     this.#waiting.delete(question)
-    question.resolver?.cancel()
+    question.query?.cancel()
   }
+}
+
+/** Returns resolvers as Node writes them, those of the system where there are none; throws where one is not an IP address. */
+function serversOf(resolvers: readonly string[]): readonly string[] {
+  const node = new Resolver()
+  if (resolvers.length > 0) node.setServers(resolvers)
+  return node.getServers()
 }
 
 function judge(texts: readonly string[], text: string): Pick<DnsAnswer, 'outcome' | 'records'> {
@@ -124,16 +120,4 @@ function shown(texts: readonly string[]): string[] {
   return [...ours, ...others]
     .slice(0, mostRecords)
     .map(text => text.slice(0, longestRecord).replace(/[\0-\x1f\x7f-\x9f\xad]/g, '\ufffd'))
-}
-
-const outcomes: Readonly<Record<string, DnsOutcome>> = {
-  ENODATA: 'no_records',
-  ENOTFOUND: 'no_such_name',
-  ESERVFAIL: 'server_failure',
-  EREFUSED: 'refused',
-  ETIMEOUT: 'timeout',
-}
-
-function outcomeOf(failure: unknown): DnsOutcome {
-  return outcomes[(failure as NodeJS.ErrnoException).code ?? ''] ?? 'error'
 }

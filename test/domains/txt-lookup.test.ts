@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -124,6 +125,149 @@ test('a server that sends nonsense, or is unreachable, causes no exception', asy
     const lookup = new TxtLookup({ resolvers: [resolver], timeout: 600 })
     const { outcome } = await lookup.ask(host, text, now)
     assert.match(outcome, /^(error|timeout)$/, resolver)
+  }
+})
+
+/** Starts a server whose replies a test writes itself: to each question by UDP, it sends all of these. */
+async function startRaw(
+  t: TestContext,
+  replies: (question: Buffer) => readonly (Buffer | Promise<Buffer>)[],
+) {
+  const server = createSocket('udp4')
+  t.after(() => server.close())
+  const questions: Buffer[] = []
+  server.on('message', async (question, { port }) => {
+    questions.push(question)
+    for (const reply of replies(question)) server.send(await reply, port, '127.0.0.1')
+  })
+  server.bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, questions, resolver: `127.0.0.1:${server.address().port}` }
+}
+
+const wireHost = Buffer.from(`\x03app\x03svc\x04test\0`, 'latin1')
+
+/** Writes a good reply: one text of an owner, which is a pointer to the question by default. */
+function replyTo(question: Buffer, value = text, owner: Buffer = Buffer.of(0xc0, 12)): Buffer {
+  const head = Buffer.from(question.subarray(0, 12))
+  head.writeUInt16BE(0x81_80, 2)
+  head.writeUInt16BE(1, 6)
+  head.writeUInt16BE(0, 10)
+  const fixed = Buffer.from('00100001000000000000', 'hex')
+  fixed.writeUInt16BE(value.length + 1, 8)
+  const asked = question.subarray(12, 12 + wireHost.length + 4)
+  return Buffer.concat([head, asked, owner, fixed, Buffer.of(value.length), Buffer.from(value, 'latin1')])
+}
+
+test('a record of another name in the reply proves nothing, unless names there lead to it', async t => {
+  const evil = Buffer.from('\x04evil\x04test\0', 'latin1')
+  const { resolver } = await startRaw(t, question => [replyTo(question, text, evil)])
+  const lookup = new TxtLookup({ resolvers: [resolver], timeout: 2_000 })
+  t.after(() => lookup.close())
+  assert.deepEqual(await lookup.ask(host, text, now), { at: now, outcome: 'no_records', records: [] })
+})
+
+test('what is sent before the reply, and is none, is passed over', async t => {
+  const stranger = createSocket('udp4')
+  t.after(() => stranger.close())
+  const garbage = (question: Buffer): readonly Buffer[] => {
+    const good = replyTo(question, 'svc_oauth_client_publisher=forged')
+    const [otherId, otherName, query] = [Buffer.from(good), Buffer.from(good), Buffer.from(good)]
+    otherId.writeUInt16BE((question.readUInt16BE(0) + 1) & 0xff_ff, 0)
+    otherName[13] = 0x78
+    query.writeUInt16BE(0x01_00, 2)
+    const cut = Array.from({ length: good.length }, (_, length) => good.subarray(0, length))
+    return [
+      Buffer.from('nonsense'),
+      Buffer.alloc(0),
+      Buffer.alloc(1_400, 0xff),
+      otherId,
+      otherName,
+      query,
+      ...cut,
+    ]
+  }
+  const { server, questions, resolver } = await startRaw(t, question => [
+    ...garbage(question),
+    replyTo(question),
+  ])
+  // From another port, and as good as it gets.
+  server.prependListener('message', (question, { port }) => {
+    stranger.send(replyTo(question, 'svc_oauth_client_publisher=forged'), port, '127.0.0.1')
+  })
+  const lookup = new TxtLookup({ resolvers: [resolver], timeout: 5_000 })
+  t.after(() => lookup.close())
+  for (let round = 0; round < 5; round++)
+    assert.deepEqual(await lookup.ask(host, text, now), { at: now, outcome: 'found', records: [text] })
+  assert.equal(questions.length, 5)
+})
+
+test('garbage alone ends with the time that a lookup has, and not before', async t => {
+  const { questions, resolver } = await startRaw(t, () => [Buffer.from('nonsense')])
+  const lookup = new TxtLookup({ resolvers: [resolver], timeout: 400 })
+  const begin = performance.now()
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'timeout')
+  assert.ok(performance.now() - begin >= 390)
+  assert.equal(questions.length, 2)
+})
+
+test('a server that does not know the extension of DNS is asked without it', async t => {
+  const { questions, resolver } = await startRaw(t, question => {
+    if (question.readUInt16BE(10) === 0) return [replyTo(question)]
+    const refusal = Buffer.from(question.subarray(0, 12)).fill(0, 4)
+    refusal.writeUInt16BE(0x81_81, 2)
+    return [refusal]
+  })
+  const lookup = new TxtLookup({ resolvers: [resolver], timeout: 2_000 })
+  assert.equal((await lookup.ask(host, text, now)).outcome, 'found')
+  assert.deepEqual(
+    questions.map(question => question.readUInt16BE(10)),
+    [1, 0],
+  )
+})
+
+test('by TCP too, what is no reply is passed over, in whichever pieces it comes, and a connection that ends is an error', async t => {
+  const framed = (message: Buffer) =>
+    Buffer.concat([Buffer.of(message.length >> 8, message.length & 0xff), message])
+  for (const isCut of [false, true]) {
+    const connections: string[] = []
+    const tcp = createServer(socket => {
+      let unread = Buffer.alloc(0)
+      socket
+        .on('error', () => {})
+        .on('data', (chunk: Buffer) => {
+          unread = Buffer.concat([unread, chunk])
+          if (unread.length < 2 || unread.length < 2 + unread.readUInt16BE()) return
+          const question = unread.subarray(2)
+          connections.push(question.toString('hex'))
+          const other = replyTo(question, 'svc_oauth_client_publisher=forged')
+          other.writeUInt16BE((other.readUInt16BE(0) + 1) & 0xff_ff, 0)
+          const all = Buffer.concat([
+            framed(Buffer.from('nonsense')),
+            framed(Buffer.alloc(0)),
+            framed(other),
+            framed(replyTo(question)),
+          ])
+          if (isCut) return void socket.end(all.subarray(0, -1))
+          socket.setNoDelay(true)
+          for (const byte of all) socket.write(Buffer.of(byte))
+        })
+    }).listen(0, '127.0.0.1')
+    t.after(() => tcp.close())
+    await once(tcp, 'listening')
+    const { port } = tcp.address() as AddressInfo
+    const udp = createSocket('udp4')
+    t.after(() => udp.close())
+    udp.on('message', (question, peer) => {
+      const truncated = replyTo(question).subarray(0, 12 + wireHost.length + 4)
+      truncated.writeUInt16BE(0x83_80, 2)
+      udp.send(truncated, peer.port, '127.0.0.1')
+    })
+    udp.bind(port, '127.0.0.1')
+    await once(udp, 'listening')
+    const lookup = new TxtLookup({ resolvers: [`127.0.0.1:${port}`], timeout: 5_000 })
+    assert.equal((await lookup.ask(host, text, now)).outcome, isCut ? 'error' : 'found')
+    assert.equal(connections.length, 1)
   }
 })
 

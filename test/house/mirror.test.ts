@@ -56,6 +56,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'certificates/holdings': ['certificates/by-name'],
+  'domains/txt-lookup': ['domains/txt-query'],
   'edge/challenge': ['certificates/automatic'],
   'dashboard/face': [
     'dashboard/admission',

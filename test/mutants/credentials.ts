@@ -442,7 +442,7 @@ export const credentials: readonly Mutated[] = [
     tests: ['domains/txt-lookup'],
     changes: [
       {
-        text: 'question.resolver?.cancel()',
+        text: 'question.query?.cancel()',
         becomes: '',
         breaks: 'a stop waits for DNS',
       },
@@ -460,6 +460,48 @@ export const credentials: readonly Mutated[] = [
         text: "if (outcome === 'no_records' || outcome === 'no_such_name') break",
         becomes: 'break',
         breaks: 'one resolver that fails is asked alone',
+      },
+    ],
+  },
+  {
+    file: 'domains/txt-message.ts',
+    tests: ['domains/txt-message', 'domains/txt-lookup'],
+    changes: [
+      {
+        text: 'found.filter(([owner]) => reached.has(owner))',
+        becomes: 'found',
+        breaks: 'a record of any name proves a host',
+      },
+      {
+        text: 'message.readUInt16BE(0) !== id) return null',
+        becomes: 'false) return null',
+        breaks: 'whoever guesses a port proves a host',
+      },
+      {
+        text: 'reader.name() !== asked ||',
+        becomes: 'reader.name() === null ||',
+        breaks: 'the reply to another question proves a host',
+      },
+      {
+        text: '|| target >= least) return null',
+        becomes: ') return null',
+        breaks: 'a name that leads to itself never ends',
+      },
+    ],
+  },
+  {
+    file: 'domains/txt-query.ts',
+    tests: ['domains/txt-lookup'],
+    changes: [
+      {
+        text: 'if (reply === null || this.#isOver) return',
+        becomes: "if (reply === null || this.#isOver) return this.#end('error')",
+        breaks: 'garbage before the reply has the check fail',
+      },
+      {
+        text: 'if (reply !== null) return this.#end(foundIn(reply))',
+        becomes: "return this.#end(reply === null ? 'error' : foundIn(reply))",
+        breaks: 'garbage before the reply has the check fail, by TCP',
       },
     ],
   },

@@ -1,0 +1,123 @@
+// One question to one DNS server, by UDP and, where the reply does not fit, by TCP.
+
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { connect, isIPv6 } from 'node:net'
+import type { DnsOutcome } from '../store/oauth-client.ts'
+import { readTxtReply, type TxtReply, writeTxtQuestion } from './txt-message.ts'
+
+interface QueryOptions {
+  /** Ms for which one try waits, and how many there are. */
+  readonly patience: number
+  readonly tries: number
+}
+
+/** What is closed at the end. */
+type Closing = () => void
+
+export class TxtQuery {
+  /** The texts that were found, or why there are none; it never rejects. */
+  readonly found: Promise<readonly string[] | DnsOutcome>
+  readonly #host: string
+  readonly #server: { readonly host: string; readonly port: number }
+  readonly #id = randomInt(0x1_00_00)
+  readonly #settle: (found: readonly string[] | DnsOutcome) => void
+  readonly #closing: Closing[] = []
+  #extension = true
+  #isOver = false
+
+  /** Asks a server, an address with a port unless that is 53, for the TXT records of a host. */
+  constructor(server: string, host: string, { patience, tries }: QueryOptions) {
+    const { promise, resolve } = Promise.withResolvers<readonly string[] | DnsOutcome>()
+    this.found = promise
+    this.#settle = resolve
+    this.#host = host
+    this.#server = partsOf(server)
+    const timer = setTimeout(() => this.#end('timeout'), patience * tries)
+    this.#closing.push(() => clearTimeout(timer))
+    this.#askByUdp(patience)
+  }
+
+  /** Ends the query; its outcome is `error`, unless it was over. */
+  cancel(): void {
+    this.#end('error')
+  }
+
+  #end(found: readonly string[] | DnsOutcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const close of this.#closing.splice(0)) close()
+    this.#settle(found)
+  }
+
+  #question(): Buffer {
+    return writeTxtQuestion(this.#id, this.#host, this.#extension)
+  }
+
+  #askByUdp(patience: number): void {
+    const { host, port } = this.#server
+    const socket = createSocket(isIPv6(host.replace(/%.*/, '')) ? 'udp6' : 'udp4')
+    const ask = () => socket.send(this.#question(), () => {})
+    socket.on('error', () => this.#end('error'))
+    socket.on('message', message => {
+      // Whoever guesses the port may send anything: the reply is still on its way.
+      const reply = readTxtReply(message, this.#id, this.#host)
+      if (reply === null || this.#isOver) return
+      if (reply.kind === 'truncated') return this.#askByTcp()
+      if (reply.kind !== 'format_error' || !this.#extension) return this.#end(foundIn(reply))
+      this.#extension = false
+      ask()
+    })
+    socket.on('connect', () => {
+      if (this.#isOver) return
+      ask()
+      const again = setInterval(ask, patience)
+      this.#closing.push(() => clearInterval(again))
+    })
+    // From then on the system drops what comes from any other address or port, and reports one where nobody listens.
+    socket.connect(port, host)
+    this.#closing.push(() => socket.close())
+  }
+
+  #askByTcp(): void {
+    const question = this.#question()
+    const length = Buffer.alloc(2)
+    length.writeUInt16BE(question.length)
+    const socket = connect(this.#server)
+    // All but the timer.
+    for (const close of this.#closing.splice(1)) close()
+    this.#closing.push(() => socket.destroy())
+    let unread = Buffer.alloc(0)
+    socket.on('error', () => this.#end('error')).on('close', () => this.#end('error'))
+    socket.on('data', (chunk: Buffer) => {
+      unread = Buffer.concat([unread, chunk])
+      while (unread.length >= 2 && unread.length >= 2 + unread.readUInt16BE()) {
+        const end = 2 + unread.readUInt16BE()
+        const reply = readTxtReply(unread.subarray(2, end), this.#id, this.#host)
+        if (reply !== null) return this.#end(foundIn(reply))
+        unread = unread.subarray(end)
+      }
+    })
+    socket.write(Buffer.concat([length, question]))
+  }
+}
+
+function foundIn(reply: TxtReply): readonly string[] | DnsOutcome {
+  if (reply.kind !== 'records') return outcomes[reply.kind]
+  return reply.texts.length > 0 ? reply.texts : 'no_records'
+}
+
+const outcomes = {
+  no_such_name: 'no_such_name',
+  server_failure: 'server_failure',
+  refused: 'refused',
+  truncated: 'error',
+  format_error: 'error',
+  other: 'error',
+} as const satisfies Record<Exclude<TxtReply['kind'], 'records'>, DnsOutcome>
+
+/** Takes apart what `getServers` of Node returns. */
+function partsOf(server: string): { host: string; port: number } {
+  const [, bracketed, plain, port] = /^(?:\[(.*)\]|([^:]*)):(\d+)$/.exec(server) ?? []
+  return { host: bracketed ?? plain ?? server, port: port === undefined ? 53 : Number(port) }
+}
