@@ -144,7 +144,7 @@ test('the audit log has the address and the ray of the client, or says that it i
   assert.notEqual(shown, ray)
 
   function actor(ip?: string) {
-    return { id: owner.token.id, type: 'user', ...(ip !== undefined && { ip }) }
+    return { id: owner.token.id, type: 'user', name: owner.token.name, ...(ip !== undefined && { ip }) }
   }
   function changed({ metadata }: { metadata: { changed: readonly string[] } }) {
     return metadata.changed

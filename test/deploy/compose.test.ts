@@ -90,7 +90,12 @@ test('the configuration is right, with the environment that compose.yaml sets', 
   const path = services.gatehouse.command!.at(-1)!
   const yaml = read(join('gatehouse', path.replace('/etc/gatehouse/', '')))
   const parsed = parse(yaml, { env, readFile: assert.fail, findFile: path => path })
-  assert.deepEqual(parsed, { config: 'config' in parsed && parsed.config, warnings: [] })
+  assert.ok('config' in parsed)
+  // Its site is on the hosts of the side port, as on a machine of one's own.
+  assert.deepEqual(
+    parsed.warnings.map(({ path }) => path),
+    ['zones[0].hosts[0]', 'zones[0].hosts[1]'],
+  )
   const commented = yaml.match(/^#(listen: .*)\n#(tls: .*)$/m)!
   assert.deepEqual(Object.keys(load(`${commented[1]}\n${commented[2]}`)), ['listen', 'tls'])
 })
