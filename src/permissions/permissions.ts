@@ -96,7 +96,7 @@ export const permissions = [
     scope: 'access_rules.read',
     name: 'Access Rules Read',
     category: 'rules_and_configuration',
-    description: 'See the access rules of zones.',
+    description: 'See the access rules of zones, and what would happen to a request.',
     scopes,
   },
   {

@@ -240,9 +240,19 @@ export const edge: readonly Mutated[] = [
     tests: ['admin/zones/explain'],
     changes: [
       {
-        text: '...(!seesOrigins && { pool: null, forward: null }),',
+        text: "...(!may('Origins Read') && { pool: null, forward: null }),",
         becomes: '',
         breaks: 'a token that may see access rules sees origins too',
+      },
+      {
+        text: '(!isSeen(kind) || (kind',
+        becomes: '((kind',
+        breaks: 'a token that may see access rules sees how much others use',
+      },
+      {
+        text: "content: may('Custom Errors Read') ? response.content : null",
+        becomes: 'content: response.content',
+        breaks: 'a token that may see access rules sees error rules too',
       },
     ],
   },

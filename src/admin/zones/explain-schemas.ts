@@ -166,7 +166,7 @@ const response = open({
   content_type: orNull(text),
   retry_after: orNull(whole(1)),
   content: about(
-    "The operator's content that is shown.",
+    "The operator's content that is shown; needs `Custom Errors Read`.",
     orNull(
       open({
         source: oneOf(contentSources),
@@ -186,15 +186,15 @@ export const explanation = open({
   client: open({ address: text, country: orNull(text), asn: orNull(whole(1)), is_proxy: flag }),
   steps: about('All steps of the gateway, in their order.', listOf(step)),
   limits: about(
-    'Those that would count the request, as one process of the gateway knows them.',
+    'Those that would count the request, as one process of the gateway knows them; need `Zones Read`, and of a gateway `AI Gateway Read`.',
     listOf(limit),
   ),
   gateway: about('Of an AI call; needs `AI Gateway Read`.', orNull(gateway)),
-  route: orNull(route),
+  route: about('Needs `Zones Read`.', orNull(route)),
   pool: about('Needs `Origins Read`.', orNull(pool)),
   forward: about('The request as the origin would get it; needs `Origins Read`.', orNull(forward)),
   compression: about(
-    "Whether the origin's response would be compressed; `null` where no origin is asked.",
+    "Whether the origin's response would be compressed; `null` where no origin is asked; needs `Zones Read`.",
     orNull(compression),
   ),
   response: about('What the gateway itself would respond.', orNull(response)),

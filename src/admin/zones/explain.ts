@@ -1,9 +1,9 @@
 // The handler that explains what would happen to a request. Nothing is sent, counted or kept.
 
 import { faultAt } from '../../errors/api-faults.ts'
-import { permits } from '../../permissions/permit.ts'
+import { type Permission, permits } from '../../permissions/permit.ts'
 import type { RateLimitConfig } from '../../config/limit-config.ts'
-import type { ExplainedStep, Explanation } from '../../zones/explanation.ts'
+import type { DecidingRule, ExplainedStep, Explanation } from '../../zones/explanation.ts'
 import { type ApiResponse, failure, failures, success, withHeaders } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { readQuestion } from './explain-body.ts'
@@ -17,8 +17,8 @@ export async function explainRequest(call: ZoneCall, { store, zones }: Api): Pro
   if (explained === null) return withHeaders(failure('not_serving'), { 'retry-after': '1' })
   if ('explanation' in explained) {
     const isOldest = account === (await oldestOf(store.accounts))
-    const shown = shownTo(call, explained.explanation)
-    return success(isOldest ? shown : withoutOthers(shown, zones.ofAll().rateLimits))
+    const others = isOldest ? [] : zones.ofAll().rateLimits
+    return success(shownTo(call, explained.explanation, others))
   }
   return failures([
     explained.elsewhere === 'zone'
@@ -27,50 +27,70 @@ export async function explainRequest(call: ZoneCall, { store, zones }: Api): Pro
   ])
 }
 
-/** Leaves out what the token may not see elsewhere either: origins, and gateways. */
-function shownTo({ caller, account }: ZoneCall, explanation: Explanation): Explanation {
-  const seesOrigins = permits(caller, 'Origins Read', account)
-  const seesGateways = permits(caller, 'AI Gateway Read', account)
+/**
+ * Leaves out what the token may not see elsewhere either: routes and limits, origins, gateways, and the operator's content. What limits decide stays, as any client learns it
+ * from the response; how far they are used does not, which for limits of all zones (`others`) is what was sent to zones of others. Whether a host leads to another zone is no
+ * secret either: who sends it a request sees that; which zone, and whose, is never told.
+ */
+function shownTo(
+  { caller, account }: ZoneCall,
+  explanation: Explanation,
+  others: readonly RateLimitConfig[],
+): Explanation {
+  const may = (permission: Permission) => permits(caller, permission, account)
+  const [seesZones, seesGateways] = [may('Zones Read'), may('AI Gateway Read')]
+  const names = new Set(others.map(({ name }) => name))
+  const isSeen = (kind: string) => (kind === 'gateway_rate_limit' ? seesGateways : seesZones)
+  const isHidden: Hides = ({ kind, name }) =>
+    limitKinds.has(kind) && (!isSeen(kind) || (kind === 'rate_limit' && names.has(name ?? '')))
+  const { response } = explanation
+  const seen = withoutUse(explanation, isHidden)
   return {
-    ...explanation,
-    ...(!seesOrigins && { pool: null, forward: null }),
+    ...seen,
+    limits: seen.limits.filter(({ kind }) => isSeen(kind)),
+    ...(!may('Origins Read') && { pool: null, forward: null }),
     ...(!seesGateways && { gateway: null }),
+    ...(!seesZones && { route: null, compression: null }),
+    response: response && {
+      ...seen.response!,
+      content: may('Custom Errors Read') ? response.content : null,
+    },
   }
 }
 
-/**
- * Leaves out how far limits of all zones are used: that is what others sent to other zones. What they decide stays, as any client learns it from the response. Whether a host
- * leads to another zone is no secret either: who sends it a request sees that; which zone, and whose, is never told.
- */
-function withoutOthers(explanation: Explanation, ofAll: readonly RateLimitConfig[]): Explanation {
-  const names = new Set(ofAll.map(({ name }) => name))
-  const limits = explanation.limits.map(limit =>
-    isShared(limit, names) ? { ...limit, ...unknownUse } : limit,
-  )
-  const decides = explanation.steps.some(({ rule }) => rule !== null && isShared(rule, names))
+type Hides = (limit: { readonly kind: string; readonly name: string | null }) => boolean
+
+const limitKinds: ReadonlySet<string> = new Set<DecidingRule['kind']>([
+  'rate_limit',
+  'quota',
+  'gateway_rate_limit',
+])
+
+/** Leaves out how far hidden limits are used. */
+function withoutUse(explanation: Explanation, isHidden: Hides): Explanation {
+  const hidden = explanation.limits.filter(isHidden)
+  const names = new Set(hidden.map(({ name }) => name))
+  const decides = explanation.steps.some(({ rule }) => rule !== null && isHidden(rule))
   const { response } = explanation
   return {
     ...explanation,
-    limits,
-    steps: explanation.steps.map(step => (step.step === 'meter' ? withoutUse(step, names) : step)),
+    limits: explanation.limits.map(limit => (hidden.includes(limit) ? { ...limit, ...unknownUse } : limit)),
+    steps: explanation.steps.map(step => (isMeter(step) ? stepWithoutUse(step, names, isHidden) : step)),
     response: response && decides ? { ...response, retry_after: null } : response,
   }
 }
 
+function isMeter({ step }: ExplainedStep): boolean {
+  return step === 'meter' || step === 'meterGateway'
+}
+
 const unknownUse = { used: null, left: null, resets_in: null }
 
-function withoutUse(step: ExplainedStep, names: ReadonlySet<string>): ExplainedStep {
+function stepWithoutUse(step: ExplainedStep, names: ReadonlySet<string>, isHidden: Hides): ExplainedStep {
   const { rule, reason, compared } = step
   return {
     ...step,
-    reason: rule !== null && isShared(rule, names) ? `Over the limit ${rule.name}.` : reason,
+    reason: rule !== null && isHidden(rule) ? `Over the limit ${rule.name}.` : reason,
     compared: compared.map(one => (names.has(one.what) ? { ...one, value: null } : one)),
   }
-}
-
-function isShared(
-  { kind, name }: { readonly kind: string; readonly name: string | null },
-  names: ReadonlySet<string>,
-): boolean {
-  return kind === 'rate_limit' && name !== null && names.has(name)
 }

@@ -100,19 +100,58 @@ test('what is about another zone or account, or nobody can answer, is refused', 
   ])
 })
 
-test('origins and gateways are shown to tokens that may see them', async t => {
-  const { ask, keepToken } = await startApi(t)
+test('what is not visible elsewhere is not explained either', async t => {
+  const { ask, keepToken, given } = await startApi(t)
+  const limit = {
+    ...{ line: 7, action: 'block', verdict: 'over', limit: 731, period: '60 s', key: [] },
+    ...{ used: 731, left: 0, resets_in: 53 },
+  }
+  const rule = { ...explanation.steps[0]!.rule!, kind: 'quota', name: 'main:day' }
+  const step = {
+    ...{
+      ...explanation.steps[0]!,
+      step: 'meter',
+      reason: 'Over the limit main:day; retry after 53 s.',
+      rule,
+    },
+    compared: [{ what: 'main:day', value: '731 used', with: '731' }],
+  }
+  const content = { source: 'zone_rule', rule_id: '1', line: null, page: null, description: 'ours' }
+  const route = { path: '/', line: 3, pool: 'shop', body_limit: 1, redirects: 0, timeouts: {} }
+  given.explained = {
+    explanation: {
+      ...explanation,
+      steps: [step],
+      limits: [
+        { ...limit, kind: 'quota', name: 'main:day' },
+        { ...limit, kind: 'gateway_rate_limit', name: 'gateway' },
+      ],
+      route: { ...route, retries: { most: 0, statuses: [] } },
+      compression: { encoding: null, reason: 'off', condition: null },
+      response: { status: 429, content_type: 'text/html', retry_after: 53, content },
+    } as Explanation,
+  }
   const shownTo = async (...permissions: Parameters<typeof keepToken>[0]) => {
     const token = await keepToken(permissions)
     const { status, json } = await ask('POST', path, { body: plain, token: token.value })
-    if (status !== 200) return status
-    const { pool, forward, gateway } = json.result
-    return [pool, forward, gateway].map(part => part !== null)
+    assert.equal(status, 200)
+    const { pool, forward, gateway, route, compression, limits, steps, response } = json.result as Explanation
+    const parts = { pool, forward, gateway, route, compression, content: response!.content }
+    const told = [response!.retry_after, /53/.test(steps[0]!.reason), steps[0]!.compared[0]!.value]
+    return [
+      ...Object.entries(parts).flatMap(([name, part]) => (part === null ? [] : [name])),
+      ...limits.map(({ kind, used }) => `${kind} ${used}`),
+      ...(told.every(Boolean) ? ['use'] : told.some(Boolean) ? ['some use'] : []),
+    ]
   }
-  assert.deepEqual(await shownTo('Access Rules Read'), [false, false, false])
-  assert.deepEqual(await shownTo('Access Rules Read', 'Origins Read'), [true, true, false])
-  assert.deepEqual(await shownTo('Access Rules Read', 'AI Gateway Read'), [false, false, true])
-  assert.deepEqual(await shownTo('Origins Read'), 403)
+  const own = 'Access Rules Read'
+  assert.deepEqual(await shownTo(own), [])
+  assert.deepEqual(await shownTo(own, 'Origins Read'), ['pool', 'forward'])
+  assert.deepEqual(await shownTo(own, 'AI Gateway Read'), ['gateway', 'gateway_rate_limit 731'])
+  assert.deepEqual(await shownTo(own, 'Custom Errors Read'), ['content'])
+  assert.deepEqual(await shownTo(own, 'Zones Read'), ['route', 'compression', 'quota 731', 'use'])
+  const { value: token } = await keepToken(['Origins Read', 'Zones Read'])
+  assert.equal((await ask('POST', path, { body: plain, token })).status, 403)
 })
 
 test('how far limits of all zones are used is shown to the oldest account alone, and what they decide to all', async t => {
@@ -146,7 +185,7 @@ test('how far limits of all zones are used is shown to the oldest account alone,
       response: { status: 429, content_type: 'text/html', retry_after: 53, content: null },
     } as Explanation,
   }
-  const everywhere = tokenWith({ policies: [allowing(['Access Rules Read'], ['*'])] })
+  const everywhere = tokenWith({ policies: [allowing(['Access Rules Read', 'Zones Read'], ['*'])] })
   await kept.tokens.insert(everywhere.token)
   const shownOf = async (zone: string) => {
     const token = everywhere.value
