@@ -143,15 +143,12 @@ export function fieldId(name: string): FieldId {
       const likeness = compare(name, known.name)
       if (likeness !== different) return likeness === twin ? field.twin : known.id
     }
-  return ofFamily(name, first)
+  return ofFamily(name)
 }
 
-/** The last five bits of an X in either case. */
-const x = 24
-
 /** Finds whether a name begins as those of a family do. Those that tell of a certificate count in any spelling: some are written with underscores to begin with. */
-function ofFamily(name: string, first: number): FieldId {
-  const families = byFamily[first === x ? afterX + (name.charCodeAt(2) & 31) : first]
+function ofFamily(name: string): FieldId {
+  const families = byFamily[familyKey(name)]
   if (families === undefined) return field.other
   for (let i = 0; i < families.length; i++) {
     const { name: start, id } = families[i]!
@@ -285,18 +282,22 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
   return result
 }
 
-/** Where the families whose names begin with X follow the others, by the last five bits of the letter after the hyphen. */
-const afterX = 32
+/** The last five bits of an X in either case. */
+const x = 24
 
-/** The beginnings of the names of each family, by the last five bits of their first letter. */
+/** Returns what most names of no family differ in from those of one: the last five bits of two letters, the first two, or those behind `X-`. */
+function familyKey(name: string): number {
+  const first = name.charCodeAt(0) & 31
+  if (first !== x) return first * 32 + (name.charCodeAt(1) & 31)
+  return 1024 + (name.charCodeAt(2) & 31) * 32 + (name.charCodeAt(3) & 31)
+}
+
+/** The beginnings of the names of each family, by `familyKey`. */
 const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
 
 function familyIndex(): (KnownField[] | undefined)[] {
-  const result: (KnownField[] | undefined)[] = Array.from({ length: 2 * afterX })
-  for (const { name, id } of claimed.filter(({ name }) => name.endsWith('*'))) {
-    const first = name.charCodeAt(0) & 31
-    const at = first === x ? afterX + (name.charCodeAt(2) & 31) : first
-    ;(result[at] ??= []).push({ name: name.slice(0, -1), id })
-  }
+  const result: (KnownField[] | undefined)[] = Array.from({ length: 2048 })
+  for (const { name, id } of claimed.filter(({ name }) => name.endsWith('*')))
+    (result[familyKey(name)] ??= []).push({ name: name.slice(0, -1), id })
   return result
 }

@@ -146,7 +146,7 @@ export const http1: readonly Mutated[] = [
         breaks: 'X-Forwarded_Anything of the client of a trusted proxy reaches origins',
       },
       {
-        text: 'return ofFamily(name, first)',
+        text: 'return ofFamily(name)',
         becomes: 'return field.other',
         breaks: 'X-Forwarded-Anything and X-SSL-Client-Anything of a stranger reach origins',
       },
