@@ -56,7 +56,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
   #flags = 0
   #id = 0
 
-  /** Begins at monotonic ms `now`, with the budgets that earlier connections of the client have left, where it has met their end, and the work that sessions share. */
+  /** Begins at monotonic ms `now`, with the budgets of the client, where it has met the end of them lately, and the work that sessions share. */
   constructor(
     user: SessionUser<Owner>,
     { maxConcurrentStreams }: SessionSettings,

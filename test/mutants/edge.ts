@@ -666,7 +666,7 @@ export const edge: readonly Mutated[] = [
         breaks: 'clients that have been served go as if they had said nothing',
       },
       {
-        text: 'largest.members.size <= mostNew',
+        text: 'largest.members.size <= own + 1',
         becomes: 'false',
         breaks: 'honest clients that come at one time cut each other off',
       },
@@ -804,6 +804,16 @@ export const edge: readonly Mutated[] = [
         text: 'offence !== undefined && !offence.admissions.spend(now)',
         becomes: 'offence !== undefined',
         breaks: 'one client locks out all others behind its address',
+      },
+      {
+        text: 'if (penalty > 0) this.penalized(peer)',
+        becomes: '',
+        breaks: 'an attacker goes on with connections that it opened for later',
+      },
+      {
+        text: 'new Budgets(now, partOfThatOfOthers)',
+        becomes: 'undefined',
+        breaks: 'each new connection of an attacker may do as much as the first',
       },
       {
         text: 'if (penalty > 0) penalize(offence, now, penalty)',

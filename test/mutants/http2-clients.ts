@@ -151,7 +151,7 @@ export const http2Clients: readonly Mutated[] = [
         tests: ['wire/http2-penalties'],
       },
       {
-        text: 'this.#account.address.charge(work - this.#turns.work.left)',
+        text: 'this.#charge(work - this.#turns.work.left)',
         becomes: '',
         breaks: 'a client that takes no responses has any number of requests begun at once',
       },
@@ -175,6 +175,21 @@ export const http2Clients: readonly Mutated[] = [
         text: 'Math.min(this.stalledRequests, slowest)',
         becomes: 'this.stalledRequests',
         breaks: 'an address with many slow readers gets nothing else',
+      },
+      {
+        text: 'this.isOverdrawn && held > mostHeld / this.#count',
+        becomes: 'this.isOverdrawn',
+        breaks: 'a client that pauses one response loses it for what others of its address leave',
+      },
+      {
+        text: 'return this.#readers.length > 0 ? 0 : this.delayOfIndebted',
+        becomes: 'return this.delayOfIndebted',
+        breaks: 'clients wait for what others of their address leave untaken',
+      },
+      {
+        text: 'this.#readers.shift() ?? this.#indebted.shift()',
+        becomes: 'this.#indebted.shift() ?? this.#readers.shift()',
+        breaks: 'clients wait behind those of their address that leave responses untaken',
       },
       {
         text: 'this.held > mostHeld && !this.isTrusted',
@@ -269,19 +284,24 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['wire/http2-penalties'],
     changes: [
       {
-        text: 'this.#held.length >= mostHeld',
-        becomes: 'false',
+        text: 'if (this.#held.size <= mostHeld) return',
+        becomes: 'if (true) return',
         breaks: 'an attacker fills descriptors and memory with connections that are held',
       },
       {
-        text: 'for (let left = mostReleased; left > 0; left--)',
-        becomes: 'for (;;)',
+        text: 'if (released.length === most) break',
+        becomes: '',
         breaks: 'all that were held go on with their attack in one turn',
       },
       {
-        text: 'until: now + holdTime',
-        becomes: 'until: now',
-        breaks: 'an attacker with one connection after the other never waits',
+        text: '.toReversed()',
+        becomes: '',
+        breaks: 'who shares the address of an attacker waits behind all that it has waiting',
+      },
+      {
+        text: 'now + holdTime',
+        becomes: 'Number.POSITIVE_INFINITY',
+        breaks: 'connections of attackers are held for as long as they attack',
       },
     ],
   },
@@ -290,9 +310,14 @@ export const http2Clients: readonly Mutated[] = [
     tests: ['wire/http2-penalties'],
     changes: [
       {
-        text: ': this.#limits.take(peer, false, connection.descriptor, snapshot.client)',
-        becomes: ': null',
+        text: 'const limit = this.#limits.take(peer, false, connection.descriptor, this.#plane.snapshot.client)',
+        becomes: 'const limit = null as ReturnType<ConnectionLimits["take"]>',
         breaks: 'connections that are held count under no limit',
+      },
+      {
+        text: "return this.offenders.refuses(peer, now) ? 'kept' : 'taken'",
+        becomes: "return 'taken'",
+        breaks: 'a penalty costs an attacker nothing',
       },
       {
         text: 'this.#leave(held)\n    held.connection.serve()',

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { type ClientHttp2Session, connect as connectSession } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
@@ -24,14 +25,14 @@ const tlsOptions = { ca: authority.certificate, servername: 'site.test' }
 
 const plain = { host: '127.0.0.1', port: 0, tls: false }
 
-async function start(t: TestContext, listener: object, more: EdgeSettings = {}) {
+async function start(t: TestContext, listener: object, more: EdgeSettings = {}, penalty = 20_000) {
   const origin = await startResponder(t, ok('hello'))
   const clock = new ManualClock()
   const config = {
     ...edgeConfig([origin.url], { ...patient, ...more }),
     listen: [{ ...plain, ...listener }, plain],
     tls: { certificates: [identity], minVersion: 'TLSv1.2' } as const,
-    http2: { enabled: true, maxConcurrentStreams: 128, penalty: 20_000 },
+    http2: { enabled: true, maxConcurrentStreams: 128, penalty },
   }
   const edge = await listenAt(t, new Edge(t, config, { clock }))
   return { edge, clock, origin }
@@ -52,6 +53,16 @@ async function attack(t: TestContext, edge: Edge, from: string, bytes: Buffer, i
   socket.write(bytes)
   // Those that are refused may fail before they are connected, which is no news.
   await new Promise(resolve => socket.resume().on('close', resolve))
+}
+
+/** Opens a connection over HTTP/2 from an address of loopback, which may be held. */
+function connect2(t: TestContext, url: string, localAddress: string): ClientHttp2Session {
+  const createConnection = ({ port, hostname: host }: URL) =>
+    connect({ host, port: Number(port), localAddress })
+  const session = connectSession(url, { createConnection })
+  session.on('error', () => {})
+  t.after(() => session.destroy())
+  return session
 }
 
 /** Connects to a port where the connection is refused, and waits for its end. */
@@ -114,30 +125,80 @@ test('over TLS each kind of attack ends its connection and is counted, and other
   await turnsUntil(() => edge.metrics.clientConnections.value === 1)
 })
 
-/** Has an address offend, and connect so often again; returns once all of these are held. */
-async function offend(t: TestContext, edge: Edge, from: string, count: number, isTls = false): Promise<void> {
-  await attack(t, edge, from, flood, isTls)
-  for (let i = 0; i < count; i++) void attack(t, edge, from, flood, isTls)
+/** Has an address offend, also with the ten connections that are taken in spite of it, and connect so often again; returns once all of these are held. */
+async function offend(
+  t: TestContext,
+  edge: Edge,
+  from: string,
+  count: number,
+  { isTls = false, bytes = flood } = {},
+): Promise<void> {
+  for (let i = 0; i < 11; i++) await attack(t, edge, from, flood, isTls)
+  for (let i = 0; i < count; i++) void attack(t, edge, from, bytes, isTls)
   await turnsUntil(() => edge.metrics.heldConnections.value === count)
 }
 
-test('a client that attacks again and again is held before its handshake, and then few of its connections are taken', async t => {
+test('a client that attacks again and again has few connections taken, and the others held before their handshake, and reset', async t => {
   const { edge, clock } = await start(t, { tls: true })
   const { refusedConnections, tlsHandshakes, http2Failures, heldConnections } = edge.metrics
-  await offend(t, edge, '127.0.0.2', 13, true)
-  const since = edge.plane.coarseNow
-  clock.advance(4_999)
-  await turnsUntil(() => edge.plane.coarseNow === since + 4_999)
+  await offend(t, edge, '127.0.0.2', 13, { isTls: true })
+  assert.equal(http2Failures.control_frames.value, 11)
+  const pass = async (ms: number) => {
+    const before = edge.plane.coarseNow
+    clock.advance(ms)
+    await turnsUntil(() => edge.plane.coarseNow === before + ms)
+  }
+  await pass(100)
+  await turnsUntil(() => heldConnections.value === 12 && http2Failures.control_frames.value === 12)
   const other = await connectHttp2(t, `https://127.0.0.1:${edge.port}`, tlsOptions)
   assert.equal((await ask(other)).status, 200)
-  assert.equal(heldConnections.value, 13)
-  clock.advance(1)
+  assert.equal(heldConnections.value, 12)
+  await pass(4_900)
   await turnsUntil(() => heldConnections.value === 0)
   await turnsUntil(() => edge.metrics.clientConnections.value === 1)
-  // The first one, that of the other client, and those that are taken for whoever shares the address.
-  assert.equal(tlsHandshakes.full.value + tlsHandshakes.resumed.value, 12)
-  assert.equal(http2Failures.control_frames.value, 11)
-  assert.equal(refusedConnections.penalty.value, 3)
+  assert.equal(tlsHandshakes.full.value + tlsHandshakes.resumed.value, 13)
+  assert.equal(http2Failures.control_frames.value, 12)
+  assert.equal(refusedConnections.penalty.value, 12)
+})
+
+test('who shares the address of an attacker is served before all that the attacker has waiting', async t => {
+  const { edge, clock } = await start(t, { h2c: true })
+  const { heldConnections } = edge.metrics
+  await offend(t, edge, '127.0.0.2', 60)
+  const visitor = connect2(t, `http://127.0.0.1:${edge.port}`, '127.0.0.2')
+  await turnsUntil(() => heldConnections.value === 61)
+  clock.advance(100)
+  assert.equal((await ask(visitor)).status, 200)
+  assert.equal(heldConnections.value, 60)
+})
+
+test('with its penalty, a client loses the connections that it has opened for later, and no others', async t => {
+  const { edge, clock } = await start(t, { h2c: true })
+  const { refusedConnections, clientConnections } = edge.metrics
+  const [, plainPort] = edge.ports
+  const served = connect2(t, `http://127.0.0.1:${edge.port}`, '127.0.0.2')
+  assert.equal((await ask(served)).status, 200)
+  const silent = Array.from({ length: 60 }, () => join(t, edge, '127.0.0.2'))
+  const ends = silent.map(socket => new Promise(resolve => socket.resume().on('close', resolve)))
+  const other = join(t, edge, '127.0.0.3')
+  const plain = await connectTo(t, plainPort!, '127.0.0.2')
+  await turnsUntil(() => {
+    // Of connections that say nothing, an address has eight at a time.
+    clock.advance(20)
+    return clientConnections.value === 63
+  })
+  const before = edge.plane.coarseNow
+  clock.advance(1_000)
+  await turnsUntil(() => edge.plane.coarseNow > before)
+  const young = join(t, edge, '127.0.0.2')
+  await turnsUntil(() => clientConnections.value === 64)
+  await attack(t, edge, '127.0.0.2', flood)
+  await Promise.all(ends)
+  assert.equal(refusedConnections.penalty.value, 60)
+  assert.equal((await ask(served)).status, 200)
+  await plain.send(request('GET /'))
+  assert.equal((await plain.response()).status, 200)
+  assert.deepEqual([other.closed, young.closed, clientConnections.value], [false, false, 4])
 })
 
 test('connections that an address has at one time spend together no more than four times what one may', async t => {
@@ -174,19 +235,23 @@ test('behind its penalty a client is served at once', async t => {
   assert.equal(edge.metrics.refusedConnections.penalty.value, 0)
 })
 
-test('256 connections are held, and any more reset', async t => {
+test('256 connections are held, and for any more the oldest is reset', async t => {
   const { edge } = await start(t, { h2c: true })
-  await offend(t, edge, '127.0.0.2', 256)
-  await attack(t, edge, '127.0.0.2', flood)
-  assert.equal(edge.metrics.heldConnections.value, 256)
-  assert.equal(edge.metrics.refusedConnections.penalty.value, 1)
+  const { heldConnections, refusedConnections } = edge.metrics
+  for (let i = 0; i < 11; i++) await attack(t, edge, '127.0.0.2', flood)
+  const oldest = attack(t, edge, '127.0.0.2', flood)
+  await turnsUntil(() => heldConnections.value === 1)
+  for (let i = 0; i < 256; i++) void attack(t, edge, '127.0.0.2', flood)
+  await oldest
+  assert.equal(refusedConnections.penalty.value, 1)
+  assert.equal(heldConnections.value, 256)
 })
 
 test('few of those that are held are released at one time', async t => {
-  const { edge, clock } = await start(t, { h2c: true })
+  const { edge, clock } = await start(t, { h2c: true }, {}, 1_000)
   const { heldConnections } = edge.metrics
-  await offend(t, edge, '127.0.0.2', 20)
-  clock.advance(5_000)
+  await offend(t, edge, '127.0.0.2', 20, { bytes: greeting })
+  clock.advance(1_000)
   const seen = new Set<number>()
   await turnsUntil(() => seen.add(heldConnections.value) && heldConnections.value === 0)
   assert.deepEqual([...seen], [20, 12, 4, 0])
@@ -216,7 +281,7 @@ test('a connection that is held counts under the limits', async t => {
 
 test('what is held is reset as the gateway stops, and nobody waits for it', async t => {
   const { edge } = await start(t, { tls: true })
-  await attack(t, edge, '127.0.0.2', flood, true)
+  await offend(t, edge, '127.0.0.2', 0, { isTls: true })
   const ends = [1, 2, 3].map(() => attack(t, edge, '127.0.0.2', flood, true))
   await turnsUntil(() => edge.metrics.heldConnections.value === 3)
   await edge.plane.drain(10_000)
@@ -245,12 +310,27 @@ test('a trusted hop, which may have many clients, has no penalty', async t => {
 })
 
 test('behind a load balancer a client pays for itself, and no other one', async t => {
-  const { edge } = await start(t, { h2c: true, proxyProtocol: true }, { trustedProxies: ['127.0.0.1'] })
+  const { edge, clock } = await start(
+    t,
+    { h2c: true, proxyProtocol: true },
+    { trustedProxies: ['127.0.0.1'] },
+  )
+  const { heldConnections, refusedConnections, http2Failures, clientConnections } = edge.metrics
   const from = (client: string, bytes: Buffer) =>
     attack(t, edge, '127.0.0.1', Buffer.concat([proxyHeader({ client }), bytes]))
-  for (let i = 0; i < 13; i++) await from('192.0.2.7', flood)
-  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
+  for (let i = 0; i < 11; i++) await from('192.0.2.7', flood)
+  const held = [from('192.0.2.7', flood), from('192.0.2.7', flood)]
+  await turnsUntil(() => heldConnections.value === 2)
   await from('192.0.2.8', flood)
-  assert.equal(edge.metrics.refusedConnections.penalty.value, 2)
-  assert.equal(edge.metrics.http2Failures.control_frames.value, 12)
+  assert.equal(http2Failures.control_frames.value, 12)
+  const leaving = join(t, edge, '127.0.0.1')
+  leaving.write(Buffer.concat([proxyHeader({ client: '192.0.2.7' }), flood]))
+  await turnsUntil(() => heldConnections.value === 3)
+  leaving.destroy()
+  clock.advance(100)
+  await turnsUntil(() => heldConnections.value === 2)
+  clock.advance(4_900)
+  await Promise.all(held)
+  assert.deepEqual([refusedConnections.penalty.value, heldConnections.value], [2, 0])
+  await turnsUntil(() => clientConnections.value === 0)
 })

@@ -10,7 +10,9 @@ import { type ConnectionOptions, connect, getCiphers, type SecureVersion, type T
 import { X509Certificate } from 'node:crypto'
 import type { TlsConfig } from '../../src/config/config.ts'
 import { newTicketKey } from '../../src/tls/ticket-keys.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { Authority } from '../help/certificates.ts'
+import { ManualClock } from '../help/clock.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt, recordOf, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import { connectTo, request, Wire } from '../help/raw.ts'
@@ -29,6 +31,7 @@ async function start(
   t: TestContext,
   settings: Settings = {},
   respond: () => string | Promise<string> = () => ok('hello'),
+  clock?: Clock,
 ) {
   const origin = await startResponder(t, respond)
   const config = {
@@ -36,7 +39,7 @@ async function start(
     listen: [{ host: '127.0.0.1', port: 0, tls: true }],
     tls: { certificates: [site, siteRsa, wild], minVersion: 'TLSv1.2', ...settings.tls } as const,
   }
-  return { origin, edge: await listenAt(t, new Edge(t, config)) }
+  return { origin, edge: await listenAt(t, new Edge(t, config, { ...(clock && { clock }) })) }
 }
 
 /** Opens a connection that verifies the certificate for the name. */
@@ -305,10 +308,11 @@ test('a client that leaves in the middle of its handshake is counted, and leaves
   assert.equal(edge.metrics.clientConnections.value, 0)
 })
 
-test('connections count from before their handshake on, and one that has only just come makes no room for another', async t => {
+test('connections count from before their handshake on, and one that has only just come makes room for a client that has none', async t => {
   const client = { connections: 4, connectionsPerAddress: 2, handshakeTimeout: 60_000 }
-  const { edge } = await start(t, { client })
-  const { clientConnections, refusedConnections, tlsHandshakes } = edge.metrics
+  // Nobody has waited for long.
+  const { edge } = await start(t, { client }, undefined, new ManualClock())
+  const { clientConnections, refusedConnections, evictedConnections, tlsHandshakes } = edge.metrics
   const refused = async (from: string) => {
     const ending = connectTo(t, edge.port, from).then(
       wire => wire.ending,
@@ -316,27 +320,31 @@ test('connections count from before their handshake on, and one that has only ju
     )
     assert.match(await ending, /^(RST|ECONNRESET)$/)
   }
-  await connectTo(t, edge.port)
+  const silent = await connectTo(t, edge.port)
+  await until(() => clientConnections.value === 1)
   const halfway = await connectTo(t, edge.port)
   await halfway.send((await helloOf('site.test')).subarray(0, 200))
   await until(() => clientConnections.value === 2)
   await refused('127.0.0.1')
-  const { wire: served } = await secure(t, edge, { localAddress: '127.0.0.2' })
-  await secure(t, edge, { localAddress: '127.0.0.2' })
-  await refused('127.0.0.3')
   assert.equal(refusedConnections.connections_per_address.value, 1)
-  assert.equal(refusedConnections.connections.value, 1)
-  assert.equal(clientConnections.value, 4)
+  await secure(t, edge, { localAddress: '127.0.0.2' })
+  const { wire: served } = await secure(t, edge, { localAddress: '127.0.0.3' })
+  await secure(t, edge, { localAddress: '127.0.0.4' })
+  assert.match(await silent.ending, /^(RST|ECONNRESET)$/)
+  assert.equal(evictedConnections.silent.value, 1)
+  // Each has one now.
+  await refused('127.0.0.5')
+  assert.deepEqual([refusedConnections.connections.value, clientConnections.value], [1, 4])
   // One that was served and is idle makes room before the handshake of the other begins.
   await served.send(request('GET /'))
   assert.equal((await served.response()).status, 200)
-  await secure(t, edge, { localAddress: '127.0.0.3' })
+  await secure(t, edge, { localAddress: '127.0.0.5' })
   await served.ending
   halfway.leave()
   await until(() => clientConnections.value === 3)
   await secure(t, edge)
   // Clients of TLS 1.3 are done before the server is.
-  await until(() => tlsHandshakes.full.value === 4)
+  await until(() => tlsHandshakes.full.value === 5)
   assert.equal(clientConnections.value, 4)
 })
 

@@ -30,6 +30,9 @@ import { everybody, Share, type ShareClaim } from './share.ts'
 /** How many connections, of whomever, are looked at for one that can make room, before a client is refused. */
 const mostLookedAt = 100
 
+/** Silent connections of a client that are closed when it gets a penalty. */
+const mostEnded = 64
+
 /** A connection of either version, or what comes before one. */
 type Connection = ClientConnection | Http2Connection | Before
 type Before = Handshake | Proxied | Overture
@@ -59,8 +62,9 @@ export class Clients {
     this.limits = new ConnectionLimits(share)
     this.#penalties = new Penalties(plane, this.limits, this.#refused)
     this.#newcomers = new Newcomers(plane, this.limits, connection => {
-      if (!this.#penalties.holds(connection)) connection.serve()
+      if (this.#penalties.screen(connection) !== 'kept') connection.serve()
     })
+    this.#penalties.offenders.penalized = peer => this.#endSilent(peer)
     this.#http2 = {
       offenders: this.#penalties.offenders,
       turns: new Http2Turns(),
@@ -72,7 +76,8 @@ export class Clients {
   /** Whether a connection is not to be taken, at least not yet: by a listener of HTTP/2 on which clients are known by their addresses. */
   holds(connection: AcceptedConnection): boolean {
     try {
-      return this.#penalties.holds(connection) || this.#newcomers.holds(connection)
+      const verdict = this.#penalties.screen(connection)
+      return verdict === 'kept' || (verdict === 'no_penalty' && this.#newcomers.holds(connection))
     } catch (bug) {
       this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
       return false
@@ -86,8 +91,6 @@ export class Clients {
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
       if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer))
         return this.#refused.turnAwayUntrusted(socket, peer)
-      if ((way.tls || way.h2c) && this.#penalties.refuses(peer))
-        return this.#refused.turnAway(socket, 'penalty')
       const limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null) {
         const again = () => this.accept(socket, way)
@@ -185,7 +188,7 @@ export class Clients {
   ): ConnectionFault | 'later' | null {
     if (this.#asks(limit, peer, false, again)) return 'later'
     const key = limit === 'connections_per_address' ? clientKey(peer) : everybody
-    const next = this.#evict(key) ? take() : limit
+    const next = this.#evict(key, peer) ? take() : limit
     return next !== null && this.#asks(next, peer, true, again) ? 'later' : next
   }
 
@@ -197,12 +200,12 @@ export class Clients {
     return this.#share.request(clientKey(peer), connectionsPerAddress, closing, again)
   }
 
-  /** Closes a connection that counts under a limit, for another to take its place; false where none was found soon that may be closed. */
-  #evict(key: string): boolean {
+  /** Closes a connection that counts under a limit, for another to take its place, from `peer` where it comes here; false where none was found soon that may be closed. */
+  #evict(key: string, peer: string | null = null): boolean {
     const connection =
       this.#evictions.find(key, this.#plane.coarseNow) ??
       this.#findAny(key) ??
-      (key === everybody ? this.#evictions.findNew() : null)
+      (key === everybody && peer !== null ? this.#evictions.findNew(peer) : null)
     if (connection === null) return false
     this.#refused.countEvicted(connection.hasRequested ? 'idle' : 'silent')
     connection.destroy()
@@ -224,6 +227,16 @@ export class Clients {
       this.#connections.add(connection)
     }
     return null
+  }
+
+  /** Closes connections of a client with a penalty that have been silent for a while: it may have opened them for later. */
+  #endSilent(peer: string): void {
+    for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, mostEnded)) {
+      if (!isNew(connection)) continue
+      this.#refused.count('penalty')
+      connection.destroy()
+      this.#closed(connection)
+    }
   }
 
   #connect(socket: Socket, peer: string, way: Way): Connection {
@@ -273,20 +286,24 @@ export class Clients {
   }
 
   /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
-  #announce(proxied: Proxied, client: Announced, way: Way): void {
+  #announce(proxied: Proxied, client: Announced, way: Way, mayBeHeld = true): void {
     const { tls, h2c } = way
     const { socket } = proxied
     if (socket.destroyed) return this.#closed(proxied)
-    const isPenalized = (tls || h2c) && !client.isAnonymous && this.#penalties.refuses(client.peer)
+    const end = () => {
+      proxied.destroy()
+      this.#closed(proxied)
+    }
     const again = guarded(
-      () => this.#announce(proxied, client, way),
+      () => this.#announce(proxied, client, way, false),
       bug => {
-        proxied.destroy()
-        this.#closed(proxied)
+        end()
         this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
       },
     )
-    const limit = isPenalized ? 'penalty' : this.#move(proxied, client.peer, again)
+    const canOffend = (tls || h2c) && !client.isAnonymous
+    if (canOffend && mayBeHeld && this.#penalties.holds(client.peer, { serve: again, reset: end })) return
+    const limit = this.#move(proxied, client.peer, again)
     if (limit === 'later') return
     if (limit !== null) {
       this.#closed(proxied)

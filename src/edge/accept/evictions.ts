@@ -7,8 +7,6 @@ import { everybody } from './share.ts'
 
 /** Ms for which a connection without a request stays where any other can make room: a client far away needs that long for a handshake and a head. */
 const grace = 1_000
-/** Connections without a request of one network that stay for that time whatever others want. */
-const mostNew = 8
 /** Connections of a network that are looked at for one that is idle, or of one address. */
 const mostLookedAt = 20
 const mostOfOthers = 1_000
@@ -43,12 +41,23 @@ export class Evictions<Connection extends EvictableConnection> {
     return this.#silentOf(this.#silent.of(network), key, now - grace) ?? idleOf(this.#served.of(network), key)
   }
 
-  /** Returns the oldest of those without a request that came only just now, where a network has too many for what people do. */
-  findNew(): Connection | null {
+  /** Returns one without a request that came only just now, for a connection from `peer` whose network has fewer of them, and will still not have more. */
+  findNew(peer: string): Connection | null {
     this.#silentOfMany(Number.NEGATIVE_INFINITY)
     const { largest } = this.#silent
-    if (largest === undefined || largest.members.size <= mostNew) return null
+    const own = this.#silent.of(networkKey(peer))?.members.size ?? 0
+    if (largest === undefined || largest.members.size <= own + 1) return null
     return this.#silentOf(largest, everybody, Number.POSITIVE_INFINITY)
+  }
+
+  /** Returns the oldest of a client without a request, at most so many, that did not come just now. */
+  silentOf(key: string, now: number, most: number): readonly Connection[] {
+    const found: Connection[] = []
+    for (const [connection, since] of this.#silent.of(networkKey(key))?.members ?? []) {
+      if (since > now - grace || found.length === most) break
+      if (!connection.hasRequested && isOf(connection, key)) found.push(connection)
+    }
+    return found
   }
 
   #silentOfMany(by: number): Connection | null {

@@ -1,47 +1,65 @@
-// Connections that are held for some seconds before a byte of them is read: whoever attacks with one after the other, or with many at once, waits in between.
+// Connections that are held before a byte of them is read, while their addresses have penalties. The newest goes on first: an attacker has many that wait, and whoever shares the
+// address with it comes with one.
 
-import type { AcceptedConnection } from '../../base/accepted-connection.ts'
-
-/** Ms for which a connection is held, how many are at one time, and how many are released at one look, since each may go on with an attack. */
+/** Ms for which a connection is held at most, and how many are at one time. */
 const holdTime = 5_000
 const mostHeld = 256
-const mostReleased = 8
+
+/** A connection that can go on or end. */
+interface Waiting {
+  serve(): void
+  /** Ends it with a reset. */
+  reset(): void
+}
 
 export interface Held {
-  readonly connection: AcceptedConnection
+  readonly connection: Waiting
   readonly peer: string
-  /** Monotonic ms. */
-  readonly until: number
+  /** Whether it counts under the limits for as long as it is held. */
+  readonly isCounted: boolean
 }
 
 export class Tarpit {
-  readonly #release: (held: Held) => void
-  /** In the order in which they came. */
-  readonly #held: Held[] = []
+  /** In the order in which they came, each with the monotonic ms by which it ends. */
+  readonly #held = new Map<Held, number>()
 
-  constructor(release: (held: Held) => void) {
-    this.#release = release
+  /** Holds a connection from monotonic ms `now` on; returns the oldest where that is one too many. */
+  hold(held: Held, now: number): Held | undefined {
+    this.#held.set(held, now + holdTime)
+    if (this.#held.size <= mostHeld) return
+    const [oldest] = this.#held.keys()
+    this.#held.delete(oldest!)
+    return oldest
   }
 
-  get isFull(): boolean {
-    return this.#held.length >= mostHeld
-  }
-
-  /** Holds a connection from monotonic ms `now` on. */
-  hold(connection: AcceptedConnection, peer: string, now: number): void {
-    this.#held.push({ connection, peer, until: now + holdTime })
-  }
-
-  /** Releases some of those whose time is over by monotonic ms `now`. */
-  sweep(now: number): void {
-    for (let left = mostReleased; left > 0; left--) {
-      if (this.#held.length === 0 || now < this.#held[0]!.until) return
-      this.#release(this.#held.shift()!)
+  /** Takes out the newest, at most so many, that may go on. */
+  release(most: number, mayGoOn: (held: Held) => boolean): readonly Held[] {
+    if (this.#held.size === 0) return []
+    const released: Held[] = []
+    for (const held of [...this.#held.keys()].toReversed()) {
+      if (released.length === most) break
+      if (!mayGoOn(held)) continue
+      this.#held.delete(held)
+      released.push(held)
     }
+    return released
+  }
+
+  /** Takes out those whose time is over by monotonic ms `now`. */
+  expire(now: number): readonly Held[] {
+    const over: Held[] = []
+    for (const [held, until] of this.#held) {
+      if (now < until) break
+      this.#held.delete(held)
+      over.push(held)
+    }
+    return over
   }
 
   /** Takes out all that are held. */
   empty(): readonly Held[] {
-    return this.#held.splice(0)
+    const all = [...this.#held.keys()]
+    this.#held.clear()
+    return all
   }
 }

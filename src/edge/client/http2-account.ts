@@ -19,6 +19,9 @@ interface AccountedConnection {
   readonly session: ServerSession<unknown>
 }
 
+/** Responses that a connection may leave untaken without being indebted: people pause a film. */
+const trifle = 4
+
 export class Http2Account {
   address: Http2Address
   readonly #connection: AccountedConnection
@@ -42,6 +45,16 @@ export class Http2Account {
     this.#addresses = addresses
     this.#joinedBy = plane.snapshot
     this.address = this.#join()
+  }
+
+  /** Whether the client leaves so many responses of the connection untaken that it has to keep the pace of its address. */
+  get isIndebted(): boolean {
+    return this.#connection.session.stalledCount > trifle
+  }
+
+  /** Whether the connection has part in it where more responses wait for its address than may. */
+  get isOverdrawn(): boolean {
+    return this.address.overdraws(this.#held)
   }
 
   /** Has the requests of the connection count as those of its address. */
@@ -96,11 +109,11 @@ export class Http2Account {
 
   /** Remembers a client that has broken the rules. */
   offended(fault: SessionFault): void {
-    const { peer, session } = this.#connection
+    const { peer } = this.#connection
     const { coarseNow, snapshot } = this.#plane
     // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
     const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
-    if (!snapshot.trusted.has(peer)) this.#offenders.add(peer, session.budgets, coarseNow, penalty)
+    if (!snapshot.trusted.has(peer)) this.#offenders.add(peer, coarseNow, penalty)
   }
 
   #join(): Http2Address {

@@ -1,5 +1,5 @@
-// The connections over HTTP/2 of one address, and the pace at which they begin requests: the more of these have responses that the client does not take, the slower.
-// Requests that wait for their origins alone are no fault of the client.
+// The connections over HTTP/2 of one address, and the pace at which those begin requests that leave responses untaken: the more of these there are, the slower. A connection
+// that takes its responses waits for none of them, and requests that wait for their origins alone are no fault of the client.
 
 import { clientKey } from '../../base/address/client-key.ts'
 
@@ -14,6 +14,8 @@ const mostHeld = 64 * 1024 * 1024
 const mostEarly = 1
 
 interface Reader {
+  /** Whether it leaves responses untaken, and so has to keep the pace. */
+  readonly isIndebted: boolean
   /** Reads on with so much work, and waits again where that was not enough; must not throw. */
   readOn(work: number): void
 }
@@ -29,16 +31,22 @@ export class Http2Address {
   /** Whether it speaks for many clients, who are not to wait for each other. */
   isTrusted = false
   readonly #readers: Reader[] = []
+  readonly #indebted: Reader[] = []
   #count = 0
-  /** When it may read on; ms, monotonic. */
+  /** When those that are indebted may read on; ms, monotonic. */
   #dueAt = 0
 
   constructor(key: string) {
     this.key = key
   }
 
-  /** Ms until its connections may read, at least those of a timer; 0 for now. */
+  /** Ms until a connection that waits may read on, at least those of a timer; 0 for now. */
   get delay(): number {
+    return this.#readers.length > 0 ? 0 : this.delayOfIndebted
+  }
+
+  /** The same of those that are indebted. */
+  get delayOfIndebted(): number {
     if (this.stalledRequests <= free || this.isTrusted) return 0
     const delay = this.#dueAt - performance.now()
     return delay < mostEarly ? 0 : delay
@@ -54,22 +62,29 @@ export class Http2Address {
     return this.held > mostHeld && !this.isTrusted
   }
 
+  /** Whether a connection whose responses take so many bytes has part in that: it has more than its even share. */
+  overdraws(held: number): boolean {
+    return this.isOverdrawn && held > mostHeld / this.#count
+  }
+
   /** Whether a connection waits to read on. */
   get hasWaiting(): boolean {
-    return this.#readers.length > 0
+    return this.#readers.length > 0 || this.#indebted.length > 0
   }
 
   /** Has a connection wait. */
   add(reader: Reader): void {
-    this.#readers.push(reader)
+    if (reader.isIndebted) this.#indebted.push(reader)
+    else this.#readers.push(reader)
   }
 
-  /** Has the connection read on that has waited longest. */
+  /** Has the connection read on that has waited longest, of those that are not indebted where there are any. */
   readOn(work: number): void {
-    this.#readers.shift()?.readOn(work)
+    const reader = this.#readers.shift() ?? this.#indebted.shift()
+    reader?.readOn(work)
   }
 
-  /** Has what comes wait for work that was done. */
+  /** Has what comes of those that are indebted wait for work that was done for one of them. */
   charge(work: number): void {
     if (this.stalledRequests <= free || this.isTrusted) return
     const stalled = Math.min(this.stalledRequests, slowest)

@@ -154,6 +154,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     else reset(this.#socket, this.#transport)
   }
 
+  get isIndebted(): boolean {
+    return this.#account.isIndebted
+  }
+
   /** Reads on with so much work. */
   readOn(work: number): void {
     try {
@@ -275,7 +279,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #look(now: number): void {
     this.#lookedAt = now
     const { responseRate } = this.#plane.snapshot.client
-    this.session.sweep(now, responseRate, this.#account.address.isOverdrawn)
+    this.session.sweep(now, responseRate, this.#account.isOverdrawn)
     this.#account.countAll()
     if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
     this.#plane.metrics.slowClients.response.inc()

@@ -1,8 +1,8 @@
-// Clients whose connections of HTTP/2 met a limit on what means nothing. The next ones go on with what those have left, so that nothing is gained by connecting again; and
-// for a while only a few are taken, so that a flood of them costs next to nothing. Never none: behind one address there may be many clients.
+// Clients whose connections of HTTP/2 met a limit on what means nothing. The next ones may do less of that, so that little is gained by connecting again; and for a while only
+// a few are taken, so that a flood of them costs next to nothing. Never none: behind one address there may be many clients.
 
 import { clientKey } from '../../base/address/client-key.ts'
-import { Budget, type Budgets } from '../../http2/budget.ts'
+import { Budget, Budgets } from '../../http2/budget.ts'
 import { Spending } from './http2-spending.ts'
 
 /** Ms for which a client is remembered once its last connection has offended and its penalty is over, and how many are. */
@@ -11,11 +11,12 @@ const most = 4_096
 
 /** Connections of a client that are taken in spite of its penalty, at once and a second. */
 const admissions = 10
+/** What the next connections may do that means nothing, as a part of what others may. */
+const partOfThatOfOthers = 0.2
 /** How often a penalty can have doubled, as a factor. */
 const longest = 32
 
 interface Offence {
-  budgets: Budgets
   readonly admissions: Budget
   /** The last penalty and its end, and until when it is remembered; ms, monotonic. */
   penalty: number
@@ -28,11 +29,14 @@ export class Offenders {
   readonly #byAddress = new Map<string, Offence>()
   readonly spending = new Spending()
 
-  /** Returns what a client has left at monotonic ms `now`; undefined for one that met no limit lately. */
+  /** Hears of each client that gets a penalty, or goes on with what it got one for. */
+  penalized: (peer: string) => void = () => {}
+
+  /** Returns what a connection of a client may do that begins at monotonic ms `now`; undefined for a client that met no limit lately. */
   budgetsOf(peer: string, now: number): Budgets | undefined {
     if (this.#byAddress.size === 0) return
     const offence = this.#byAddress.get(clientKey(peer))
-    return offence !== undefined && now < offence.until ? offence.budgets : undefined
+    return offence !== undefined && now < offence.until ? new Budgets(now, partOfThatOfOthers) : undefined
   }
 
   /** Whether nobody has met a limit lately. */
@@ -51,17 +55,17 @@ export class Offenders {
     return offence !== undefined && !offence.admissions.spend(now)
   }
 
-  /** Remembers a client with what it has left, and imposes a penalty of so many ms on it, 0 for none: twice the last one where that is over but not forgotten. */
-  add(peer: string, budgets: Budgets, now: number, penalty: number): void {
+  /** Remembers a client, and imposes a penalty of so many ms on it, 0 for none: twice the last one where that is over but not forgotten. */
+  add(peer: string, now: number, penalty: number): void {
     const key = clientKey(peer)
     const before = this.#byAddress.get(key)
-    const offence = before !== undefined && now < before.until ? before : unpenalized(budgets, now)
-    offence.budgets = budgets
+    const offence = before !== undefined && now < before.until ? before : unpenalized(now)
     if (penalty > 0) penalize(offence, now, penalty)
     offence.until = Math.max(now, offence.penaltyEnd) + kept
     this.#byAddress.delete(key)
     this.#byAddress.set(key, offence)
     if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)
+    if (penalty > 0) this.penalized(peer)
   }
 
   #penalized(peer: string, now: number): Offence | undefined {
@@ -71,9 +75,9 @@ export class Offenders {
   }
 }
 
-function unpenalized(budgets: Budgets, now: number): Offence {
+function unpenalized(now: number): Offence {
   const taken = new Budget(admissions, admissions, now)
-  return { budgets, admissions: taken, penalty: 0, penaltyEnd: 0, until: 0 }
+  return { admissions: taken, penalty: 0, penaltyEnd: 0, until: 0 }
 }
 
 /** Begins a penalty, or has the one of now last as long again: what a client does with connections that it has already counts once. */

@@ -10,6 +10,7 @@ import type { Http2Turns } from './http2-turns.ts'
 
 interface ReadConnection {
   readonly session: ServerSession<unknown>
+  readonly isIndebted: boolean
   /** Has this read on with so much work; must not throw. */
   readOn(work: number): void
 }
@@ -49,22 +50,26 @@ export class Http2Reader {
   /** Takes what has come. */
   receive(bytes: Buffer): void {
     const { session } = this.#connection
-    const { address } = this.#account
-    if (address.delay > 0) {
+    const { address, isIndebted } = this.#account
+    if (isIndebted && address.delayOfIndebted > 0) {
       session.keep(bytes)
       return this.#wasRead('more')
     }
     const { work } = this.#turns
     const before = work.left
     this.#wasRead(session.read(bytes, this.#plane.coarseNow))
-    address.charge(before - work.left)
+    this.#charge(before - work.left)
     this.#turns.wasRead()
   }
 
   /** Reads on with so much work. */
   readOn(work: number): void {
     this.#wasRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
-    this.#account.address.charge(work - this.#turns.work.left)
+    this.#charge(work - this.#turns.work.left)
+  }
+
+  #charge(work: number): void {
+    if (this.#account.isIndebted) this.#account.address.charge(work)
   }
 
   /** Takes note that all that was written is on its way. */

@@ -43,14 +43,16 @@ test('of those without a request the largest network goes first, and of that the
   assert.equal(evict(9).split(' ').toSorted().join(' '), 'a3 b2 idle visitor')
 })
 
-test('one that has only just come stays while an idle one can go, and after that as long as its network has few', () => {
+test('one that has only just come stays while an idle one can go, and after that unless its network has more than that of the newcomer', () => {
   const { evictions, join, evict } = connectionsOf()
   join('idle', '192.0.2.9', 0, 'idle')
-  for (let i = 0; i < 8; i++) join(`n${i}`, '192.0.2.2', 9_001)
+  for (let i = 0; i < 3; i++) join(`n${i}`, '192.0.2.2', 9_001)
+  join('m0', '192.0.2.3', 9_001)
   assert.equal(evict(9), 'idle')
-  assert.equal(evictions.findNew(), null)
-  join('n8', '192.0.2.2', 9_002)
-  assert.equal(evictions.findNew()?.name, 'n0')
+  assert.equal(evictions.findNew('192.0.2.3')?.name, 'n0')
+  join('m1', '192.0.2.3', 9_001)
+  assert.equal(evictions.findNew('192.0.2.3'), null)
+  assert.equal(evictions.findNew('192.0.2.4')?.name, 'n0')
   assert.equal(evict(1, everybody, 10_001), 'n0')
 })
 

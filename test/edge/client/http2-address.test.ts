@@ -99,3 +99,34 @@ test('connections of a network of IPv6 are those of one address, which is forgot
   addresses.leave(one)
   assert.equal(addresses.size, 1)
 })
+
+test('a connection that takes its responses waits for none that leave theirs, and reads on before them', () => {
+  const address = join()
+  const order: string[] = []
+  const wait = (name: string, isIndebted: boolean) =>
+    address.add({ isIndebted, readOn: () => void order.push(name) })
+  address.stalledRequests = 1_024
+  address.charge(1_000 * workOfRequest)
+  wait('late', true)
+  assert.ok(address.delay > 1_000)
+  wait('a', false)
+  wait('b', false)
+  assert.equal(address.delay, 0)
+  assert.ok(address.delayOfIndebted > 1_000)
+  address.readOn(1)
+  address.readOn(1)
+  assert.equal(address.hasWaiting, true)
+  assert.ok(address.delay > 1_000)
+  address.readOn(1)
+  assert.deepEqual([order.join(' '), address.hasWaiting], ['a b late', false])
+})
+
+test('where more waits for an address than may, the connections have part in it that have more than an even share', () => {
+  const address = join()
+  address.count(1)
+  const half = 32 * 1024 * 1024
+  address.held = 2 * half
+  assert.equal(address.overdraws(half + 1), false)
+  address.held += 1
+  assert.deepEqual([address.overdraws(half), address.overdraws(half + 1)], [false, true])
+})

@@ -30,6 +30,7 @@ async function served(
       turns.add(address)
     }
     const reader = {
+      isIndebted: false,
       readOn: (work: number) => {
         order.push(name)
         turns.work.left = 0
@@ -74,6 +75,7 @@ async function servedAtFirst(turns: Http2Turns, requests: { waiting: number; sta
     turns.add(address)
   }
   const greedy = {
+    isIndebted: true,
     readOn: (work: number) => {
       turns.work.left = 0
       if (++count < 20) wait()
