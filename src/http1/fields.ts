@@ -141,19 +141,25 @@ export function fieldId(name: string): FieldId {
     for (let i = 0; i < candidates.length; i++) {
       const known = candidates[i]!
       const likeness = compare(name, known.name)
-      if (likeness !== different) return likeness === twin ? field.twin : known.id
+      if (likeness !== different)
+        return likeness === twin && !hasAnySpelling(known.id) ? field.twin : known.id
     }
   return ofFamily(name)
 }
 
-/** Finds whether a name begins as those of a family do. Those that tell of a certificate count in any spelling: some are written with underscores to begin with. */
+/** Whether the names of an id count in any spelling: some that tell of a certificate are written with underscores to begin with. */
+function hasAnySpelling(id: FieldId): boolean {
+  return id === field.claimedCertificate
+}
+
+/** Finds whether a name begins as those of a family do. */
 function ofFamily(name: string): FieldId {
   const families = byFamily[familyKey(name)]
   if (families === undefined) return field.other
   for (let i = 0; i < families.length; i++) {
     const { name: start, id } = families[i]!
     if (name.length < start.length || compare(name, start) === different) continue
-    if (id === field.claimedCertificate) return id
+    if (hasAnySpelling(id)) return id
     return name.length === start.length ? field.other : spellingOf(name, id)
   }
   return field.other

@@ -126,8 +126,8 @@ export const http1: readonly Mutated[] = [
         breaks: 'a field that Connection names reaches the next hop',
       },
       {
-        text: 'if (likeness !== different) return likeness === twin ? field.twin : known.id',
-        becomes: 'if (likeness === same) return known.id',
+        text: 'if (likeness !== different)',
+        becomes: 'if (likeness === same)',
         breaks: 'Content_Length reaches an origin that reads it as the length',
       },
       {
@@ -151,7 +151,7 @@ export const http1: readonly Mutated[] = [
         breaks: 'X-Forwarded-Anything and X-SSL-Client-Anything of a stranger reach origins',
       },
       {
-        text: 'if (id === field.claimedCertificate) return id',
+        text: 'if (hasAnySpelling(id)) return id',
         becomes: '',
         breaks: 'SSL_CLIENT_CERT of a trusted proxy, or of a rewrite, is lost',
       },
