@@ -14,6 +14,9 @@ const ownNames: ReadonlySet<string> = new Set(
   Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`]),
 )
 
+/** What describes the cookie that it follows (RFC 2965 section 3.3.4). */
+const attribute = /^[ \t]*\$(?:path|domain|port)[ \t]*(?:=|$)/i
+
 /** What every name of ours begins with but for a prefix, so that most values need no closer look. */
 const mark = 'gatehouse'
 
@@ -27,8 +30,10 @@ export function withoutOwnCookies(value: string): string | null {
   for (let at = 0; at <= value.length; ) {
     const end = endOfPair(value, at)
     const pair = value.slice(at, end)
-    // What follows a cookie and begins so describes it (RFC 2965 section 3.3.4).
-    isBehindOwn = (isBehindOwn && /^[ \t]*\$/.test(pair)) || isOwn(pair)
+    // A name alone behind a comma is a member of the list that another cookie has for its value.
+    const isMember: boolean =
+      hasOthers && !isBehindOwn && value.charCodeAt(at - 1) === comma && !pair.includes('=')
+    isBehindOwn = !isMember && ((isBehindOwn && attribute.test(pair)) || isOwn(pair))
     if (isBehindOwn) hasOwn = true
     else if (hasOthers) kept += value.slice(at - 1, end)
     else if (pair.trim() !== '') {

@@ -34,6 +34,14 @@ const cookies: readonly (readonly [came: string, goes: string | null])[] = [
   ['a=gatehouse; b=gatehouse=s', 'a=gatehouse; b=gatehouse=s'],
   ['Gatehouse=s', 'Gatehouse=s'],
   ['__Hostgatehouse=s', '__Hostgatehouse=s'],
+  ['list=a,gatehouse,b; c=1', 'list=a,gatehouse,b; c=1'],
+  ['list=gatehouse, gatehouse-visit; gatehouse=s; c=1', 'list=gatehouse, gatehouse-visit; c=1'],
+  ['gatehouse=s; $a=1; $Path_=2; b=2', '$a=1; $Path_=2; b=2'],
+  // What only looks like a member of such a list.
+  [',gatehouse', null],
+  ['gatehouse=s,gatehouse', null],
+  ['a=1,gatehouse=s', 'a=1'],
+  ['a=1; gatehouse', 'a=1'],
 ]
 for (const [came, goes] of cookies)
   test(`of Cookie: ${came} goes on ${goes ?? 'nothing'}`, () => equal(withoutOwnCookies(came), goes))

@@ -208,6 +208,11 @@ export const http1: readonly Mutated[] = [
         breaks: 'an origin plants a session by a cookie without a name',
       },
       {
+        text: '!isMember && (',
+        becomes: '(',
+        breaks: 'a list in a cookie of others loses a member',
+      },
+      {
         text: 'if (!hasOwn) return value',
         becomes: '',
         breaks: 'cookies of others are changed',
