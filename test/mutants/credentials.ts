@@ -239,6 +239,11 @@ export const credentials: readonly Mutated[] = [
         breaks: 'a token that JSON spells otherwise is sent on',
       },
       {
+        text: '(?!${words})',
+        becomes: '',
+        breaks: 'a visitor is refused for the name of a page',
+      },
+      {
         text: 'fewest = 32',
         becomes: 'fewest = 43',
         breaks: 'a secret that lacks so little that it can be guessed is sent on',
