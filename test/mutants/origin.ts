@@ -56,10 +56,16 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/connection-authentication'],
       },
       {
-        text: 'if (this.#isUnwanted(connection) || !holder.keep(connection)) return connection.close()',
-        becomes: 'if (!holder.keep(connection)) return connection.close()',
+        text: 'if (this.#isUnwanted(connection) || this.#isOwed(connection, now) || !holder.keep(connection))',
+        becomes: 'if (this.#isOwed(connection, now) || !holder.keep(connection))',
         breaks: 'an authenticated connection of an origin that is configured no more stays open',
         tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'return this.#pinned >= this.#most / 2 || now - pinnedAt >= turn',
+        becomes: 'return false',
+        breaks: 'clients that authenticate and come back all the time shut others out of an origin',
+        tests: ['edge/origin/origin'],
       },
       {
         text: 'for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()',

@@ -49,6 +49,8 @@ export class OriginConnection implements Leased, PinnedConnection {
   /** The client that it belongs to, since it is authenticated for that; null where it serves any. */
   holder: ConnectionHolder | null = null
   clientAddress = ''
+  /** Monotonic ms at which it came to belong to that. */
+  pinnedAt = 0
   readonly #socket: Socket
   #lease: Lease | null = null
   readonly #reader: ResponseReader

@@ -23,6 +23,9 @@ import { Resting } from './resting.ts'
 import { Uploads } from './uploads.ts'
 import { hand, undialled, type Waiter, ConnectionQueue } from './connection-queue.ts'
 
+/** Ms that a client has for the messages of a handshake, although others wait for its connection. */
+const turn = 3_000
+
 /** What every origin is reached with. */
 export interface Means {
   readonly clock: Clock
@@ -277,7 +280,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
   }
 
-  pinned(): void {
+  pinned(connection: OriginConnection): void {
+    connection.pinnedAt = this.#clock.monotonic()
     this.#metrics.pinnedConnections.inc()
   }
 
@@ -298,9 +302,17 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   }
 
   #keepPinned(connection: OriginConnection, holder: ConnectionHolder): void {
-    if (this.#isUnwanted(connection) || !holder.keep(connection)) return connection.close()
+    const now = this.#clock.monotonic()
+    if (this.#isUnwanted(connection) || this.#isOwed(connection, now) || !holder.keep(connection))
+      return connection.close()
     this.#pinned++
-    this.#idlePinned.add(connection, this.#clock.monotonic())
+    this.#idlePinned.add(connection, now)
+  }
+
+  /** Whether others wait, and the client of a connection has had its share: one that comes again all the time is never idle for long, and would shut them out. */
+  #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
+    if (!this.#isWantedNow && this.#mayDial(this.#dials.size)) return false
+    return this.#pinned >= this.#most / 2 || now - pinnedAt >= turn
   }
 
   #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {

@@ -397,3 +397,63 @@ test('a connection that comes back when its client has left closes', async t => 
   lease.giveBack()
   assert.deepEqual([origin.connections, metrics.pinnedConnections.value], [0, 0])
 })
+
+/** Has a client ask again on the connection that is its own. */
+async function askAgain(origin: Origin, client: PinnedConnections): Promise<void> {
+  const asker = new Asker()
+  assert.equal(origin.acquirePinned(asker, client, ''), true)
+  ;(await leaseOf(asker)).giveBack()
+}
+
+test('clients that come back to their connections all the time leave half of them to others who wait', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin } = originAt(t, peer.url, { connections: 2 })
+  const [alice, bob] = [new PinnedConnections(), new PinnedConnections()]
+  const leases = [await connectionOf(origin), await connectionOf(origin)] as const
+  leases[0].pin(alice, '')
+  leases[1].pin(bob, '')
+  for (const lease of leases) lease.giveBack()
+  const waiting = new Asker()
+  origin.acquire(waiting, { fresh: false })
+  await askAgain(origin, alice)
+  assert.deepEqual([alice.leadsTo(origin, ''), bob.leadsTo(origin, '')], [false, true])
+  assert.equal((await leaseOf(waiting)).isReused, false)
+})
+
+test('a client that comes back all the time has its connection for three seconds while others wait, and for as long as it likes otherwise', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  const { origin, clock } = originAt(t, peer.url, { connections: 1 })
+  const client = new PinnedConnections()
+  await pinTo(origin, client)
+  clock.advance(60_000)
+  await askAgain(origin, client)
+  const first = new Asker()
+  origin.acquire(first, { fresh: false })
+  await askAgain(origin, client)
+  const lease = await leaseOf(first)
+  lease.pin(client, '')
+  lease.giveBack()
+  const second = new Asker()
+  origin.acquire(second, { fresh: false })
+  clock.advance(2_999)
+  await askAgain(origin, client)
+  assert.equal(client.leadsTo(origin, ''), true)
+  clock.advance(1)
+  await askAgain(origin, client)
+  assert.equal((await leaseOf(second)).isReused, false)
+})
+
+test('a connection that comes back after three seconds closes where no file descriptor is left', async t => {
+  const peer = await startOrigin(t, wire => wire.ending)
+  let isShort = false
+  const { origin, clock } = originAt(t, peer.url, {}, () => !isShort)
+  const client = new PinnedConnections()
+  await pinTo(origin, client)
+  isShort = true
+  clock.advance(2_999)
+  await askAgain(origin, client)
+  assert.equal(origin.connections, 1)
+  clock.advance(1)
+  await askAgain(origin, client)
+  assert.equal(origin.connections, 0)
+})
