@@ -81,7 +81,9 @@ export function isReplay(
   last: Succession | null,
 ): boolean {
   if (consumedAt === null) return last !== null && last.refresh !== digest
-  return grace === 0 || at - consumedAt > grace || last?.spent !== digest
+  if (grace === 0 || at - consumedAt > grace) return true
+  // It was used before successions were kept: what it gave then is noticed once that is used.
+  return last !== null && last.spent !== digest
 }
 
 const mostData = 64 * 1024

@@ -260,8 +260,8 @@ export const store: readonly Mutated[] = [
         breaks: 'the value of a token is kept',
       },
       {
-        text: ' || last?.spent !== digest',
-        becomes: '',
+        text: 'return last !== null && last.spent !== digest',
+        becomes: 'return false',
         breaks: 'a stolen refresh token works on after the one that came of it was used',
       },
       {
@@ -306,7 +306,7 @@ export const store: readonly Mutated[] = [
         breaks: 'a family that was ended gets more tokens',
       },
       {
-        text: 'else isTold = this.#supersede(last!, at)',
+        text: 'else if (last !== null) isTold = this.#supersede(last, at)',
         becomes: '',
         breaks: 'a response that was lost leaves a second chain of refresh tokens',
       },
@@ -368,7 +368,7 @@ export const store: readonly Mutated[] = [
         breaks: 'of parallel exchanges several win',
       },
       {
-        text: `or string.match(last, '"spent":"(%x+)"') ~= spent`,
+        text: `or (last ~= '' and string.match(last, '"spent":"(%x+)"') ~= spent)`,
         becomes: '',
         breaks: 'a stolen refresh token works on after the one that came of it was used',
       },

@@ -181,6 +181,20 @@ export function exchangeContract(name: string, place: Place): void {
     assert.deepEqual(next, { outcome: 'ended', consumedAt: null })
   })
 
+  test(`${name}: a refresh token that an earlier version exchanged is exchanged again within its grace, and what that gave ends the family when it is used`, async t => {
+    const { credentials } = await (await place(t))()
+    const [spent, lost] = [credential('refresh_token'), credential('refresh_token')]
+    await credentials.putAll([spent, lost])
+    await credentials.consume(spent.kind, spent.digest, 1_000)
+    const end = credential('ended_family')
+    const again = refreshOf(spent, end, 2_000)
+    assert.deepEqual(await credentials.exchange(again), { outcome: 'issued', consumedAt: 1_000 })
+    for (const one of again.issued) assert.deepEqual(await credentials.get(one.kind, one.digest), one)
+    const second = await credentials.exchange(refreshOf(lost, end, 2_001))
+    assert.deepEqual(second, { outcome: 'replayed', consumedAt: null })
+    assert.equal(await credentials.hasEnded(end.digest), true)
+  })
+
   test(`${name}: of two processes that use a refresh token ten times at once each, one pair is left`, async t => {
     const open = await place(t)
     const store = await open()
@@ -323,7 +337,7 @@ export function exchangeContract(name: string, place: Place): void {
           assert.equal(outcome, !isGood ? 'replayed' : hasEnded ? 'ended' : 'issued')
           hasEnded ||= outcome === 'replayed'
           if (outcome !== 'issued') continue
-          const lost = one.consumedAt === null ? undefined : model.get(last!.refresh)
+          const lost = one.consumedAt === null ? undefined : model.get(last?.refresh ?? '')
           if (lost !== undefined) model.set(lost.digest, { ...lost, consumedAt: at })
           model.set(one.digest, { ...one, consumedAt: one.consumedAt ?? at })
           model.set(pair.issued[1]!.digest, pair.issued[1]!)

@@ -117,7 +117,7 @@ if consumed == '-' then
   isReplay = refresh and refresh ~= spent
 else
   isReplay = tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace)
-    or string.match(last, '"spent":"(%x+)"') ~= spent
+    or (last ~= '' and string.match(last, '"spent":"(%x+)"') ~= spent)
 end
 if isReplay then
   if not isEnded then finish(3, 8, time, tonumber(shift), channel, digest) end

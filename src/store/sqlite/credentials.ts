@@ -122,7 +122,7 @@ export class SqliteCredentials implements Credentials {
       }
       if (hasEnded) return { outcome: 'ended', consumedAt: null }
       if (kept.consumedAt === null) this.#consume(bytesOf(digest), kind, this.#clock.now(), at)
-      else isTold = this.#supersede(last!, at)
+      else if (last !== null) isTold = this.#supersede(last, at)
       this.#sweepWithin()
       for (const [credential, json] of all) this.#write(this.#put, credential, json)
       return { outcome: 'issued', consumedAt: kept.consumedAt ?? at }
