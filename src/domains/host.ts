@@ -24,13 +24,13 @@ export function hostFault(host: string): string | null {
   return null
 }
 
-/** Lists the hosts of public DNS that a text names, such as `example.com`, in lower case and as punycode; not what only looks so, such as `Node.js`. */
+/** Lists the hosts of public DNS that a text names, such as `example.com` or `shop.github.io`, in lower case and as punycode; not what only looks so, such as `Node.js`. */
 export function hostsNamedIn(text: string): readonly string[] {
   const words = text.normalize('NFKC').match(/[\p{L}\p{M}\p{N}-]+(?:[.\u3002][\p{L}\p{M}\p{N}-]+)+/gu) ?? []
   const hosts = words.flatMap(word => URL.parse(`https://${word}`)?.hostname ?? [])
   return hosts.filter(host => {
-    const { domain, isIcann } = parsed(host)
-    return domain !== null && isIcann === true
+    const { domain, isIcann, isPrivate } = parsed(host)
+    return domain !== null && (isIcann === true || isPrivate === true)
   })
 }
 

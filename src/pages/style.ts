@@ -56,6 +56,7 @@ dl.facts div+div{border-top:1px solid var(--line)}
 dl.facts dt{flex:0 0 8.5rem;color:var(--soft)}
 dl.facts dd{flex:1 1 12rem;min-width:0;margin:0}
 .proof{display:inline-flex;gap:var(--s1);align-items:center;font-weight:600}
+.proof~.proof{margin-top:var(--s1)}
 .proof.yes{color:var(--good)}
 .proof.no{color:var(--bad)}
 .proof svg{flex:none;width:1.125rem;height:1.125rem;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}

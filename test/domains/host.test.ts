@@ -21,6 +21,7 @@ test('a text names hosts of public DNS, however they are written', () => {
     'Pay.example.COM for app.svc.co.uk': ['pay.example.com', 'app.svc.co.uk'],
     'Ｐａｙ．ｃｏｍ and bücher。de': ['pay.com', 'xn--bcher-kva.de'],
     'pаypal.com': ['xn--pypal-4ve.com'],
+    'shop.github.io on a.b.vercel.app, not github.io': ['shop.github.io', 'a.b.vercel.app'],
     'Node.js, v1.2 and e.g. co.uk': [],
     Shop: [],
   }
