@@ -34,9 +34,10 @@ export interface AuditInfo {
   readonly cursor?: string
 }
 
-/** Returns what was done to what, as `Changed: OAuth client`. */
-export function deedInWords({ action, resource }: AuditEntry): string {
-  const deed = `${wordOf(auditActions, action.type)}: ${wordOf(auditKinds, resource.type)}`
+/** Returns what was done to what, as `Changed: OAuth client`; a proof is always one of a user, as `Signed in`. */
+export function deedInWords({ action, resource, metadata }: AuditEntry): string {
+  const verb = wordOf(auditActions, action.type)
+  const deed = metadata.method === undefined ? `${verb}: ${wordOf(auditKinds, resource.type)}` : verb
   return action.result ? deed : `Failed: ${deed}`
 }
 

@@ -60,8 +60,8 @@ test('who signed in, failed to and signed out is in the log, and nobody is a tok
   const shown = await get(`${base}/audit`)
   const inOrder = [
     `${email} in the dashboard from 127.0.0.1 Signed out: Session`,
-    `${email} in the dashboard from 127.0.0.1 Signed in: User by password`,
-    'Somebody in the dashboard from 127.0.0.1 Failed: Signed in: User by password: wrong',
+    `${email} in the dashboard from 127.0.0.1 Signed in by password`,
+    'Somebody in the dashboard from 127.0.0.1 Failed: Signed in by password: wrong',
   ]
   const places = inOrder.map(text => shown.text.indexOf(text))
   assert.ok(
