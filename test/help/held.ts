@@ -12,17 +12,18 @@ const attacker = '127.0.0.2'
 /** How connections of the attacker ended: the codes of their errors, null for those that were closed in order. */
 export type Ends = Promise<readonly (string | null)[]>
 
-/** Has a client attack, and connect so often again; once all of that is held, returns how these connections are going to end. */
-export async function beHeld(
-  t: TestContext,
-  edge: string,
-  admin: string,
-  count: number,
-): Promise<{ ends: Ends }> {
+/** What a gateway needs for this: a penalty that lasts. */
+export const lastingPenalty = 'http2: {penalty: 60s}'
+
+/** Connections that are opened, of which ten are taken at once, and ten a second. */
+const count = 200
+
+/** Has a client attack, and connect many times again; once most of that is held, returns how these connections are going to end. */
+export async function beHeld(t: TestContext, edge: string, admin: string): Promise<{ ends: Ends }> {
   const port = Number(new URL(edge).port)
   await endOf(join(t, port, Buffer.concat([preface, settings(), many(4_000, ping)])))
   const ends = Promise.all(Array.from({ length: count }, () => endOf(join(t, port, ''))))
-  await until(async () => (await heldAt(admin)) === count)
+  await until(async () => (await heldAt(admin))! > count / 2)
   return { ends }
 }
 
