@@ -27,6 +27,11 @@ export function proxyHeader({
   return Buffer.concat([Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1'), fixed, addresses, extra])
 }
 
+/** Writes a TLV. */
+export function tlv(type: number, value: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([type, value.length >> 8, value.length & 255]), value])
+}
+
 /** Writes the addresses and ports of a client and of a server. */
 function addressesOf(client: string): Buffer {
   const bytes = isIPv4(client) ? Buffer.from(client.split('.').map(Number)) : bytesOf(client)

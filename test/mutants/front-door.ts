@@ -27,6 +27,21 @@ export const frontDoor: readonly Mutated[] = [
         becomes: '',
         breaks: 'a header ends where a load balancer has not ended it',
       },
+      {
+        text: 'return at === header.length && (',
+        becomes: 'return (',
+        breaks: 'TLVs may reach beyond their header',
+      },
+      {
+        text: 'header.readUInt32BE(at) === crc32c(header, at, at + 4)',
+        becomes: 'true',
+        breaks: 'a header that was changed on its way names a client',
+      },
+      {
+        text: 'length !== 4 || checksumAt !== -1',
+        becomes: 'length !== 4',
+        breaks: 'a header may have many checksums, each of which takes as long as all of it',
+      },
     ],
   },
   {

@@ -9,7 +9,7 @@ import type { AccessCondition, AccessRule } from '../../src/config/access-config
 import { Authority } from '../help/certificates.ts'
 import { Edge, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
-import { proxyHeader } from '../help/proxy-header.ts'
+import { proxyHeader, tlv } from '../help/proxy-header.ts'
 import { request, Wire } from '../help/raw.ts'
 import { until } from '../help/until.ts'
 
@@ -46,7 +46,7 @@ test('the announced client is the peer: for origins, logs, and what it says of i
   const { edge, origin } = await start(t)
   for (const [nth, head] of [
     header('203.0.113.7'),
-    proxyHeader({ client: '203.0.113.7', extra: Buffer.alloc(30, 4) }),
+    proxyHeader({ client: '203.0.113.7', extra: tlv(0x02, Buffer.from('site.test')) }),
   ].entries()) {
     const wire = await ask(edge, head, 'X-Forwarded-For: 198.51.100.9')
     assert.equal((await wire.response()).text, 'hello')

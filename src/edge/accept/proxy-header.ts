@@ -3,6 +3,7 @@
 
 import { isIPv4, isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
+import { crc32c } from './crc32c.ts'
 
 /** `missing`: the connection begins with something else. */
 type ProxyHeaderFault = 'missing' | 'malformed'
@@ -23,6 +24,11 @@ const fixedLength = 16
 const commands = ['local', 'proxy'] as const
 /** Bytes of addresses and ports by family and protocol; datagrams are none that could come over TCP. */
 const addressLengths: Readonly<Record<number, number>> = { 0: 0, 17: 12, 33: 36, 49: 216 }
+
+/** Bytes of a TLV before its value: one for its type, and two for its length. */
+const tlvFixedLength = 3
+/** The type of the TLV that holds the checksum of the whole header (section 2.2.3). */
+const checksumType = 0x03
 
 /** Reads the header that `bytes` begin with; null where more has to come. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
@@ -63,7 +69,7 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 0xffff
 }
 
-/** Reads version 2; what stands behind the addresses is not needed. */
+/** Reads version 2; of the TLVs behind the addresses, only a checksum is used. */
 function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const version = bytes[12]! >> 4
   const command = commands[bytes[12]! & 0x0f]
@@ -74,9 +80,32 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const length = fixedLength + size
   if (bytes.length < length) return null
   if (command === 'local') return { length, client: 'local' }
+  // Where the family is unspecified, what it holds is ignored, and nobody knows where TLVs begin.
+  if (needed > 0 && !hasGoodTlvs(bytes.subarray(0, length), fixedLength + needed)) return 'malformed'
   const addresses = bytes.subarray(fixedLength, length)
   if (family === 0x11) return { length, client: addresses.subarray(0, 4).join('.') }
   return { length, client: family === 0x21 ? textOf(addresses.subarray(0, 16)) : null }
+}
+
+/** Whether the TLVs from `at` on end where the header does, and its checksum is right if it has one (section 2.2). */
+function hasGoodTlvs(header: Buffer, at: number): boolean {
+  let checksumAt = -1
+  while (header.length - at >= tlvFixedLength) {
+    const length = header.readUInt16BE(at + 1)
+    const valueAt = at + tlvFixedLength
+    if (header[at] === checksumType) {
+      // Each takes as long as the header, so that many of them would take very long.
+      if (length !== 4 || checksumAt !== -1) return false
+      checksumAt = valueAt
+    }
+    at = valueAt + length
+  }
+  return at === header.length && (checksumAt === -1 || hasChecksum(header, checksumAt))
+}
+
+/** Whether the checksum at an offset is that of the header, whose own bytes count as zeros. */
+function hasChecksum(header: Buffer, at: number): boolean {
+  return at + 4 <= header.length && header.readUInt32BE(at) === crc32c(header, at, at + 4)
 }
 
 function textOf(address: Buffer): string | null {

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { canonicalAddress } from '../../../src/base/address/address.ts'
 import { readProxyHeader } from '../../../src/edge/accept/proxy-header.ts'
-import { proxyHeader } from '../../help/proxy-header.ts'
+import { crc32c } from '../../../src/edge/accept/crc32c.ts'
+import { proxyHeader, tlv } from '../../help/proxy-header.ts'
 
 const read = (text: string | Buffer) => readProxyHeader(Buffer.from(text as string, 'latin1'))
 
@@ -70,9 +71,69 @@ test('version 2 names a client of either family, itself, or none', () => {
   assert.equal(clientIn(proxyHeader({ family: 0x00 })), null)
   for (const family of [0x00, 0x11, 0x99])
     assert.equal(clientIn(proxyHeader({ command: 0, family })), 'local')
-  // What stands behind the addresses is skipped, whatever it is.
-  const extra = Buffer.alloc(65_535 - 12, 0xff)
+  // A TLV is skipped, whatever it holds, and so is all that comes with no address or by the balancer itself.
+  const extra = tlv(0xff, Buffer.alloc(65_535 - 12 - 3, 0xff))
   assert.equal(clientIn(proxyHeader({ client: '203.0.113.7', extra })), '203.0.113.7')
+  const any = Buffer.alloc(9, 0xff)
+  assert.equal(clientIn(proxyHeader({ family: 0x00, extra: any })), null)
+  assert.equal(clientIn(proxyHeader({ command: 0, family: 0x11, extra: any })), 'local')
+})
+
+test('version 2: TLVs end where the header does', () => {
+  const name = tlv(0x02, Buffer.from('site.test'))
+  const id = tlv(0x05, Buffer.alloc(128, 7))
+  for (const parts of [{ client: '203.0.113.7' }, { client: '2001:db8::7' }]) {
+    const accepts = (extra: Buffer) => clientIn(proxyHeader({ ...parts, extra })) === parts.client
+    for (const good of [name, tlv(0x04, Buffer.alloc(0)), Buffer.concat([name, id, name])])
+      assert.equal(accepts(good), true)
+    for (let cut = 1; cut < name.length; cut++) {
+      assert.equal(accepts(name.subarray(0, cut)), false)
+      assert.equal(accepts(Buffer.concat([id, name.subarray(0, cut)])), false)
+    }
+    assert.equal(accepts(Buffer.concat([name, Buffer.alloc(1)])), false)
+  }
+  const unix = { family: 0x31, addresses: Buffer.alloc(216) }
+  assert.equal(clientIn(proxyHeader({ ...unix, extra: name })), null)
+  assert.deepEqual(clientIn(proxyHeader({ ...unix, extra: name.subarray(1) })), fault('malformed'))
+})
+
+/** Writes a header with its checksum between other TLVs. */
+function checked(client: string): Buffer {
+  const checksum = tlv(0x03, Buffer.alloc(4))
+  const before = tlv(0x02, Buffer.from('site.test'))
+  const header = proxyHeader({ client, extra: Buffer.concat([before, checksum, tlv(0x04, Buffer.alloc(5))]) })
+  const at = header.length - 8 - 4
+  header.writeUInt32BE(crc32c(header), at)
+  return header
+}
+
+test('version 2: a header with a checksum is refused where any of its bits differs', () => {
+  for (const client of ['203.0.113.7', '2001:db8::7']) {
+    const header = checked(client)
+    assert.equal(clientIn(header), client)
+    for (let bit = 0; bit < 8 * header.length; bit++) {
+      const bent = Buffer.from(header)
+      bent[bit >> 3]! ^= 1 << (bit & 7)
+      const result = read(bent)
+      if (result === null) continue // a longer one, whose rest would have to come
+      // Neither the balancer's own command nor another type of the TLV leaves a checksum to be compared.
+      if (bit >> 3 === 12 || bit >> 3 === header.length - 15) continue
+      assert.equal(typeof result, 'string', `bit ${bit}`)
+    }
+  }
+})
+
+test('version 2: a checksum of another size, and a second one, are refused', () => {
+  const client = '203.0.113.7'
+  for (const size of [0, 3, 5])
+    assert.deepEqual(
+      clientIn(proxyHeader({ client, extra: tlv(0x03, Buffer.alloc(size)) })),
+      fault('malformed'),
+    )
+  const two = Buffer.concat([tlv(0x03, Buffer.alloc(4)), tlv(0x03, Buffer.alloc(4))])
+  const header = proxyHeader({ client, extra: two })
+  header.writeUInt32BE(crc32c(header), header.length - 11)
+  assert.deepEqual(clientIn(header), fault('malformed'))
 })
 
 test('version 2 is read strictly', () => {
@@ -97,7 +158,7 @@ test('version 2 is read strictly', () => {
 test('a header in pieces is read once it is whole; anything else is known by its first byte that differs', () => {
   const headers = [
     Buffer.from('PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n'),
-    proxyHeader({ client: '2001:db8::7', extra: Buffer.alloc(40) }),
+    proxyHeader({ client: '2001:db8::7', extra: tlv(0x04, Buffer.alloc(37)) }),
     proxyHeader({ command: 0 }),
   ]
   for (const header of headers) {
@@ -120,6 +181,7 @@ test('no bytes make the reader throw, or name a client that is no address', () =
     Buffer.from('PROXY TCP6 2001:db8::7 2001:db8::1 56324 443\r\nGET'),
     proxyHeader({ client: '203.0.113.7', extra: Buffer.alloc(9) }),
     proxyHeader({ client: '2001:db8::7' }),
+    checked('203.0.113.7'),
   ]
   fc.assert(
     fc.property(
