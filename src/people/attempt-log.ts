@@ -43,7 +43,7 @@ export class AttemptLog {
   readonly #waiting: Attempt[] = []
   #dropped = 0
   #timer: NodeJS.Timeout | null = null
-  #writing: Promise<void> = Promise.resolve()
+  #writing: Promise<void> | null = null
   #isFailing = false
 
   constructor(parts: AttemptLogParts) {
@@ -77,14 +77,18 @@ export class AttemptLog {
   /** Writes what waits. */
   async close(): Promise<void> {
     this.#flush()
-    await this.#writing
+    while (this.#writing !== null) await this.#writing
   }
 
+  /** One batch at a time: while a slow store takes its time, no more than the next one waits. */
   #flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    const attempts = this.#waiting.splice(0)
-    if (attempts.length > 0) this.#writing = this.#writing.then(() => this.#write(attempts))
+    if (this.#writing !== null || this.#waiting.length === 0) return
+    this.#writing = this.#write(this.#waiting.splice(0)).then(() => {
+      this.#writing = null
+      this.#flush()
+    })
   }
 
   async #write(attempts: readonly Attempt[]): Promise<void> {

@@ -160,6 +160,11 @@ export const people: readonly Mutated[] = [
     tests: ['people/attempt-log'],
     changes: [
       {
+        text: 'this.#writing !== null || this.#waiting',
+        becomes: 'this.#waiting',
+        breaks: 'a flood of failed sign-ins fills the memory while the store is slow',
+      },
+      {
         text: ', caller: strangerAt(user) }',
         becomes: ' }',
         breaks: 'who guesses at a user acts in their name, and pushes out what they did',

@@ -172,6 +172,36 @@ test('notes never fail nor wait, and of a flood only so many are written', async
   )
 })
 
+test('while the store takes its time, a flood has no more than one further batch wait', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const taken = Promise.withResolvers<null>()
+  const asked: string[] = []
+  const lines: unknown[] = []
+  const findByEmail = (email: string) => {
+    asked.push(email)
+    return taken.promise
+  }
+  const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line)) })
+  const parts = { store: { users: { findByEmail } }, throttle: {}, log } as unknown as Parts
+  const attempts = new AttemptLog(parts)
+  for (let i = 0; i < 4; i++) {
+    for (let j = 0; j < 500; j++)
+      attempts.note(`${i}-${j}@example.com`, visit, {
+        action: 'sign_in',
+        method: 'password',
+        failure: 'wrong',
+      })
+    t.mock.timers.tick(250)
+  }
+  assert.equal(asked.length, 1)
+  taken.resolve(null)
+  await attempts.close()
+  assert.deepEqual([asked.length, asked.at(-1), lines.length], [1_000, '1-499@example.com', 1])
+  attempts.note('after@example.com', visit, { action: 'sign_in', method: 'password', failure: 'wrong' })
+  t.mock.timers.tick(250)
+  assert.equal(asked.at(-1), 'after@example.com')
+})
+
 test('a store that is unreachable loses failures with one warning, and fails nobody', async () => {
   const lines: { readonly msg: string }[] = []
   const store = { users: { findByEmail: () => Promise.reject(new StoreUnreachable()) } }
