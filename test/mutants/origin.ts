@@ -62,9 +62,15 @@ export const origin: readonly Mutated[] = [
         tests: ['wire/connection-authentication'],
       },
       {
-        text: 'return this.#pinned >= this.#most / 2 || now - pinnedAt >= turn',
+        text: 'return this.#isWantedNow && (this.#pinned >= this.#most / 2 || now - pinnedAt >= turn)',
         becomes: 'return false',
         breaks: 'clients that authenticate and come back all the time shut others out of an origin',
+        tests: ['edge/origin/origin'],
+      },
+      {
+        text: 'if (!this.#mayDial(this.#dials.size + this.#idlePinned.size)) this.#idlePinned.closeFirst()',
+        becomes: '',
+        breaks: 'clients that authenticate at many origins use up the file descriptors of a process',
         tests: ['edge/origin/origin'],
       },
       {

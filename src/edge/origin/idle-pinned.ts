@@ -26,6 +26,15 @@ export class IdlePinned {
     return this.#since.delete(connection)
   }
 
+  get size(): number {
+    return this.#since.size
+  }
+
+  /** Closes the one that has been idle longest, however long that is: they are not to take more file descriptors than they leave. */
+  closeFirst(): void {
+    this.#since.keys().next().value?.close()
+  }
+
   /** Closes the one that has been idle longest, of one origin or of all, where that is long enough by monotonic ms `now`; false where there is none. */
   closeEldest(now: number, owner: object | null): boolean {
     for (const [connection, since] of this.#since) {

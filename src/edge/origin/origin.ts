@@ -307,12 +307,12 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
       return connection.close()
     this.#pinned++
     this.#idlePinned.add(connection, now)
+    if (!this.#mayDial(this.#dials.size + this.#idlePinned.size)) this.#idlePinned.closeFirst()
   }
 
   /** Whether others wait, and the client of a connection has had its share: one that comes again all the time is never idle for long, and would shut them out. */
   #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
-    if (!this.#isWantedNow && this.#mayDial(this.#dials.size)) return false
-    return this.#pinned >= this.#most / 2 || now - pinnedAt >= turn
+    return this.#isWantedNow && (this.#pinned >= this.#most / 2 || now - pinnedAt >= turn)
   }
 
   #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {
