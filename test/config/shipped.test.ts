@@ -20,20 +20,15 @@ const uncommented = whole.replace(/^ {2}auto:\n(?: {4}.*\n)+/m, blank).replace(/
 describe('config/gatehouse.yaml', () => {
   test('serves localhost from the origin in ORIGIN, or from port 9000', () => {
     const { zones } = proven(shipped, {})
-    deepEqual(zones[0]?.hosts, ['localhost', '127.0.0.1'])
+    deepEqual(zones[0]?.hosts, ['localhost'])
     equal(zones[0]?.routes[0]?.pool?.origins[0]?.url, 'http://127.0.0.1:9000')
     const { zones: others } = proven(shipped, { ORIGIN: 'https://site.example' })
     equal(others[0]?.routes[0]?.pool?.origins[0]?.url, 'https://site.example')
   })
 
-  test('warns of the one host that its site shares with the side port', () => {
+  test('warns of nothing', () => {
     const parsed = parse(shipped, { env: {}, readFile, findFile: path => path })
-    const warnings = 'warnings' in parsed ? parsed.warnings : []
-    deepEqual(
-      warnings.map(({ path }) => path),
-      [shared],
-    )
-    match(warnings[0]!.message, /^the side port has this host too/)
+    deepEqual('warnings' in parsed && parsed.warnings, [])
   })
 
   test('serves AI routes on the address of loopback and by its name, with a store in the data folder', () => {
@@ -244,15 +239,12 @@ function readFile(path: string): string {
   return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
 }
 
-/** A host of the site on which the side port is too: people who try the gateway on one machine are warned of it. */
-const shared = 'zones[0].hosts[1]'
-
 function proven(text: string, env: Record<string, string>): Config {
   const parsed: Parsed = parse(text, { env, readFile, findFile: path => path })
   if ('config' in parsed) {
     // The default listener has no TLS, which an example of client certificates needs.
     deepEqual(
-      parsed.warnings.filter(({ path }) => path !== 'zones[0].tls.client_certificates' && path !== shared),
+      parsed.warnings.filter(({ path }) => path !== 'zones[0].tls.client_certificates'),
       [],
     )
     return parsed.config

@@ -26,7 +26,7 @@ async function openDemo(
   t.after(() => context.close())
   const page = await context.newPage()
   const complaints = complaintsOf(page, text => text.startsWith('Failed to load resource'))
-  await page.goto(edge)
+  await page.goto(edge.replace('127.0.0.1', 'localhost'))
   return { page, complaints }
 }
 

@@ -16,11 +16,13 @@ const env = { DEMO_LISTEN: '127.0.0.1:0', DEMO_ADMIN: '127.0.0.1:0' }
 
 const startDemo = (t: TestContext) => startGateway(t, configuration, { command: 'demo', env })
 
+const siteOf = ({ edge }: RunningGateway) => edge.replace('127.0.0.1', 'localhost')
+
 /** Asks for the JSON record of a path, by the name of a zone. */
 async function ask(
   { edge }: RunningGateway,
   path: string,
-  host = '127.0.0.1',
+  host = 'localhost',
 ): Promise<{ status: number; body: string }> {
   const request = get(edge + path, { headers: { host, accept: 'application/json' } })
   const [response] = await once(request, 'response')
@@ -70,9 +72,9 @@ test('a response that is not a failure of the origin passes unchanged', async t 
 })
 
 test('a broken response is cut, and a broken event stream ends with the error record', async t => {
-  const gateway = await startDemo(t)
-  await assert.rejects(fetch(`${gateway.edge}/truncate`).then(answer => answer.text()))
-  const response = await fetch(`${gateway.edge}/sse-cut`)
+  const site = siteOf(await startDemo(t))
+  await assert.rejects(fetch(`${site}/truncate`).then(answer => answer.text()))
+  const response = await fetch(`${site}/sse-cut`)
   const events: string[] = []
   await assert.rejects(async () => {
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) events.push(chunk)
@@ -81,8 +83,8 @@ test('a broken response is cut, and a broken event stream ends with the error re
 })
 
 test('the WebSocket of the demo origin echoes', async t => {
-  const gateway = await startDemo(t)
-  const socket = new WebSocket(`${gateway.edge.replace('http', 'ws')}/ws`)
+  const site = siteOf(await startDemo(t))
+  const socket = new WebSocket(`${site.replace('http', 'ws')}/ws`)
   socket.on('open', () => socket.send('hello'))
   const [message] = await once(socket, 'message')
   assert.equal(String(message), 'hello')

@@ -176,8 +176,9 @@ test('by default localhost is as good as 127.0.0.1 for AI calls, and the origin 
       assert.equal(status, name === 'Authorization' ? 404 : 401, text)
       for (const path of ['/', '/v1/chat/completions', `/client/v4/accounts/${account}/tokens`]) {
         const [status, text] = await ask(path)
-        assert.equal(status, 400)
-        assert.match(JSON.parse(text).detail, /AI calls belong to this host/)
+        // The site is on localhost alone.
+        assert.equal(status, host === 'localhost' ? 400 : 404, text)
+        if (status === 400) assert.match(JSON.parse(text).detail, /AI calls belong to this host/)
       }
     }
   assert.equal(await (await fetch(`http://localhost:${port}/`)).text(), 'site')
