@@ -59,11 +59,17 @@ export class Inflow<Owner> {
     return stream === undefined ? this.#ofClosed(id) : this.#takeWindow(stream, length)
   }
 
+  /** Drops what was on its way to a stream that we have reset; what comes behind the client's own end of one is its fault. */
   #ofClosed(id: number): boolean {
     if (this.#streams.isIdle(id))
       return this.#session.fail('protocol', errorCode.protocol, 'DATA on an idle stream')
-    if (this.#streams.endOf(id) !== 'ended') return true
-    return this.#session.fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
+    const how = this.#streams.endOf(id)
+    if (how === 'reset_by_us') return true
+    if (how === 'ended')
+      return this.#session.fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
+    // An error of the stream alone: the requests on others go on.
+    this.#writer.rstStream(id, errorCode.streamClosed)
+    return this.#allowance.spendControl()
   }
 
   #takeWindow(stream: Stream<Owner>, length: number): boolean {

@@ -156,6 +156,7 @@ const idle: Readonly<Record<string, readonly Buffer[]>> = {
   'WINDOW_UPDATE of a stream': [windowUpdate(1, 1)],
   'WINDOW_UPDATE of a stream that has ended': [windowUpdate(3, 1)],
   'RST_STREAM of a stream that has ended': [rstStream(3)],
+  'DATA of a stream that the client has reset': [data(3, 'x')],
   'empty DATA': [data(1, '')],
   'DATA of padding alone': [data(1, '\x09'.padEnd(10, '\0'), flag.padded)],
   GOAWAY: [frame(frameType.goAway, 0, 0, Buffer.alloc(8))],

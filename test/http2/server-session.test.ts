@@ -375,6 +375,31 @@ test('5.1: what was on its way to a stream that we have reset is let pass', () =
   assert.equal(peer.requests[0]!.aborted, null)
 })
 
+test('5.1: DATA behind a reset by the client is an error of its stream alone', () => {
+  const peer = Peer.greeted()
+  peer.send(open, rstStream(1), data(1, 'x'), headers(3))
+  assert.equal(codeOf(peer.frames(), 1), errorCode.streamClosed)
+  assert.equal(peer.fault, null)
+  assert.deepEqual(
+    peer.requests.map(({ aborted }) => aborted),
+    ['client_reset', null],
+  )
+})
+
+test('5.1: DATA behind a reset by the client gives the window of the connection back', () => {
+  const peer = Peer.greeted()
+  peer.send(open, rstStream(1))
+  // Far more than that window, which is never opened again for a stream that is over.
+  for (let i = 0; i < 200; i++) {
+    peer.send(data(1, Buffer.alloc(16_384)))
+    assert.ok(peer.frames().every(({ type, stream }) => type !== frameType.windowUpdate || stream === 0))
+  }
+  assert.equal(peer.fault, null)
+  peer.onBegin = ({ stream }) => peer.session.readBody(stream)
+  peer.send(headers(3, post, endHeaders), data(3, 'whole', endStream))
+  assert.equal(peer.requests[1]!.body, 'whole')
+})
+
 test('5.1: RST_STREAM, WINDOW_UPDATE and PRIORITY may come behind the end of a stream', () => {
   const peer = Peer.greeted()
   peer.onBegin = ({ stream }) => peer.session.respond(stream, 204, '', true)

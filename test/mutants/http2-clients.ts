@@ -15,6 +15,17 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
+    file: 'http2/inflow.ts',
+    tests: ['http2/abuse'],
+    changes: [
+      {
+        text: 'this.#writer.rstStream(id, errorCode.streamClosed)\n    return this.#allowance.spendControl()',
+        becomes: 'this.#writer.rstStream(id, errorCode.streamClosed)\n    return true',
+        breaks: 'DATA on streams that a client has reset costs it nothing',
+      },
+    ],
+  },
+  {
     file: 'http2/server-session.ts',
     tests: ['http2/abuse', 'wire/http2-leaving'],
     changes: [
