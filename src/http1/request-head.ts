@@ -6,13 +6,7 @@ import { BodyReader } from './body.ts'
 import { connectionOptions } from './connection-options.ts'
 import { crossingLines, equalsIgnoreCase, type FieldId, field } from './fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from './head.ts'
-import {
-  aroundTarget,
-  type HeadFault,
-  type RequestLine,
-  readRequestLine,
-  settleTarget,
-} from './request-line.ts'
+import { type HeadFault, type RequestLine, readRequestLine, settleTarget } from './request-line.ts'
 
 /** A version as Via and logs have it. */
 type HttpVersion = '1.0' | '1.1' | '2'
@@ -195,15 +189,12 @@ export function parseRequestHead(
 }
 
 /**
- * Whether a head that is still growing already broke a limit, so that nobody has to wait for its end: `bytes` from `start` on hold no empty line
- * yet.
+ * Whether a head that is still growing is already larger than any may be, so that nobody has to wait for its end: `bytes` from `start` on hold no empty
+ * line yet. One whose target alone is too long is waited for, since its fields say in which format the client wants to be told.
  */
 export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
-  const length = bytes.length - start
-  if (length > limits.headerSection)
-    return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
-  if (length > limits.url + aroundTarget && isLineOpen(bytes, start)) return 'uri_too_long'
-  return null
+  if (bytes.length - start <= limits.headerSection) return null
+  return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
 }
 
 /** Whether the request line of a head that is still growing is there already and can't be accepted. */

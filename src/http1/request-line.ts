@@ -5,9 +5,6 @@ import { isTargetByte, isTokenByte, sp } from './characters.ts'
 /** Bytes of the longest method that is accepted. */
 const longestMethod = 64
 
-/** Most bytes of an acceptable line, less those of its target, as long as its LF is missing. */
-export const aroundTarget = longestMethod + '  HTTP/1.1\r'.length
-
 /** Why a head is refused; each is the name of an error. */
 export type HeadFault =
   | 'bad_request'

@@ -41,10 +41,19 @@ test('what cannot become a head is refused before its end', () => {
     ['GET /a HTTP/1.1\r\nX: 1\n', 'bad_request'],
     ['GET a HTTP/2.0\r\n', 'http_version_not_supported'],
     ['hello\r\n', 'bad_request'],
-    [`GET /${'x'.repeat(400)}`, 'uri_too_long'],
+    [`GET /${'x'.repeat(1024)}`, 'uri_too_long'],
     [`GET /a HTTP/1.1\r\nX: ${'x'.repeat(1024)}`, 'http_headers_exceed_limit'],
   ] as const)
     assert.equal(read(new HeadReader(), bytes), fault, JSON.stringify(bytes.slice(0, 40)))
+})
+
+test('a head whose target is too long is read to its end, wherever packets were cut before', () => {
+  const long = head.replace('/a', `/${'x'.repeat(400)}`)
+  for (let cut = 1; cut < long.length; cut++) {
+    const reader = new HeadReader()
+    assert.equal(read(reader, long.slice(0, cut)), null)
+    assert.equal(read(reader, long), 'uri_too_long')
+  }
 })
 
 test('a fault is seen in whichever packet it comes', () => {
