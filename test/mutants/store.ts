@@ -306,6 +306,11 @@ export const store: readonly Mutated[] = [
         breaks: 'a family that was ended gets more tokens',
       },
       {
+        text: 'return hasGoneOn ? null : last',
+        becomes: 'return last',
+        breaks: 'apps lose their access while an earlier version runs beside this one',
+      },
+      {
         text: 'else if (last !== null) isTold = this.#supersede(last, at)',
         becomes: '',
         breaks: 'a response that was lost leaves a second chain of refresh tokens',
@@ -368,14 +373,14 @@ export const store: readonly Mutated[] = [
         breaks: 'of parallel exchanges several win',
       },
       {
-        text: `or (last ~= '' and string.match(last, '"spent":"(%x+)"') ~= spent)`,
-        becomes: '',
+        text: 'if isLate or isOther then',
+        becomes: 'if isLate then',
         breaks: 'a stolen refresh token works on after the one that came of it was used',
       },
       {
-        text: 'isReplay = refresh and refresh ~= spent',
+        text: `if alive(successor, time) and not string.find(successor, '^%S+ %- ') then last, isOther = '', false end`,
         becomes: '',
-        breaks: 'two chains of refresh tokens go on beside each other',
+        breaks: 'apps lose their access while an earlier version runs beside this one',
       },
       {
         text: "keep(KEYS[9], tonumber(ends), ends .. ' ' .. at .. ' ' .. parts, tonumber(shift))",
@@ -383,8 +388,8 @@ export const store: readonly Mutated[] = [
         breaks: 'a response that was lost leaves a second chain of refresh tokens',
       },
       {
-        text: "if last ~= known then return {'again', last} end",
-        becomes: '',
+        text: "elseif last ~= '' then\n  if last ~= known then return {'again', last} end",
+        becomes: "elseif last ~= '' then",
         breaks: 'of parallel uses of a refresh token several chains are left',
       },
       {

@@ -195,6 +195,31 @@ export function exchangeContract(name: string, place: Place): void {
     assert.equal(await credentials.hasEnded(end.digest), true)
   })
 
+  test(`${name}: a family goes on, with one chain, that an earlier version has gone on with in between`, async t => {
+    const { credentials } = await (await place(t))()
+    const [first, second, third] = [
+      credential('refresh_token'),
+      credential('refresh_token'),
+      credential('refresh_token'),
+    ]
+    await credentials.put(first)
+    const end = credential('ended_family')
+    const asked = refreshOf(first, end, 1_000)
+    assert.equal((await credentials.exchange(asked)).outcome, 'issued')
+    await credentials.consume('refresh_token', asked.issued[1]!.digest, 2_000)
+    await credentials.putAll([second, third])
+    const next = refreshOf(second, end, 3_000)
+    assert.deepEqual(await credentials.exchange(next), { outcome: 'issued', consumedAt: 3_000 })
+    await credentials.consume('refresh_token', next.issued[1]!.digest, 4_000)
+    await credentials.consume('refresh_token', third.digest, 5_000)
+    const retry = refreshOf(third, end, 6_000)
+    assert.deepEqual(await credentials.exchange(retry), { outcome: 'issued', consumedAt: 5_000 })
+    const again = refreshOf(third, end, 7_000)
+    assert.deepEqual(await credentials.exchange(again), { outcome: 'issued', consumedAt: 5_000 })
+    const lost = refreshOf(retry.issued[1]!, end, 8_000)
+    assert.deepEqual(await credentials.exchange(lost), { outcome: 'replayed', consumedAt: 7_000 })
+  })
+
   test(`${name}: of two processes that use a refresh token ten times at once each, one pair is left`, async t => {
     const open = await place(t)
     const store = await open()

@@ -101,7 +101,8 @@ end
 /**
  * KEYS: version, changes, what is exchanged, 4 of the end, succession, its refresh token and its access token, 4 of each that is issued. ARGV: shift of the clock, channel,
  * digest of the end, when, grace, digest of what is exchanged, the succession and its access token as the caller knows them, 8 of the end, 8 of each. Decides as `isReplay`
- * does; gives `again` and the succession where the caller knows another one than there is and it matters.
+ * does; gives `again` and the succession where the caller knows another one than there is and it matters. Where its refresh token was used, an earlier version, which keeps
+ * no succession, has gone on with it: then it counts for none.
  */
 const exchangeOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
 local shift, channel, digest, at, grace, spent, known, access = unpack(ARGV, 1, 8)
@@ -111,15 +112,14 @@ local expires, consumed, rest = string.match(old, '^(%S+) (%S+) (.*)$')
 local isEnded = alive(redis.call('GET', KEYS[4]), time)
 local last = redis.call('GET', KEYS[8])
 if not alive(last, time) then last = '' end
-local isReplay
-if consumed == '-' then
-  local refresh = string.match(last, '"refresh":"(%x+)"')
-  isReplay = refresh and refresh ~= spent
-else
-  isReplay = tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace)
-    or (last ~= '' and string.match(last, '"spent":"(%x+)"') ~= spent)
+local isLate = consumed ~= '-' and (tonumber(grace) == 0 or tonumber(at) - tonumber(consumed) > tonumber(grace))
+local isOther = last ~= '' and string.match(last, consumed == '-' and '"refresh":"(%x+)"' or '"spent":"(%x+)"') ~= spent
+if isOther and not isLate then
+  if last ~= known then return {'again', last} end
+  local successor = redis.call('GET', KEYS[9])
+  if alive(successor, time) and not string.find(successor, '^%S+ %- ') then last, isOther = '', false end
 end
-if isReplay then
+if isLate or isOther then
   if not isEnded then finish(3, 8, time, tonumber(shift), channel, digest) end
   return {'replayed', consumed}
 end
@@ -127,7 +127,7 @@ if isEnded then return {'ended', '-'} end
 if consumed == '-' then
   consumed = at
   keep(KEYS[3], tonumber(expires), expires .. ' ' .. at .. ' ' .. rest, tonumber(shift))
-else
+elseif last ~= '' then
   if last ~= known then return {'again', last} end
   local lost = redis.call('GET', KEYS[9])
   if alive(lost, time) then

@@ -114,7 +114,7 @@ export class SqliteCredentials implements Credentials {
       const kept = this.#read(kind, digest)
       if (kept === null) return { outcome: 'ended', consumedAt: null }
       const hasEnded = this.#hasEnded(end.digest)
-      const last = (this.#read('token_family', end.digest)?.data ?? null) as Succession | null
+      const last = this.#successionOf(end.digest)
       if (isReplay(kept, asked, last)) {
         isTold = true
         if (!hasEnded) this.#writeEnd(end, json)
@@ -192,6 +192,14 @@ export class SqliteCredentials implements Credentials {
 
   #hasEnded(digest: string): boolean {
     return this.#get.get(bytesOf(digest), endKind, this.#clock.now()) !== undefined
+  }
+
+  /** Returns the succession of a family; null where none is kept, or where an earlier version, which keeps none, has gone on with its refresh token since. */
+  #successionOf(digest: string): Succession | null {
+    const last = (this.#read('token_family', digest)?.data ?? null) as Succession | null
+    const hasGoneOn =
+      last !== null && (this.#read('refresh_token', last.refresh)?.consumedAt ?? null) !== null
+    return hasGoneOn ? null : last
   }
 
   /** Ends the last tokens of a family, whose response was lost; returns whether others have to hear of it. */
