@@ -181,7 +181,7 @@ export const catalogue = {
     guidance:
       '**Wait and retry.** Retry no sooner than {retry_after} s from now. The origin server may still be working on the first request, so do not repeat anything that must happen only once before you have checked. Requests that always take this long need a faster origin server, or more time from the operator of the gateway.',
     cause:
-      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or no more of its response arrived for timeouts.idle (for an AI provider, the limits of the same names in ai.timeouts). Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
+      'No response head within timeouts.response after the request was sent, the origin stopped reading the request for timeouts.write, or no more of its response arrived for timeouts.idle. For an AI provider these are the limits of the same names in ai.timeouts, and that of the response also applies until the first content of a stream. Once part of the response has been relayed, the client sees a cut connection or, in an event stream, a last event.',
     remedy:
       'Find out what the origin was busy with at that time. Move long work into the background, or raise the timeout that expired, for that route or in ai.timeouts.',
   },

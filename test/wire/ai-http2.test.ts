@@ -10,6 +10,7 @@ import { usualTransport } from '../../src/config/pool-config.ts'
 import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { type AiEdge, type AiSettings, call, completion, startAi } from '../help/ai.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { type Pairs, rstStream, uint32 } from '../help/http2.ts'
 import { originAttacks } from '../help/http2-origin-attacks.ts'
 import { data, frame, headers, type Http2Wire, startHttp2Origin } from '../help/http2-origin.ts'
@@ -395,4 +396,23 @@ test('whatever a provider does to its connection, the next call is served', asyn
     assert.equal((await ai.edge.ask(rest(ai))).status, 200, name)
     assert.equal(provider.wires.length, nth + 2, name)
   }
+})
+
+test('a provider whose stream begins at once has ai.timeouts.response for its first words', async t => {
+  const clock = new ManualClock()
+  const asked = Promise.withResolvers<[wire: Http2Wire, stream: number]>()
+  const settings = { ...patient, clock, timeouts: { idle: 1_000, response: 60_000 } }
+  const { ai } = await startScripted(t, (wire, stream) => asked.resolve([wire, stream]), settings)
+  const client = await ai.edge.connect()
+  await client.send(rest(ai, streaming))
+  const [wire, stream] = await asked.promise
+  wire.send(headers(stream, begun, flag.endHeaders), data(stream, ': processing\n\n'))
+  await client.until(': processing')
+  clock.advance(59_000)
+  await turnsUntil(() => ai.edge.plane.coarseNow >= clock.monotonic())
+  wire.send(data(stream, event('Hello.')))
+  await client.until('Hello.')
+  clock.advance(1_500)
+  assert.match(await client.rest(), /"origin_response_timeout"/)
+  assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_IDLE_TIMEOUT')
 })

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ProviderConfig } from '../../src/config/config.ts'
 import { type AiEdge, type AiSettings, call, startAi } from '../help/ai.ts'
+import { ManualClock, patient } from '../help/clock.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'
 import { chunks, type Wire } from '../help/raw.ts'
+import { until } from '../help/until.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 const body = '{"model":"openai/gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
@@ -217,3 +219,65 @@ test('what is kept of a stream that its caller left within a character is text',
   const { response } = await ai.entry()
   assert.deepEqual(response, { text: cut.slice(0, -1), isCut: true })
 })
+
+const openings: Readonly<Record<string, string>> = {
+  'its head': '',
+  'a comment': ': processing\n\n',
+  'whose turn it is': event({ role: 'assistant', content: '' }),
+  'the events that begin a message': `${messageEvents.slice(0, 2).join('')}event: ping\ndata: {"type":"ping"}\n\n`,
+}
+
+for (const [what, opening] of Object.entries(openings))
+  for (const [form, path] of [
+    ['REST', rest],
+    ['native', (ai: AiEdge) => `${ai.native('openai')}/chat/completions`],
+  ] as const)
+    test(`a provider that sends ${what} and then thinks has ai.timeouts.response for it (${form})`, async t => {
+      const settings = { ...patient, clock: new ManualClock(), timeouts: { idle: 1_000, response: 60_000 } }
+      const { clock } = settings
+      const { ai, client, wire } = await stream(t, 'openai', path, body, settings)
+      await wire.send(head + (opening === '' ? '' : chunks(opening)))
+      await client.until(opening === '' ? '\r\n\r\n' : opening.trim().split('\n').at(-1)!)
+      for (let i = 0; i < 2; i++) {
+        clock.advance(59_000)
+        await swept(ai, clock)
+        await wire.send(chunks(': still\n\n'))
+        await client.until(': still')
+      }
+      await wire.send(chunks(event({ content: 'Hello.' })))
+      await client.until('Hello.')
+      clock.advance(1_500)
+      const end = await client.rest()
+      assert.match(end, /"origin_response_timeout"/)
+      assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_IDLE_TIMEOUT')
+    })
+
+test('a provider that never begins is cut at ai.timeouts.response', async t => {
+  const settings = { ...patient, clock: new ManualClock(), timeouts: { idle: 1_000, response: 60_000 } }
+  const { ai, client, wire } = await stream(t, 'openai', rest, body, settings)
+  await wire.send(head + chunks(': processing\n\n'))
+  await client.until(': processing')
+  settings.clock.advance(59_000)
+  await swept(ai, settings.clock)
+  assert.equal(ai.edge.accesses.length, 0)
+  settings.clock.advance(2_000)
+  assert.match(await client.rest(), /"origin_response_timeout"/)
+  assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_RESPONSE_TIMEOUT')
+})
+
+test('a translated stream has as long for its first words', async t => {
+  const settings = { ...patient, clock: new ManualClock(), timeouts: { idle: 1_000, response: 60_000 } }
+  const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
+  const { ai, client, wire } = await stream(t, 'anthropic', rest, text, settings)
+  await wire.send(head + chunks(...messageEvents.slice(0, 2)))
+  await client.until('"role":"assistant"')
+  settings.clock.advance(59_000)
+  await swept(ai, settings.clock)
+  await wire.send(`${chunks(...messageEvents.slice(2))}0\r\n\r\n`)
+  assert.match(await client.until('0\r\n\r\n'), /Hello\..*data: \[DONE\]/s)
+})
+
+/** Waits until the edge has looked at all deadlines by the time that it is now. */
+function swept({ edge }: AiEdge, clock: ManualClock): Promise<void> {
+  return until(() => edge.plane.coarseNow >= clock.monotonic())
+}

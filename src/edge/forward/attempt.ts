@@ -6,6 +6,7 @@ import { authenticatesConnection } from '../../http1/connection-authentication.t
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
+import { FirstContent } from '../ai/first-content.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
@@ -43,6 +44,8 @@ export class Attempt implements ConnectionUser {
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: RequestSink | null = null
   #relaying: Relaying | null = null
+  /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
+  #firstContent: FirstContent | null = null
 
   constructor(x: Exchange, carrier: Carrier, lease: Lease) {
     this.#x = x
@@ -114,7 +117,7 @@ export class Attempt implements ConnectionUser {
 
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
-    if (this.#relaying !== null) this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    if (this.#relaying !== null) this.#awaitMore()
     this.#sent(this.#streamed!.data(bytes))
   }
 
@@ -131,7 +134,7 @@ export class Attempt implements ConnectionUser {
 
   clientDrained(): void {
     if (this.#relaying === null) return this.#lease?.resume()
-    this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    this.#awaitMore()
     this.#relaying.clientDrained()
   }
 
@@ -154,12 +157,14 @@ export class Attempt implements ConnectionUser {
     if (head.authenticatesConnection) this.#pin(this.#lease!)
     if (!this.#carrier.takes(head, body)) return
     this.#relaying = relay(this.#x, this.#lease!, head, body)
-    if (this.#relaying === null) this.#spoil()
-    else this.#enter('relaying', this.#timeouts.idle)
+    if (this.#relaying === null) return this.#spoil()
+    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
+    this.#awaitMore()
   }
 
   data(bytes: Buffer): void {
-    this.deadline = deadlineIn(this.#x, this.#timeouts.idle)
+    if (this.#firstContent?.push(bytes)) this.#firstContent = null
+    this.#awaitMore()
     if (!this.#relaying!.data(bytes)) this.#spoil()
   }
 
@@ -257,6 +262,12 @@ export class Attempt implements ConnectionUser {
   #await(lease: Lease): void {
     lease.wait()
     if (this.#relaying === null) this.#enter('waiting', this.#timeouts.response)
+  }
+
+  /** Counts the time for more of the response: a provider whose content has not begun is still thinking, however soon its head came. */
+  #awaitMore(): void {
+    if (this.#firstContent === null) this.#enter('relaying', this.#timeouts.idle)
+    else this.#enter('waiting', this.#timeouts.response)
   }
 
   /** Fails for a response that came whole and yet is none. */

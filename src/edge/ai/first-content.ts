@@ -1,0 +1,62 @@
+// Finds where the content of a provider's response begins: a stream's head, first events and comments may come at once, and what the model says minutes later.
+
+import { SseReader } from '../../ai/sse.ts'
+import { isObject } from '../../ai/translate/rules.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+
+/** The most characters of an event that is parsed; those that hold no content are short, except for a call that is repeated to its caller. */
+const largestOpening = 1024 * 1024
+
+/** Types of events that only say that something has begun, or that the connection is alive, in any API: message_start, response.in_progress, ping. */
+const opening = /(?:^|[._-])(?:ping|keepalive|heartbeat|start|created|queued|in_progress|added)$/
+
+export class FirstContent {
+  /** Null where the first byte is content, as far as can be told. */
+  readonly #reader: SseReader | null
+  #hasBegun = false
+
+  constructor({ isEventStream, isEncoded }: ResponseHead) {
+    this.#reader = isEventStream && !isEncoded ? new SseReader() : null
+  }
+
+  /** Takes bytes of the body; true once content has begun. */
+  push(bytes: Buffer): boolean {
+    if (this.#reader === null) return bytes.length > 0
+    this.#reader.push(bytes, this.#onEvent)
+    return this.#hasBegun || this.#reader.isOverfull
+  }
+
+  readonly #onEvent = (event: string, data: string): void => {
+    this.#hasBegun ||= data.length > largestOpening || isContent(event, data)
+  }
+}
+
+/** Whether an event is more than an opening; one that is not understood is. */
+function isContent(event: string, data: string): boolean {
+  const value = parse(data)
+  if (!isObject(value)) return true
+  const { type, choices } = value
+  if (opening.test(typeof type === 'string' ? type : event)) return false
+  return !Array.isArray(choices) || 'error' in value || choices.some(isBegun)
+}
+
+/** Whether a choice of a chunk says more than whose turn it is. */
+function isBegun(choice: unknown): boolean {
+  if (!isObject(choice) || isFilled(choice.finish_reason)) return true
+  if (!isObject(choice.delta)) return choice.text !== ''
+  return Object.entries(choice.delta).some(([name, value]) => name !== 'role' && isFilled(value))
+}
+
+function isFilled(value: unknown): boolean {
+  return (
+    value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
