@@ -85,10 +85,13 @@ const originHttp2Faults = [
 /** Where operators' expressions are asked. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
+/** How a member of a pool can be doing. */
+export const healthStates = ['unchecked', 'healthy', 'failing', 'trial', 'ejected', 'down'] as const
+
 export interface PoolMember {
   readonly pool: string
   readonly origin: string
-  readonly isHealthy: boolean
+  readonly state: (typeof healthStates)[number]
 }
 
 /** The numbers of one data plane; moving one allocates nothing. */
@@ -99,7 +102,7 @@ export class EdgeMetrics {
   readonly retries = new Tally()
   readonly ejections = new Tally()
   readonly retryBudgetExhausted = new Tally()
-  /** Returns for each member of each pool whether requests may go to it; null before there are pools. */
+  /** Returns the state of each member of each pool; null before there are pools. */
   poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
   /** Clients that were cut off for being too slow. */

@@ -2,6 +2,8 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/config.ts'
+import { usualEjection } from '../config/pool-config.ts'
+import type { PoolMember } from '../metrics/edge-metrics.ts'
 import { Circuit } from './circuit.ts'
 
 export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'>
@@ -20,8 +22,11 @@ export interface CheckResult {
   readonly lastError: string | null
 }
 
-/** `down` by active checks; `ejected` for its failures; in `trial` when one request may end that. */
-export type HealthState = 'healthy' | 'ejected' | 'trial' | 'down'
+/**
+ * `unchecked` while neither a check nor a request has told how it is; `failing` after failures in a row, although requests still go to it; `down` by active checks;
+ * `ejected` for its failures; in `trial` when one request may end that.
+ */
+export type HealthState = PoolMember['state']
 
 /** The share of its weight with which an origin begins that comes back slowly. */
 const firstShare = 0.1
@@ -39,12 +44,26 @@ export class MemberHealth {
   /** When it was ejected last, and when it came back last, or was made; ms since the epoch. */
   #ejectedAt = 0
   #backAt: number
+  /** Whether a check or a request has succeeded so far. */
+  #isProven = false
+  /** How many failures in a row make it `failing`, and for how many ms without a request they are remembered. */
+  readonly #mostFailures: number
+  readonly #memory: number
+  /** In a row, since the last success. */
+  #failures = 0
+  /** When it began to fail, in ms since the epoch; 0 while it is not failing. */
+  #failingAt = 0
+  /** Monotonic ms. */
+  #lastFailedAt = 0
   /** Whether nothing at all is the matter, so that nobody has to look closer. */
   #isFine = true
 
   /** Ejects nobody where the settings have no ejection; `ejected` is called at each one. */
   constructor(settings: HealthSettings, clock: Clock, ejected: () => void) {
     this.#circuit = settings.ejection === null ? null : new Circuit(settings.ejection)
+    const { failures, longest } = settings.ejection ?? usualEjection
+    this.#mostFailures = failures
+    this.#memory = longest
     this.#slowStart = settings.slowStart
     this.#clock = clock
     this.#backAt = clock.now()
@@ -58,8 +77,18 @@ export class MemberHealth {
 
   get state(): HealthState {
     if (this.check?.isUp === false) return 'down'
-    const state = this.#circuit?.stateAt(this.#clock.monotonic()) ?? 'closed'
-    return state === 'closed' ? 'healthy' : state === 'open' ? 'ejected' : 'trial'
+    const now = this.#clock.monotonic()
+    const state = this.#circuit?.stateAt(now) ?? 'closed'
+    if (state !== 'closed') return state === 'open' ? 'ejected' : 'trial'
+    if (this.#failingAt === 0) return this.#isProven ? 'healthy' : 'unchecked'
+    if (now - this.#lastFailedAt < this.#memory) return 'failing'
+    // Nobody has asked it for so long that its requests tell nothing any more.
+    return this.check === null ? 'unchecked' : 'healthy'
+  }
+
+  /** Whether requests go to it as usual. */
+  get isServing(): boolean {
+    return this.check?.isUp !== false && this.#circuit?.isClosed !== false
   }
 
   /** When it came to this state, in ms since the epoch. */
@@ -70,14 +99,16 @@ export class MemberHealth {
         return this.#ejectedAt
       case 'trial':
         return this.ejectedUntil!
+      case 'failing':
+        return this.#failingAt
       default:
-        return this.#backAt
+        return this.#failingAt === 0 ? this.#backAt : this.#forgottenAt
     }
   }
 
   /** Failures in a row. */
   get failures(): number {
-    return this.#circuit?.failures ?? 0
+    return this.#failures
   }
 
   /** The end of its ejection in ms since the epoch; null while it is not ejected. */
@@ -106,16 +137,24 @@ export class MemberHealth {
 
   /** A whole answer came. */
   succeeded(): void {
+    if (this.#failures !== 0 || !this.#isProven) this.#prove()
     if (this.#circuit?.isClosed) this.#circuit.failures = 0
   }
 
   /** It failed a request by its own fault. */
   failed(request: object): void {
+    this.#countFailure()
     if (!this.#circuit?.failed(request, this.#clock.monotonic())) return
     this.#isFine = false
     this.ejections++
     this.#ejectedAt = this.#clock.now()
     this.#ejected()
+  }
+
+  /** It failed a request that may be to blame itself: that shows, and ejects nobody. */
+  failedUnblamed(request: object): void {
+    this.#countFailure()
+    this.released(request)
   }
 
   /** A request ended in a way that says nothing of it. */
@@ -129,6 +168,29 @@ export class MemberHealth {
     this.check = result
     if (!result.isUp) this.#isFine = false
     else if (wasDown) this.#comeBack()
+    else if (!this.#isProven && result.lastError === null) this.#prove()
+  }
+
+  #countFailure(): void {
+    this.#failures++
+    this.#lastFailedAt = this.#clock.monotonic()
+    // Of who never did anything but fail, one failure tells enough.
+    if (this.#failingAt === 0 && (!this.#isProven || this.#failures >= this.#mostFailures))
+      this.#failingAt = this.#clock.now()
+  }
+
+  /** Takes note that it works, unless it is ejected: then only its trial tells. */
+  #prove(): void {
+    if (this.#circuit?.isClosed === false) return
+    if (this.#failingAt !== 0 || !this.#isProven) this.#backAt = this.#clock.now()
+    this.#isProven = true
+    this.#failures = 0
+    this.#failingAt = 0
+  }
+
+  /** When its failures were too long ago, in ms since the epoch. */
+  get #forgottenAt(): number {
+    return this.#clock.now() + this.#lastFailedAt + this.#memory - this.#clock.monotonic()
   }
 
   #shareAt(now: number): number {
@@ -141,6 +203,7 @@ export class MemberHealth {
 
   #comeBack(): void {
     const now = this.#clock.monotonic()
+    this.#prove()
     this.#backAt = this.#clock.now()
     this.#backSince = this.#slowStart === 0 ? -1 : now
     // Whether anything else is the matter is found when its share is asked for.

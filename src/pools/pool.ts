@@ -86,7 +86,7 @@ export class Pool<Target extends Reached> {
 
   /** Whether requests go on as usual to anybody beside this member. */
   hasAnother({ health }: Member<Target>): boolean {
-    return this.members.some(other => other.health !== health && other.health.state === 'healthy')
+    return this.members.some(other => other.health !== health && other.health.isServing)
   }
 
   /** Returns in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */

@@ -138,7 +138,7 @@ export interface ExplainedPool {
     readonly weight: number
     /** How much of the weight counts now, from 0 to 1. */
     readonly share: number
-    readonly state: 'healthy' | 'ejected' | 'trial' | 'down'
+    readonly state: 'unchecked' | 'healthy' | 'failing' | 'ejected' | 'trial' | 'down'
     /** Requests that it has not answered yet. */
     readonly outstanding: number
     /** Whether the request would go there, by the balance of the pool. */

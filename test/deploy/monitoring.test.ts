@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { Authority } from '../help/certificates.ts'
-import { readPage } from '../help/docs.ts'
+import { blocksOf, readPage } from '../help/docs.ts'
 import { startGateway } from '../help/gateway.ts'
 import { deadOrigin } from '../help/origin.ts'
+import { readMetrics } from '../help/prometheus.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
@@ -30,9 +33,12 @@ interface AlertCase {
 
 const promtool = process.env.PROMTOOL ?? 'promtool'
 const alertsFile = join(root, 'deploy/prometheus/alerts.yaml')
-const alerts: readonly { alert: string; expr: string; annotations: Record<string, string> }[] = parse(
-  readFileSync(alertsFile, 'utf8'),
-).groups.flatMap(({ rules }: { rules: object[] }) => rules)
+const alerts: readonly {
+  alert: string
+  expr: string
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}[] = parse(readFileSync(alertsFile, 'utf8')).groups.flatMap(({ rules }: { rules: object[] }) => rules)
 const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana/gatehouse.json'), 'utf8'))
 const panels: readonly Panel[] = dashboard.panels
 
@@ -67,6 +73,76 @@ test('every alert is seen to wake somebody, and the page on production counts th
   )
   assert.ok(readPage('docs/production.md').text.includes(`has ${names.length} alerts`))
 })
+
+for (const [nth, origins] of [
+  [0, ['http://10.0.0.11:3000', 'http://10.0.0.12:3000']],
+  [1, ['http://127.0.0.1:3000']],
+] as const)
+  test(`a dead origin wakes somebody under configuration ${nth + 1} of the README, and one that works does not`, async t => {
+    const configuration = blocksOf(readPage('README.md')).filter(
+      ({ language, text }) => language === 'yaml' && text.includes('pools:'),
+    )[nth]!.text
+    const dead = origins.map(() => deadOrigin().url)
+    const working = await Promise.all(origins.map(() => startSite(t, (_, response) => response.end())))
+    for (const [urls, isDead] of [
+      [dead, true],
+      [working, false],
+    ] as const) {
+      const yaml = origins.reduce((text, origin, i) => text.replace(origin, urls[i]!), configuration)
+      assert.notEqual(yaml, configuration)
+      const gateway = await startGateway(t, yaml)
+      const before = await gateway.metrics()
+      const { port } = new URL(gateway.edge)
+      const host = configuration.includes('localhost') ? 'localhost' : 'shop.example'
+      for (let i = 0; i < 8; i++) assert.equal((await fetchAs(host, Number(port))) >= 500, isDead)
+      const expected = {
+        GatehousePoolDown: [{ pool: 'shop' }],
+        GatehouseOriginDown: urls.map(origin => ({ pool: 'shop', origin })),
+      }
+      const cases = Object.entries(expected).map(([name, labels]) => ({
+        eval_time: '10m',
+        alertname: name,
+        exp_alerts: isDead ? labels.map(one => alertOf(name, one)) : [],
+      }))
+      const file = join(quickFolder(t, 'readme'), 'alerts.test.yaml')
+      const tests = [
+        { interval: '30s', input_series: seriesOf(before, await gateway.metrics()), alert_rule_test: cases },
+      ]
+      writeFileSync(file, stringify({ rule_files: [alertsFile], evaluation_interval: '30s', tests }))
+      run(['test', 'rules', file])
+    }
+  })
+
+/** Makes series of two scrapes: what was counted between them goes on at this pace, and gauges stay as they are at the second. */
+function seriesOf(before: string, after: string): readonly { series: string; values: string }[] {
+  const first = readMetrics(before).samples
+  return [...readMetrics(after).samples]
+    .filter(([name]) => name.startsWith('gatehouse_'))
+    .map(([name, value]) => {
+      const series = name.endsWith('}') ? name.replace(/\}$/, ',instance="a"}') : `${name}{instance="a"}`
+      const pace = /_(?:total|count|sum|bucket)\b/.test(name) ? value - (first.get(name) ?? 0) : 0
+      return { series, values: `${value}+${pace}x40` }
+    })
+}
+
+/** Returns how promtool writes this alert with these labels. */
+function alertOf(name: string, labels: Readonly<Record<string, string>>) {
+  const { annotations, labels: own } = alerts.find(({ alert }) => alert === name)!
+  const filled = Object.entries(annotations).map(([key, text]) => [
+    key,
+    text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label]!),
+  ])
+  return { exp_labels: { ...own, ...labels }, exp_annotations: Object.fromEntries(filled) }
+}
+
+/** Asks for / with this Host, and returns the status. */
+async function fetchAs(host: string, port: number): Promise<number> {
+  const asked = get({ port, host: '127.0.0.1', headers: { host } })
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode!
+}
 
 test('the configuration of Prometheus has the alerts, and the job that they expect', t => {
   const text = readFileSync(join(root, 'deploy/compose/prometheus.yaml'), 'utf8')

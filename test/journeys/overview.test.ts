@@ -34,5 +34,7 @@ for (const workers of [0, 2])
       [result.process.workers, result.store.backend, result.store.is_durable],
       [workers, 'sqlite', true],
     )
-    assert.deepEqual(result.origins, [{ zone: 'site', healthy: 1, ejected: 0, trial: 0, down: 0 }])
+    assert.deepEqual(result.origins, [
+      { zone: 'site', unchecked: 0, healthy: 1, failing: 0, ejected: 0, trial: 0, down: 0 },
+    ])
   })

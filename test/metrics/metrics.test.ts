@@ -53,7 +53,7 @@ test('every counter and gauge shows what the edge did to it', async () => {
   edge.retry()
   edge.ejections.inc()
   edge.retryBudgetExhausted.inc()
-  edge.poolMembers = () => [{ pool: 'main', origin: 'http://a:80', isHealthy: false }]
+  edge.poolMembers = () => [{ pool: 'main', origin: 'http://a:80', state: 'ejected' }]
   edge.clientAbort()
   edge.clientConnections.inc()
   edge.originConnections.inc()
@@ -149,14 +149,32 @@ test('decisions of AI gateways have a series for each reason there is, and no ot
   )
 })
 
-test('an origin counts as healthy where all processes find it so', async () => {
+test('an origin counts as healthy where all processes find it so that have an opinion', async () => {
   const [first, second] = [new Metrics('0'), new Metrics('0')]
-  const member = (origin: string, isHealthy: boolean) => ({ pool: 'main', origin, isHealthy })
-  first.edge.poolMembers = () => [member('http://a', true), member('http://b', true)]
-  second.edge.poolMembers = () => [member('http://a', true), member('http://b', false)]
+  const member = (origin: string, state: 'unchecked' | 'healthy' | 'failing') => ({
+    pool: 'main',
+    origin,
+    state,
+  })
+  first.edge.poolMembers = () => [
+    member('http://a', 'healthy'),
+    member('http://b', 'healthy'),
+    member('http://c', 'unchecked'),
+  ]
+  second.edge.poolMembers = () => [
+    member('http://a', 'unchecked'),
+    member('http://b', 'failing'),
+    member('http://c', 'unchecked'),
+  ]
   const { samples } = readMetrics(await first.expose([await second.snapshot()]))
   const healthy = (origin: string) => samples.get(`gatehouse_origin_healthy{pool="main",origin="${origin}"}`)
-  assert.deepEqual([healthy('http://a'), healthy('http://b')], [1, 0])
+  assert.deepEqual([healthy('http://a'), healthy('http://b'), healthy('http://c')], [1, 0, undefined])
+  const inState = (state: string, origin: string) =>
+    samples.get(`gatehouse_origin_state{pool="main",origin="${origin}",state="${state}"}`)
+  assert.deepEqual(
+    [inState('unchecked', 'http://c'), inState('failing', 'http://b'), inState('down', 'http://a')],
+    [2, 1, 0],
+  )
 })
 
 test('a fact that a gateway and the one before it both report is no sum of the two', async () => {

@@ -237,7 +237,7 @@ export const forward: readonly Mutated[] = [
         breaks: 'a bad answer ejects the last healthy origin',
       },
       {
-        text: 'else health.released(x)\n}',
+        text: 'else health.failedUnblamed(x)\n}',
         becomes: '}',
         breaks: 'a trial that is answered badly at the last member is never made again',
       },

@@ -60,7 +60,70 @@ test('a response that has only begun is not yet a success', () => {
 test('without settings for it nobody is ejected', () => {
   const { health, fail } = start({ ejection: null })
   fail(100)
-  deepEqual([health.state, health.share, health.ejectedUntil], ['healthy', 1, null])
+  deepEqual(
+    [health.state, health.share, health.isServing, health.failures, health.ejectedUntil],
+    ['failing', 1, true, 100, null],
+  )
+})
+
+test('it is unchecked until something has told how it is, then healthy or failing', () => {
+  const { clock, health, fail } = start({ ejection: null })
+  const born = clock.now()
+  const seen = () => [health.state, health.since, health.failures]
+  deepEqual(seen(), ['unchecked', born, 0])
+  health.released({})
+  deepEqual(seen(), ['unchecked', born, 0])
+  clock.advance(1_000)
+  fail()
+  deepEqual(seen(), ['failing', born + 1_000, 1])
+  clock.advance(1_000)
+  fail()
+  deepEqual(seen(), ['failing', born + 1_000, 2])
+  health.succeeded()
+  deepEqual(seen(), ['healthy', born + 2_000, 0])
+  clock.advance(1_000)
+  health.failedUnblamed({})
+  fail(3)
+  deepEqual(seen(), ['healthy', born + 2_000, 4])
+  health.failedUnblamed({})
+  deepEqual(seen(), ['failing', born + 3_000, 5])
+  clock.advance(1_000)
+  health.succeeded()
+  deepEqual(seen(), ['healthy', born + 4_000, 0])
+})
+
+test('failures that were long ago tell nothing any more', () => {
+  const { clock, health, fail } = start({ ejection: null })
+  health.succeeded()
+  fail(5)
+  clock.advance(200_000)
+  fail()
+  clock.advance(299_999)
+  equal(health.state, 'failing')
+  clock.advance(1)
+  const forgotten = clock.now()
+  clock.advance(1_000)
+  deepEqual([health.state, health.since, health.failures], ['unchecked', forgotten, 6])
+  fail()
+  deepEqual([health.state, health.failures], ['failing', 7])
+  clock.advance(300_000)
+  health.takeCheck(checkAt(clock, true))
+  equal(health.state, 'healthy')
+})
+
+test('a check tells that it is healthy once it got a response, and ends no failures', () => {
+  const { clock, health, fail } = start({ ejection: null })
+  health.takeCheck({ ...checkAt(clock, true), lastStatus: null, lastError: 'refused' })
+  equal(health.state, 'unchecked')
+  health.takeCheck(checkAt(clock, true))
+  equal(health.state, 'healthy')
+  fail(5)
+  health.takeCheck(checkAt(clock, true))
+  equal(health.state, 'failing')
+  health.takeCheck(checkAt(clock, false))
+  equal(health.state, 'down')
+  health.takeCheck(checkAt(clock, true))
+  deepEqual([health.state, health.failures], ['healthy', 0])
 })
 
 test('when its time is over one request at a time is the trial', () => {
@@ -228,7 +291,7 @@ test('the wait is for the next trial, or for the next check while it is down', (
 test('it says since when it is as it is, and how often it was ejected', () => {
   const { clock, health, fail, trial } = start()
   const born = clock.now()
-  deepEqual([health.state, health.since, health.ejections], ['healthy', born, 0])
+  deepEqual([health.state, health.since, health.ejections], ['unchecked', born, 0])
   clock.advance(1_000)
   fail(3)
   deepEqual([health.state, health.since, health.ejections], ['ejected', born + 1_000, 1])

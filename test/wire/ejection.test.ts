@@ -167,8 +167,48 @@ test('clients that leave are not failures of the origin', async t => {
     client.leave()
     await wire.ending
   }
-  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+  assert.deepEqual(states(edge), ['unchecked', 'unchecked'])
 })
+
+for (const [what, start, settings] of [
+  ['refuses every connection', async () => `http://127.0.0.1:${await freePort()}`, {}],
+  [
+    'resets every request',
+    async (t: TestContext) => {
+      const reset = (_: unknown, wire: Wire) => {
+        wire.reset()
+        return undefined
+      }
+      return (await startResponder(t, reset)).url
+    },
+    {},
+  ],
+  [
+    'responds with a status of eject_on',
+    async (t: TestContext) => (await startResponder(t, 'HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n')).url,
+    { ejectOn: [503] },
+  ],
+] as const)
+  for (const [where, count, others] of [
+    ['alone in its pool', 1, {}],
+    ['in a pool without ejection', 2, { ejection: null }],
+  ] as const)
+    test(`an origin that ${what} is failing, ${where}`, async t => {
+      const urls = await Promise.all(Array.from({ length: count }, () => start(t)))
+      const edge = await startEdge(t, urls, { pool: { ejection, retries, ...settings, ...others } })
+      assert.deepEqual(new Set(states(edge)), new Set(['unchecked']))
+      for (let i = 0; i < 4 * count; i++) assert.ok((await edge.ask(get)).status > 500)
+      const [pool] = edge.plane.snapshot.pools.named
+      assert.deepEqual(
+        poolState(pool!).origins.map(({ state, consecutive_failures: n }) => [state, n]),
+        urls.map(() => ['failing', 4]),
+      )
+      assert.deepEqual(
+        edge.metrics.poolMembers!().map(({ state }) => state),
+        urls.map(() => 'failing'),
+      )
+      assert.equal(edge.metrics.ejections.value, 0)
+    })
 
 test('a pool of one keeps reporting how its origin fails', async t => {
   const { patients, edge } = await startWard(t, ['a'])
@@ -231,7 +271,7 @@ for (const [what, bytes] of [
     const { clock, edge } = await startPoisoned(t)
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 20; i++) assert.equal((await edge.ask(bytes)).status, 520)
-      assert.equal(states(edge).filter(state => state === 'healthy').length, 1)
+      assert.deepEqual(states(edge).toSorted(), ['ejected', 'ejected', 'failing'])
       assert.equal((await edge.ask(healthy)).status, 200)
       await pass(edge, clock, 60_000)
     }
@@ -241,16 +281,16 @@ for (const [what, bytes] of [
 test('members that are yet to be tried do not make up for the last one that is healthy', async t => {
   const { clock, edge, hold } = await startPoisoned(t, { pool: { retries } })
   for (let i = 0; i < 20; i++) await edge.ask(poison)
-  assert.deepEqual(states(edge).toSorted(), ['ejected', 'ejected', 'healthy'])
+  assert.deepEqual(states(edge).toSorted(), ['ejected', 'ejected', 'failing'])
   const { promise, resolve } = Promise.withResolvers<void>()
   hold.until = promise
   const crowd = Promise.all(Array.from({ length: 5 }, () => edge.ask(poison)))
   await turnsUntil(() => hold.count >= 5)
   await pass(edge, clock, 10_000)
-  assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
+  assert.deepEqual(states(edge).toSorted(), ['failing', 'trial', 'trial'])
   resolve()
   await crowd
-  assert.deepEqual(states(edge).toSorted(), ['healthy', 'trial', 'trial'])
+  assert.deepEqual(states(edge).toSorted(), ['failing', 'trial', 'trial'])
 })
 
 test('an event stream that is idle for too long is not a failure of its origin', async t => {
@@ -293,7 +333,7 @@ test('streams that their clients leave are successes: failures in between are no
     await wire!.ending
     assert.equal((await edge.ask(request('GET /', 'X-Key: 1'))).status, 520)
   }
-  assert.deepEqual(states(edge), ['healthy', 'healthy'])
+  assert.deepEqual(states(edge).toSorted(), ['healthy', 'unchecked'])
 })
 
 test('a client that keeps its body back does not keep the trial', async t => {
@@ -445,8 +485,8 @@ test('the state of each member is reported', async t => {
     ],
   })
   assert.deepEqual(edge.metrics.poolMembers!(), [
-    { pool: 'pool', origin: urls[0], isHealthy: true },
-    { pool: 'pool', origin: urls[1], isHealthy: false },
+    { pool: 'pool', origin: urls[0], state: 'healthy' },
+    { pool: 'pool', origin: urls[1], state: 'ejected' },
   ])
 })
 
@@ -474,7 +514,7 @@ test('a member is ejected for its responses unless it is the last, and never for
   const urls = [(await ill()).url, (await ill()).url]
   const edge = await startEdge(t, urls, { pool: { ejection, retries, ejectOn: [503] } })
   for (let i = 0; i < 20; i++) assert.equal((await edge.ask(get)).status, 503)
-  assert.equal(states(edge).filter(state => state === 'healthy').length, 1)
+  assert.deepEqual(states(edge).toSorted(), ['ejected', 'failing'])
   const lenient = await startEdge(t, urls, { pool: { ejection, retries, ejectOn: [502, 504] } })
   for (let i = 0; i < 20; i++) assert.equal((await lenient.ask(get)).status, 503)
   assert.deepEqual(states(lenient), ['healthy', 'healthy'])

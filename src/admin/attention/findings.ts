@@ -8,7 +8,7 @@ import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { usersOf } from '../people/users.ts'
-import type { PoolState } from '../zones/zones.ts'
+import type { OriginState, PoolState } from '../zones/zones.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 
@@ -81,14 +81,17 @@ async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
   for (const message of await store.durability()) yield { kind, severity: 'warning', message, resource: null }
 }
 
+const badStates: ReadonlySet<OriginState['state']> = new Set(['failing', 'ejected', 'down'])
+
 async function* inZones({ pools }: Scene): AsyncGenerator<Finding> {
   for (const [zone, all] of await pools())
     for (const { pool, origins } of all) {
-      const down = origins.filter(({ state }) => state === 'down' || state === 'ejected')
+      const down = origins.filter(({ state }) => badStates.has(state))
       if (down.length === 0) continue
       const isAll = down.length === origins.length
       const which = isAll ? 'All origins' : `${down.length} of ${origins.length} origins`
-      const message = `${which} of the pool ${pool} get no requests: ${down
+      const isFailing = down.some(({ state }) => state === 'failing')
+      const message = `${which} of the pool ${pool} ${isFailing ? 'fail their requests or get none' : 'get no requests'}: ${down
         .map(({ url }) => url)
         .join(', ')
         .slice(0, 300)}.`

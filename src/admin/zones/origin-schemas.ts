@@ -22,12 +22,15 @@ const origin = open({
     maximum: 1,
   }),
   state: about(
-    '`down` by active checks, `ejected` after failures, in `trial` while one request decides.',
+    '`unchecked` before a check or a request has told, `failing` after failures in a row although requests still go to it, `down` by active checks, `ejected` after failures, in `trial` while one request decides.',
     oneOf(originStates),
   ),
   since: about('When it came to this state.', time),
   ejections: about('How often it was ejected, since the gateway started or got to know it.', whole(0)),
-  consecutive_failures: whole(0),
+  consecutive_failures: about(
+    'Failed requests since the last success, whether or not it is ejected for them.',
+    whole(0),
+  ),
   ejected_until: orNull(time),
   outstanding: about('Requests under way at it, or that wait for a connection.', whole(0)),
   connections: about('Open connections to it, also of other pools.', whole(0)),

@@ -40,7 +40,7 @@ export interface PoolState {
   readonly origins: readonly OriginState[]
 }
 
-export const originStates = ['healthy', 'ejected', 'trial', 'down'] as const
+export const originStates = ['unchecked', 'healthy', 'failing', 'ejected', 'trial', 'down'] as const
 
 /** Times are as in 2030-01-31T12:00:00Z. */
 export interface OriginState {
@@ -48,7 +48,7 @@ export interface OriginState {
   readonly weight: number
   /** How much of its weight counts now, from 0 to 1: less while it comes back slowly, 0 while nothing goes to it. */
   readonly share: number
-  /** `down` by active checks, `ejected` for its failures, in `trial` when one request may end that. */
+  /** `unchecked` before a check or a request has told, `failing` while requests go to it and fail, `down` by active checks, `ejected` for its failures, in `trial` when one request may end that. */
   readonly state: (typeof originStates)[number]
   /** When it came to this state. */
   readonly since: string

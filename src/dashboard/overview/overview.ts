@@ -27,7 +27,9 @@ export interface Overview {
   }
   readonly origins?: readonly {
     readonly zone: string
+    readonly unchecked: number
     readonly healthy: number
+    readonly failing: number
     readonly ejected: number
     readonly trial: number
     readonly down: number

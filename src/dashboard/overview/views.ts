@@ -293,11 +293,14 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
       cell: ({ zone }: Row) => html`<a href="${paths.zoneOrigins(account, zone)}">${told(zone)}</a>`,
     },
     { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => grouped(healthy) },
+    { title: 'Unchecked', isNumber: true, cell: ({ unchecked }: Row) => grouped(unchecked) },
+    { title: 'Failing', isNumber: true, cell: ({ failing }: Row) => bad(failing) },
     { title: 'On trial', isNumber: true, cell: ({ trial }: Row) => grouped(trial) },
     { title: 'Ejected', isNumber: true, cell: ({ ejected }: Row) => bad(ejected) },
     { title: 'Down', isNumber: true, cell: ({ down }: Row) => bad(down) },
   ]
-  const worst = origins.toSorted((a, b) => b.down + b.ejected - a.down - a.ejected).slice(0, mostZones)
+  const badOf = ({ failing, ejected, down }: Row) => failing + ejected + down
+  const worst = origins.toSorted((a, b) => badOf(b) - badOf(a)).slice(0, mostZones)
   const list = table('Origins by zone and state', columns, worst)
   return section('origins', 'Origins', html`${list}${moreZones(origins.length, account)}`)
 }

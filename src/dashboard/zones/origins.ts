@@ -18,7 +18,7 @@ interface Origin {
   readonly weight: number
   /** How much of the weight counts now, from 0 to 1. */
   readonly share: number
-  readonly state: 'healthy' | 'ejected' | 'trial' | 'down'
+  readonly state: 'unchecked' | 'healthy' | 'failing' | 'ejected' | 'trial' | 'down'
   readonly since: string
   readonly ejections: number
   readonly consecutive_failures: number
@@ -53,12 +53,19 @@ export const showOrigins = inZone(async (ask, zone) => {
 })
 
 function poolPart({ pool, routes, origins }: Pool): Html {
-  const isServing = origins.some(({ state }) => state === 'healthy' || state === 'trial')
+  const isServing = origins.some(({ state }) => kinds[state] !== 'bad')
   return html`<h2 class="over">${told(pool)} <span class="hint">for ${routes.map((route, i) => [i > 0 && ', ', html`<code>${route}</code>`])}</span></h2>
 ${!isServing && notice('No origin of this pool is healthy.', 'bad')}${table(`Origins of ${pool}`, columns, origins)}`
 }
 
-const kinds = { healthy: 'good', trial: '', ejected: 'bad', down: 'bad' } as const
+const kinds = {
+  unchecked: '',
+  healthy: 'good',
+  failing: 'bad',
+  ejected: 'bad',
+  trial: '',
+  down: 'bad',
+} as const
 
 const columns = [
   {

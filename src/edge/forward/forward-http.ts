@@ -23,7 +23,7 @@ import { deadlineIn } from './deadline.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { KeptBody } from './kept-body.ts'
 import { RedirectBody } from './redirect-body.ts'
-import { anotherMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
+import { anotherMember, isFailureOfMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Starts carrying; always null, since every failure is answered as it comes. */
@@ -186,6 +186,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.endUpload()
     this.#noteFailed(phase, failure)
     if (!this.#isBlamed && isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)
+    else if (!this.#isBlamed && isFailureOfMember(x, phase, failure, this.needsHttp1))
+      health.failedUnblamed(x)
     else health.released(x)
     const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
     if (another === null) return this.fail(phase, failure)

@@ -41,12 +41,17 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, nee
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
+/** Whether a failure that is not held against the member is one of its own as far as anyone can tell: it is counted, and nobody is ejected for it. */
+export function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
+  return blamesMember(phase, failure) && !(needsHttp1 && x.origin!.config.transport.http !== '1')
+}
+
 /** Takes note of a response with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
   if (!isBlamed) health.answered(x)
   else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
-  else health.released(x)
+  else health.failedUnblamed(x)
 }
 
 const inExchange: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])

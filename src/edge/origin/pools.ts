@@ -68,13 +68,13 @@ export class Pools {
     return [...this.#byConfig.values()]
   }
 
-  /** Returns for each member of the named pools whether requests go to it as usual. */
+  /** Returns the state of each member of the named pools. */
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
       members.map(({ target, health }) => ({
         pool,
         origin: target.config.url,
-        isHealthy: health.state === 'healthy',
+        state: health.state,
       })),
     )
   }

@@ -1,6 +1,6 @@
 // What Prometheus sees of origins: their time and health, and what is asked of them again.
 
-import type { EdgeMetrics } from '../edge-metrics.ts'
+import { type EdgeMetrics, healthStates } from '../edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'
 
 const phaseDuration = 'gatehouse_origin_phase_duration_seconds'
@@ -33,9 +33,15 @@ export const originFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_origin_healthy',
-    help: 'Whether a pool member receives requests: 1, or 0 if a worker has ejected it or its checks fail.',
+    help: 'Whether a pool member works: 1, or 0 if its checks fail or a worker saw requests to it fail in a row. Without value while neither has told.',
     read: ({ edge }) => memberHealth(edge),
     together: 'min',
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_origin_state',
+    help: 'Workers that see a pool member in this state.',
+    read: ({ edge }) => memberStates(edge),
   },
   {
     type: 'counter',
@@ -80,8 +86,13 @@ function phaseDurations({ phases }: EdgeMetrics): Sample[] {
 }
 
 function memberHealth({ poolMembers }: EdgeMetrics): Sample[] {
-  return (poolMembers?.() ?? []).map(({ pool, origin, isHealthy }) => ({
-    labels: { pool, origin },
-    value: isHealthy ? 1 : 0,
-  }))
+  return (poolMembers?.() ?? [])
+    .filter(({ state }) => state !== 'unchecked')
+    .map(({ pool, origin, state }) => ({ labels: { pool, origin }, value: state === 'healthy' ? 1 : 0 }))
+}
+
+function memberStates({ poolMembers }: EdgeMetrics): Sample[] {
+  return (poolMembers?.() ?? []).flatMap(({ pool, origin, state }) =>
+    healthStates.map(one => ({ labels: { pool, origin, state: one }, value: one === state ? 1 : 0 })),
+  )
 }

@@ -40,15 +40,18 @@ function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   }
 }
 
-/** Returns since when any process has had the worse of two states: it is healthy since the last one says so. */
+/** Returns since when any process has had the worse of two states: it is healthy or unchecked since the last one says so. */
 function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
   if (a.state !== b.state) return severity[b.state] > severity[a.state] ? b.since : a.since
   const [first, last] = [a.since, b.since].toSorted()
-  return (a.state === 'healthy' ? last : first)!
+  return (a.state === 'healthy' || a.state === 'unchecked' ? last : first)!
 }
 
-const severity = { healthy: 0, trial: 1, ejected: 2, down: 3 } as const
+const severity = { unchecked: 0, healthy: 1, trial: 2, failing: 3, ejected: 4, down: 5 } as const
+
+/** The states in which requests go to it as usual. */
+const receives: ReadonlySet<OriginState['state']> = new Set(['unchecked', 'healthy', 'failing'])
 
 function stateOf({ slow_start, ...member }: OriginInProcess): OriginState {
-  return { ...member, share: member.state === 'healthy' ? (slow_start ?? 1) : 0 }
+  return { ...member, share: receives.has(member.state) ? (slow_start ?? 1) : 0 }
 }

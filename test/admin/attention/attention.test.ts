@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { OriginState } from '../../../src/admin/zones/zones.ts'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -183,6 +184,24 @@ test('origins that get no requests, and a store that may lose writes, need atten
   )
   assert.match(first.message, /^All origins of the pool shop get no requests: http:\/\/10\.0\.0\.1:9000, /)
   assert.deepEqual([second.kind, second.resource], ['store_unsafe', null])
+  const [down, ejected] = given.pools[0]!.origins as [OriginState, OriginState]
+  const foundWith = async (...states: OriginState['state'][]) => {
+    const origins = states.map((state, i) => ({ ...(i === 0 ? down : ejected), state }))
+    given.pools = [{ ...given.pools[0]!, origins }]
+    clock.advance(31_000)
+    const { items } = (await ask('GET', '/attention')).json.result
+    return items
+      .filter(({ kind }: { kind: string }) => kind === 'origin_down')
+      .map((found: { severity: string; message: string }) => `${found.severity}: ${found.message}`)
+  }
+  assert.deepEqual(await foundWith('unchecked', 'trial'), [])
+  assert.deepEqual(await foundWith('failing'), [
+    'critical: All origins of the pool shop fail their requests or get none: http://10.0.0.1:9000.',
+  ])
+  assert.deepEqual(await foundWith('failing', 'healthy'), [
+    'warning: 1 of 2 origins of the pool shop fail their requests or get none: http://10.0.0.1:9000.',
+  ])
+  given.pools = [{ ...given.pools[0]!, origins: [down, ejected] }]
   assert.deepEqual(json.result.counts, { origin_down: 1, store_unsafe: json.result.items.length - 1 })
   const seen = async (...permissions: Parameters<typeof keepToken>[0]) => {
     const { value: token } = await keepToken(permissions)

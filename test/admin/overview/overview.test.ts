@@ -28,7 +28,9 @@ test('an overview shows requests, origins, store and process', async t => {
     assert.deepEqual([classes['2xx'], classes['5xx'], classes['4xx'] ?? 0], [1, 1, 0])
     assert.deepEqual(windows[0].zones, [])
   }
-  assert.deepEqual(origins, [{ zone: 'main', healthy: 0, ejected: 1, trial: 0, down: 1 }])
+  assert.deepEqual(origins, [
+    { zone: 'main', unchecked: 0, healthy: 0, failing: 0, ejected: 1, trial: 0, down: 1 },
+  ])
   assert.ok(store.size > 0)
   assert.deepEqual(
     { ...store, size: 1 },

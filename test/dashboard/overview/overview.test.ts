@@ -20,7 +20,7 @@ test('the overview shows what the zones served, their errors and origins, and ho
   assert.match(page.text, /main 4 4 1 \(25\.0 %\) 1 \(25\.0 %\)/)
   assert.match(page.text, /Requests by hour 4 .*Others 2 4xx 1 5xx 1/)
   assert.match(page.text, /1020 Access denied main 1,234 .*502 Bad gateway main 5/)
-  assert.match(page.text, /Down main 0 0 1 1/)
+  assert.match(page.text, /Down main 0 0 0 0 1 1/)
   assert.match(page.text, /Version 1\.2\.3 .*2 workers Store SQLite sqlite::memory:/)
   assert.match(page.text, /may lose writes Everything is kept in memory/)
   assert.match(page.body, new RegExp(`href="${base}/errors\\?zone=main&#38;code=1020"`))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PoolState } from '../../../src/admin/zones/zones.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
 import { hostile } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
@@ -54,6 +55,17 @@ test('origins are shown with what there is to know of each', async t => {
     '0 requests under way 0 connections 5 in a row ejected 2 times',
   ])
     assert.ok(page.text.includes(words), `${words}: ${page.text}`)
+  const [{ origins, ...shop }] = given.pools as [PoolState]
+  for (const [state, isNotice, kind] of [
+    ['unchecked', false, ''],
+    ['failing', true, 'bad'],
+  ] as const) {
+    given.pools = [{ ...shop, origins: [{ ...origins[0]!, state, consecutive_failures: 5, share: 1 }] }]
+    const { body, text } = await get(`${base}/zones/main/origins`)
+    assert.equal(text.includes('No origin of this pool is healthy.'), isNotice, state)
+    assert.ok(body.includes(`<span class="tag ${kind}">${state}</span>`), body)
+    assert.match(text, /5 in a row/)
+  }
   given.pools = []
   assert.match((await get(`${base}/zones/main/origins`)).text, /No origins/)
 })

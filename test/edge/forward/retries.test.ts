@@ -132,11 +132,11 @@ test('a faulty response counts against a member, but not against the last health
     noteStatus(x, isBlamed)
   }
   blame(first, false)
-  assert.equal(first.health.state, 'healthy')
+  assert.equal(first.health.state, 'unchecked')
   blame(first, true)
   assert.equal(first.health.state, 'ejected')
   blame(second, true)
-  assert.equal(second.health.state, 'healthy')
+  assert.deepEqual([second.health.state, second.health.failures, second.health.share], ['failing', 1, 1])
   steps.clock.advance(10_000)
   blame(first, false)
   assert.equal(first.health.state, 'healthy', 'an answer without blame ends the trial')

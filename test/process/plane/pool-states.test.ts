@@ -46,6 +46,32 @@ test('counts of the processes are added, and the worst state stands for all', ()
   )
 })
 
+test('a process that knows nothing yet says nothing against the others', () => {
+  const unchecked = { ...healthy, state: 'unchecked', since: late } as const
+  const failing = { ...healthy, state: 'failing', consecutive_failures: 5, since: late } as const
+  for (const [views, expected] of [
+    [
+      [unchecked, healthy],
+      ['healthy', early, 1, 0],
+    ],
+    [
+      [unchecked, unchecked],
+      ['unchecked', late, 1, 0],
+    ],
+    [
+      [healthy, failing, unchecked],
+      ['failing', late, 1, 5],
+    ],
+    [
+      [failing, ejected],
+      ['ejected', late, 0, 5],
+    ],
+  ] as const) {
+    const { state, since, share, consecutive_failures: failures } = joined(...views)
+    assert.deepEqual([state, since, share, failures], expected)
+  }
+})
+
 test('a pool is healthy since its last process says so, and ejected since the first', () => {
   const recovered = { ...healthy, since: late }
   for (const views of [
