@@ -13,11 +13,6 @@ export const frontDoor: readonly Mutated[] = [
         breaks: 'a header of version 1 is read beyond its end',
       },
       {
-        text: 'if (version !== 2 || command === undefined || needed === undefined || size < needed)',
-        becomes: 'if (version !== 2 || command === undefined || needed === undefined)',
-        breaks: 'bytes behind a header count as the address of its client',
-      },
-      {
         text: 'isOfFamily(source) && isOfFamily(destination)',
         becomes: 'isOfFamily(source)',
         breaks: 'a line that is none names a client',
@@ -30,7 +25,7 @@ export const frontDoor: readonly Mutated[] = [
       {
         text: 'return at === header.length && (',
         becomes: 'return (',
-        breaks: 'TLVs may reach beyond their header',
+        breaks: 'addresses and TLVs may reach beyond their header',
       },
       {
         text: 'header.readUInt32BE(at) === crc32c(header, at, at + 4)',
@@ -40,7 +35,7 @@ export const frontDoor: readonly Mutated[] = [
       {
         text: 'length !== 4 || checksumAt !== -1',
         becomes: 'length !== 4',
-        breaks: 'a header may have many checksums, each of which takes as long as all of it',
+        breaks: 'a header may have two checksums, of which one is wrong',
       },
     ],
   },

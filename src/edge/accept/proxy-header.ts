@@ -76,7 +76,7 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const family = bytes[13]!
   const size = bytes.readUInt16BE(14)
   const needed = command === 'local' ? 0 : addressLengths[family]
-  if (version !== 2 || command === undefined || needed === undefined || size < needed) return 'malformed'
+  if (version !== 2 || command === undefined || needed === undefined) return 'malformed'
   const length = fixedLength + size
   if (bytes.length < length) return null
   if (command === 'local') return { length, client: 'local' }
@@ -87,14 +87,14 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   return { length, client: family === 0x21 ? textOf(addresses.subarray(0, 16)) : null }
 }
 
-/** Whether the TLVs from `at` on end where the header does, and its checksum is right if it has one (section 2.2). */
+/** Whether the TLVs from `at` on, behind the addresses, end where the header does, and its checksum is right if it has one (section 2.2). */
 function hasGoodTlvs(header: Buffer, at: number): boolean {
   let checksumAt = -1
   while (header.length - at >= tlvFixedLength) {
     const length = header.readUInt16BE(at + 1)
     const valueAt = at + tlvFixedLength
     if (header[at] === checksumType) {
-      // Each takes as long as the header, so that many of them would take very long.
+      // Nobody could tell which of two counts.
       if (length !== 4 || checksumAt !== -1) return false
       checksumAt = valueAt
     }
