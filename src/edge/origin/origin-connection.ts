@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { HeldWriteError } from '../../base/held-write-error.ts'
 import { readNothingAhead } from '../../base/read-ahead.ts'
 import { reset } from '../../base/reset.ts'
 import { misuse } from '../../base/misuse.ts'
@@ -52,6 +53,7 @@ export class OriginConnection implements Leased, PinnedConnection {
   /** Monotonic ms at which it came to belong to that. */
   pinnedAt = 0
   readonly #socket: Socket
+  readonly #writeError: HeldWriteError
   #lease: Lease | null = null
   readonly #reader: ResponseReader
   #isClosed = false
@@ -63,6 +65,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.times = times
     this.address = address
     this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
+    this.#writeError = new HeldWriteError(socket)
     readNothingAhead(socket)
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
     this.#on('end', () => this.#ended())
@@ -80,6 +83,8 @@ export class OriginConnection implements Leased, PinnedConnection {
   lend(): Lease {
     if (this.#lease !== null) misuse.tell('a connection was lent twice')
     this.#reader.begin()
+    // On a connection that was idle, what comes although nothing could be written was no response to it.
+    this.#writeError.hasSent = !this.isReused
     this.deadline = Number.POSITIVE_INFINITY
     return (this.#lease = new Lease(this))
   }
@@ -191,6 +196,9 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   #ended(): void {
     this.#reader.mayReuse = false
+    // A reset, which only the write was told of, is not the end of a body or of a tunnel.
+    const { error } = this.#writeError
+    if (error !== null) return this.#failed(failureOf(error))
     const lease = this.#lease
     if (lease !== null && lease.tunnel !== null) return lease.tunnel.tunnelEnd()
     if (lease !== null) this.#reader.end(lease)

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { HeldWriteError } from '../../../base/held-write-error.ts'
 import type { Clock } from '../../../base/clock.ts'
 import {
   type Cause,
@@ -102,9 +103,12 @@ export class Http2Connection {
       () => this.#write(),
       bug => this.#crashed(bug),
     )
+    const writeError = new HeldWriteError(socket)
     this.session = new ClientSession(this, streams, clock.monotonic())
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
-    this.#on('end', () => this.#fail(fault('GH_CLOSED')))
+    this.#on('end', () =>
+      this.#fail(writeError.error === null ? fault('GH_CLOSED') : failureOf(writeError.error)),
+    )
     this.#on('error', (error: Cause) => this.#fail(failureOf(error)))
     this.#on('close', () => this.#fail(fault('GH_CLOSED')))
     this.#on('drain', () => this.session.written(true))
