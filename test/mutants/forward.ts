@@ -317,6 +317,16 @@ export const forward: readonly Mutated[] = [
         breaks: 'a pause in a body of known length takes a connection for it',
       },
       {
+        text: 'if (upstream === this && origin!.hasRoomForPause)',
+        becomes: 'if (upstream === this)',
+        breaks: 'gRPC calls whose clients say nothing take all connections of an origin',
+      },
+      {
+        text: 'setImmediate(',
+        becomes: 'void (',
+        breaks: 'the head of a gRPC call waits for a pause',
+      },
+      {
         text: 'if (this.#carrier.endsOverdue()) return',
         becomes: '',
         breaks: 'a gRPC call outlives its deadline while there is no room for it',

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createHttp1 } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2, type ServerHttp2Stream } from 'node:http2'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import {
   Metadata,
@@ -15,6 +18,7 @@ import {
 } from '@grpc/grpc-js'
 import { ManualClock } from '../help/clock.ts'
 import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
+import { Origin } from '../../src/edge/origin/origin.ts'
 import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
 import { data, headers, startHttp2Origin } from '../help/http2-origin.ts'
 import { rstStream } from '../help/http2.ts'
@@ -78,6 +82,36 @@ interface Outcome {
   readonly error: ServiceError | null
   readonly response: Buffer | undefined
   readonly trailers: Metadata
+}
+
+/** Starts a server that responds as soon as it has the head of a call, and returns each piece of its body as it comes. */
+async function startGreeting2(t: TestContext): Promise<{ readonly url: string }> {
+  const server = createHttp2()
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {})
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+    stream.pipe(stream)
+  })
+  server.on('session', session => t.after(() => session.destroy()))
+  return listening(t, server)
+}
+
+/** The same by HTTP/1.1. */
+async function startGreeting1(t: TestContext): Promise<{ readonly url: string }> {
+  const server = createHttp1((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/grpc' })
+    response.flushHeaders()
+    request.pipe(response)
+  })
+  t.after(() => server.closeAllConnections())
+  return listening(t, server)
+}
+
+async function listening(t: TestContext, server: NetServer): Promise<{ readonly url: string }> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 /** Makes a call of one message either way, and returns how it ended. */
@@ -156,6 +190,41 @@ test('a server may speak first', async t => {
   assert.equal(code, status.OK)
 })
 
+for (const http of ['h2c', '1'] as const)
+  test(`the head and each message of a call go at once, by ${http === '1' ? 'HTTP/1.1' : 'HTTP/2'} too`, async t => {
+    // Its clock stands still, so that no pause ends.
+    const clock = new ManualClock()
+    const origin = http === '1' ? await startGreeting1(t) : await startGreeting2(t)
+    const config = edgeConfig([origin.url], { transport: { http }, h2c: true })
+    const edge = await listenAt(t, new Edge(t, config, { clock }))
+    const session = connectHttp2(`http://127.0.0.1:${edge.port}`)
+    t.after(() => session.destroy())
+    const stream = session.request({
+      ':method': 'POST',
+      ':authority': 'site.test',
+      ':path': '/test.Echo/Both',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    })
+    const [head] = await once(stream, 'response')
+    assert.equal(head[':status'], 200, 'before the client has said anything')
+    for (const text of ['one', 'two']) {
+      stream.write(text)
+      assert.equal(String((await once(stream, 'data'))[0]), text)
+    }
+    stream.end()
+    stream.resume()
+    await once(stream, 'close')
+  })
+
+test('a call whose one message comes together with its head goes out whole', async t => {
+  const { client, edge } = await start(t)
+  const upload = t.mock.method(Origin.prototype, 'acquireForUpload')
+  assert.equal(String((await call(client, 'hello')).response), 'hello')
+  assert.equal(upload.mock.callCount(), 0)
+  assert.equal(edge.metrics.originConnections.value, 1)
+})
+
 test('a call whose client says little lasts, before its server has said anything', async t => {
   const clock = new ManualClock()
   const { client, edge } = await start(t, { timeouts: { idle: 20_000 } }, { clock })
@@ -185,6 +254,11 @@ test('a call ends with its deadline while there is no room for it', async t => {
   assert.equal(code, status.DEADLINE_EXCEEDED)
   await until(() => edge.accesses.length === 1)
   assert.equal(edge.accesses[0]!.cause, 'GH_CALL_TIMEOUT')
+  assert.equal(
+    edge.metrics.originConnections.value,
+    0,
+    'it takes no connection from calls that are here whole',
+  )
 })
 
 test('a server hears that a call was cancelled, or is past its deadline', async t => {

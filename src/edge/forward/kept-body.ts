@@ -1,8 +1,10 @@
 // What a request sets out with of its body: all of a small one, which is kept so that it can be sent again, and the beginning of a large one.
 
 import { GrowingBytes } from '../client/growing-bytes.ts'
+import { answerBug } from '../answer.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import { callTimeout, isGrpc } from '../grpc.ts'
+import { guarded } from '../guarded.ts'
 import type { Carrier } from './carrier.ts'
 import { deadlineIn } from './deadline.ts'
 
@@ -11,7 +13,7 @@ import { deadlineIn } from './deadline.ts'
  * before it takes a connection, or clients that send nothing would hold all that an origin may have.
  */
 const smallBody = 64 * 1024
-/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent; one that makes a gRPC call, to its head alone. */
+/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
 const pause = 500
 
 export class KeptBody implements Upstream {
@@ -20,7 +22,7 @@ export class KeptBody implements Upstream {
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #carrier: Carrier
-  /** Whether it sets out within a pause, however it comes: each message of a call is for the server as soon as it is there. */
+  /** Whether it sets out at once, however it comes: each message of a call is for the server as soon as it is there, and the server may speak first. */
   #isCall = false
   #bytes: Buffer | null
   /** The pieces that it comes in; null where it came in one. */
@@ -45,6 +47,13 @@ export class KeptBody implements Upstream {
     if (isGrpc(x.head)) {
       this.#isCall = true
       this.deadline = deadlineIn(x, Math.min(pause, callTimeout(x.head)))
+      // Behind what was read together with the head: a call of one message is then whole, and can be sent again.
+      setImmediate(
+        guarded(
+          () => this.#setOutAtOnce(),
+          bug => answerBug(x, bug),
+        ),
+      )
     }
     if (x.head.expect !== null) x.client.invite(x)
     x.client.readBody()
@@ -89,6 +98,11 @@ export class KeptBody implements Upstream {
       if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline = deadlineIn(this.#x, pause)
     } else if (requestBody.done) this.isWhole = false
     else this.#setOutWithPart()
+  }
+
+  #setOutAtOnce(): void {
+    const { upstream, origin } = this.#x
+    if (upstream === this && origin!.hasRoomForPause) this.#setOutWithPart()
   }
 
   #setOutWithPart(): void {
