@@ -20,6 +20,18 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/connection-authentication'],
       },
       {
+        text: 'failure.row.isUnprocessed && this.#isInTime && sendsRefused',
+        becomes: 'failure.row.isUnprocessed && sendsRefused',
+        breaks: 'a request is refused again and again without an end',
+        tests: ['wire/http2-origins'],
+      },
+      {
+        text: 'isRepeatable && failure.row.isUnprocessed && this.#isInTime',
+        becomes: 'failure.row.isUnprocessed && this.#isInTime',
+        breaks: 'an upload of which the beginning is gone is sent again without it',
+        tests: ['wire/http2-origins'],
+      },
+      {
         text: 'if (request.method !== x.outgoing.method) this.#body = null',
         becomes: '',
         breaks: 'a POST that became a GET sends its body behind it, which the origin reads as a request',
@@ -315,6 +327,12 @@ export const forward: readonly Mutated[] = [
         text: "if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline",
         becomes: 'if (!this.#isCall) this.deadline',
         breaks: 'a pause in a body of known length takes a connection for it',
+      },
+      {
+        text: 'if (this.#pieces.size + bytes.length > mostKept) this.forget()',
+        becomes: 'if (false) this.forget()',
+        breaks: 'uploads are kept in memory, however large',
+        tests: ['wire/http2-origins'],
       },
       {
         text: 'if (upstream === this && origin!.hasRoomForPause)',

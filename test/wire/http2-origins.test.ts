@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
-import { edgeConfig, recordOf, startEdge } from '../help/edge.ts'
+import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../help/edge.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { type Frame, rstStream, settings, uint32, windowUpdate } from '../help/http2.ts'
 import { data, frame, headers, startHttp2Origin } from '../help/http2-origin.ts'
@@ -245,11 +245,135 @@ test('requests that an origin refuses or has not seen go to another connection, 
     }
   })
   const edge = await startEdge(t, [origin.url], h2c)
-  const refused = await edge.ask(post('/', 'x'))
-  assert.equal(refused.status, 520, 'once is enough')
   assert.equal((await edge.ask(post('/', 'x'))).text, 'by 2')
   assert.equal(edge.accesses.at(-1)!.status, 200)
 })
+
+test('requests beyond what each connection of an origin takes are served once each, and in time not sent there', async t => {
+  const most = 20
+  const served: string[] = []
+  let refused = 0
+  const origin = await startHttp2Origin(t, async wire => {
+    let taken = 0
+    for (let next = await wire.next(frameType.headers); next; next = await wire.next(frameType.headers)) {
+      const path = wire.fieldsOf(next).find(([name]) => name === ':path')![1]
+      if (++taken > most) {
+        refused++
+        continue
+      }
+      served.push(path)
+      wire.answer(next.stream, path)
+      if (taken === most) wire.send(goAway(next.stream))
+    }
+  })
+  const pool = { retries: { most: 2, budget: 1 } }
+  const edge = await startEdge(t, [origin.url], {
+    pool,
+    transport: { http: 'h2c', streams: 30, connections: 4 },
+  })
+  const wave = async (name: string) => {
+    const paths = Array.from({ length: 200 }, (_, i) => `/${name}${i}`)
+    const answers = await Promise.all(paths.map(path => edge.ask(post(path, 'x'))))
+    assert.deepEqual(
+      answers.map(({ text }) => text),
+      paths,
+    )
+  }
+  await wave('a')
+  assert.ok(refused > 0)
+  const before = refused
+  await wave('b')
+  assert.equal(refused, before, 'no request went where it would be refused')
+  assert.equal(new Set(served).size, 400)
+  assert.equal(served.length, 400, 'none was served twice')
+})
+
+test('a request that every connection refuses fails once the budget for retries is used up', async t => {
+  for (const [budget, attempts] of [
+    [0.2, 12],
+    [0, 2],
+  ] as const) {
+    let asked = 0
+    const origin = await startHttp2Origin(t, async wire => {
+      for (let stream = await wire.request(); stream !== 0; stream = await wire.request()) {
+        asked++
+        wire.send(goAway(0))
+      }
+    })
+    const edge = await startEdge(t, [origin.url], { ...h2c, pool: { retries: { most: 2, budget } } })
+    const { status } = await edge.ask(post('/', 'x'))
+    assert.deepEqual([status, asked], [520, attempts])
+    assert.equal(edge.metrics.retryBudgetExhausted.value, 1)
+  }
+})
+
+test('a request that is refused again and again fails once its time for a response is over', async t => {
+  const clock = new ManualClock()
+  let asked = 0
+  const origin = await startHttp2Origin(t, async wire => {
+    await wire.request()
+    asked++
+    // Its time begins with the second refusal: the first costs nothing.
+    if (asked > 2) {
+      clock.advance(600)
+      await turnsUntil(() => edge.plane.coarseNow >= clock.now())
+    }
+    wire.send(goAway(0))
+  })
+  const config = edgeConfig([origin.url], { ...h2c, timeouts: { response: 1_000 } })
+  const edge = await listenAt(t, new Edge(t, config, { clock }))
+  assert.equal((await edge.ask(post('/', 'x'))).status, 520)
+  assert.equal(asked, 4)
+})
+
+test('a request that its origin refuses again goes to another one', async t => {
+  let asked = 0
+  const refusing = await startHttp2Origin(t, async wire => {
+    while ((await wire.request()) !== 0) {
+      asked++
+      wire.send(goAway(0))
+    }
+  })
+  const other = await startHttp2Origin(t, async wire => {
+    for (let stream = await wire.request(); stream !== 0; stream = await wire.request())
+      wire.answer(stream, 'other')
+  })
+  const edge = await startEdge(t, [refusing.url, other.url], h2c)
+  for (let i = 0; i < 2; i++) assert.equal((await edge.ask(post('/', 'x'))).text, 'other')
+  assert.equal(asked, 2)
+})
+
+for (const [sent, isAgain] of [
+  [70_000, true],
+  [140_000, false],
+] as const)
+  test(`an upload that is refused with ${sent} bytes on their way is ${isAgain ? 'sent again from its beginning' : 'lost'}`, async t => {
+    const text = Array.from({ length: 40_000 }, (_, i) => String(i % 10).repeat(5)).join('')
+    let asked = 0
+    const origin = await startHttp2Origin(
+      t,
+      async (wire, nth) => {
+        const stream = await wire.request()
+        asked++
+        let body = ''
+        const isWhole = () => body.length >= (nth === 0 ? sent : text.length)
+        while (!isWhole()) body += (await wire.next(frameType.data))!.payload.toString()
+        if (nth === 0) return wire.send(goAway(0))
+        wire.answer(stream, body === text ? 'whole' : 'not whole')
+      },
+      Buffer.concat([settings([setting.initialWindowSize, 2 ** 20]), windowUpdate(0, 2 ** 20)]),
+    )
+    const edge = await startEdge(t, [origin.url], h2c)
+    const client = await edge.connect()
+    await client.send(request('POST /', `Content-Length: ${text.length}`) + text.slice(0, sent))
+    if (isAgain) {
+      await turnsUntil(() => asked === 2)
+      await client.send(text.slice(sent))
+    }
+    const { status, text: answer } = await client.response()
+    assert.deepEqual([status, asked], isAgain ? [200, 2] : [520, 1])
+    if (isAgain) assert.equal(answer, 'whole')
+  })
 
 test('a request that an origin refuses goes out again by the only connection that it may have', async t => {
   const origin = await startHttp2Origin(t, async wire => {

@@ -43,6 +43,8 @@ export class Attempt implements ConnectionUser {
   #lease: Lease | null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: RequestSink | null = null
+  /** The body that is passed on, while the origin may refuse the request and it can be sent again; null otherwise. */
+  #kept: KeptBody | null = null
   #relaying: Relaying | null = null
   /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
   #firstContent: FirstContent | null = null
@@ -118,6 +120,7 @@ export class Attempt implements ConnectionUser {
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
     if (this.#relaying !== null) this.#awaitMore()
+    this.#kept?.keep(bytes)
     this.#sent(this.#streamed!.data(bytes))
   }
 
@@ -155,6 +158,8 @@ export class Attempt implements ConnectionUser {
     if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
       return this.#spoil('GH_BAD_UPGRADE')
     if (head.authenticatesConnection) this.#pin(this.#lease!)
+    this.#kept?.forget()
+    this.#kept = null
     if (!this.#carrier.takes(head, body)) return
     this.#relaying = relay(this.#x, this.#lease!, head, body)
     if (this.#relaying === null) return this.#spoil()
@@ -210,6 +215,8 @@ export class Attempt implements ConnectionUser {
     const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
     const lease = this.takeLease()
     const { isLoss, isUnprocessed } = failure.row
+    // It sends on once there is another connection.
+    if (isRepeatable && !this.#x.requestBody.done) this.#x.client.pauseBody()
     const wasIdle = (lease.isReused || isUnprocessed) && !lease.hasResponseBegun && isLoss
     if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
     else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
@@ -229,9 +236,9 @@ export class Attempt implements ConnectionUser {
     )
   }
 
-  /** Whether the origin surely has done nothing with a request that is here whole: it refused its stream, or the handshake behind which that was sent. */
+  /** Whether the origin surely has done nothing with a request of which all that was sent is here: it refused its stream, or the handshake behind which that was sent. */
   #isUnread(phase: Phase, { way, row }: Failure): boolean {
-    if (this.#streamed !== null) return false
+    if (this.#streamed !== null) return row.isUnprocessed && this.#kept?.isForgotten === false
     return (
       row.isUnprocessed || (phase === 'handshake' && way === 'handshake_refused' && !this.#lease!.isReused)
     )
@@ -246,7 +253,9 @@ export class Attempt implements ConnectionUser {
   #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {
     this.#streamed = lease.begin(head)
     const mayGoOn = body.bytes === null || this.#streamed.data(body.bytes)
-    body.forget()
+    // By HTTP/1.1 no origin says that it has done nothing with a request.
+    if (this.#x.origin!.config.transport.http === '1') body.forget()
+    else this.#kept = body
     if (this.#x.requestBody.done) this.bodyEnd()
     else if (mayGoOn) this.#x.client.readBody()
     else this.#sent(false)

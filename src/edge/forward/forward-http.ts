@@ -23,7 +23,14 @@ import { deadlineIn } from './deadline.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { KeptBody } from './kept-body.ts'
 import { RedirectBody } from './redirect-body.ts'
-import { anotherMember, isFailureOfMember, isFaultOfMember, noteStatus, setOut } from './retries.ts'
+import {
+  anotherMember,
+  isFailureOfMember,
+  isFaultOfMember,
+  noteStatus,
+  sendsRefused,
+  setOut,
+} from './retries.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 
 /** Starts carrying; always null, since every failure is answered as it comes. */
@@ -46,6 +53,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   /** Monotonic ms by which the client wants its gRPC call to be over. */
   #callDeadline = Number.POSITIVE_INFINITY
   #hasAskedAgain = false
+  /** Monotonic ms by which an origin must have taken it, once one has refused it. */
+  #refusedUntil = Number.POSITIVE_INFINITY
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
   /** Whether the response that is being read was held against the member. */
@@ -202,6 +211,8 @@ class Forwarding extends Connecting implements Upstream, Carrier {
       this.#hasAskedAgain = true
       return this.#retry(true)
     }
+    if (isRepeatable && failure.row.isUnprocessed && this.#isInTime && sendsRefused(this.#x))
+      return this.#retry(true)
     this.#x.member!.health.released(this.#x)
     this.fail(phase, failure)
   }
@@ -232,6 +243,13 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   /** Whether all of the request was sent at once, so that it can be sent again. */
   get #isKept(): boolean {
     return !this.#attempt!.isStreamed && this.#x.requestBody.done
+  }
+
+  /** Whether a request that was refused may still wait to be taken: its total time may have no end. */
+  get #isInTime(): boolean {
+    if (this.#refusedUntil === Number.POSITIVE_INFINITY)
+      this.#refusedUntil = deadlineIn(this.#x, this.timeouts.response)
+    return this.#x.plane.coarseNow < this.#refusedUntil
   }
 
   #ask(another: EdgeMember): void {

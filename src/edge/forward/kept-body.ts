@@ -13,12 +13,16 @@ import { deadlineIn } from './deadline.ts'
  * before it takes a connection, or clients that send nothing would hold all that an origin may have.
  */
 const smallBody = 64 * 1024
+/** Bytes of one that is passed on as it comes that are kept while its origin may refuse it: twice the window that an origin grants by default. */
+const mostKept = 2 * smallBody
 /** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
 const pause = 500
 
 export class KeptBody implements Upstream {
   /** Whether the request sets out with all of it. */
   isWhole = true
+  /** Whether some of what was sent is no longer here. */
+  isForgotten = false
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #carrier: Carrier
@@ -59,8 +63,17 @@ export class KeptBody implements Upstream {
     x.client.readBody()
   }
 
-  /** Lets go of the bytes. */
+  /** Keeps what is sent beyond what it set out with, as long as that is little. */
+  keep(bytes: Buffer): void {
+    if (this.isForgotten) return
+    this.#pieces ??= new GrowingBytes()
+    if (this.#pieces.size + bytes.length > mostKept) this.forget()
+    else this.#pieces.append(bytes)
+  }
+
+  /** Lets go of the bytes, so that the body cannot be sent again. */
   forget(): void {
+    this.isForgotten = true
     this.#bytes = null
     this.#pieces = null
   }

@@ -21,13 +21,24 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
   tried.push(x.member!)
   if (tried.length > pool.mostRetries) return null
   const another = pool.pickAnother(x, tried)
-  if (another === null) return null
-  if (!pool.budget.spend()) {
-    x.plane.metrics.retryBudgetExhausted.inc()
-    return null
-  }
+  if (another === null || !isWithinBudget(x)) return null
   another.health.begin(x)
   return another
+}
+
+/**
+ * Whether a request that its member refused once more is sent again, whatever its method: nothing was done with it (RFC 9113 section 8.7). It goes to another member, or to the same
+ * one where there is no other or the pool wants no retries there; as often as that takes, within the budget.
+ */
+export function sendsRefused(x: Exchange): boolean {
+  if (!isWithinBudget(x)) return false
+  const { pool } = x.route!
+  const another = pool.mostRetries === 0 ? null : pool.pickAnother(x, [x.member!])
+  if (another === null) return true
+  x.member!.health.released(x)
+  x.member = another
+  another.health.begin(x)
+  return true
 }
 
 /**
@@ -52,6 +63,16 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
   if (!isBlamed) health.answered(x)
   else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
   else health.failedUnblamed(x)
+}
+
+/** Takes a retry out of the budget of the pool; false where there is none left. */
+function isWithinBudget(x: Exchange): boolean {
+  const { pool } = x.route!
+  if (!pool.budget.spend()) {
+    x.plane.metrics.retryBudgetExhausted.inc()
+    return false
+  }
+  return true
 }
 
 const inExchange: ReadonlySet<Phase> = new Set(['send', 'wait', 'receive'])

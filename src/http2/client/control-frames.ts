@@ -127,7 +127,10 @@ export class ControlFrames {
     if (id !== 0) return this.#session.break('protocol')
     if (to - from < 8) return this.#session.break('frame_size')
     const last = uint31(bytes, from)
-    const fault = untouched.get(bytes.readUInt32BE(from + 4)) ?? 'refused'
+    const code = bytes.readUInt32BE(from + 4)
+    const fault = untouched.get(code) ?? 'refused'
+    const taken = (last + 1) >> 1
+    if (code === errorCode.none && taken < streams.opened) streams.taken = taken
     this.#session.idleFrame()
     streams.areLast = true
     for (const stream of [...streams.all()])

@@ -131,6 +131,16 @@ export class ClientSession implements FrameTaker, SessionCalls {
     return this.#streams.areLast || this.isClosed
   }
 
+  /** Counts the requests that were sent. */
+  get requests(): number {
+    return this.#streams.opened
+  }
+
+  /** How many of them the origin has taken, where it refused later ones as it left by its own rule; 0 otherwise. */
+  get requestsTaken(): number {
+    return this.#streams.taken
+  }
+
   // ── requests ──
 
   /** Begins a request; there must be room. */

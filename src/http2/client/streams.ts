@@ -13,6 +13,8 @@ const lastStream = 0x7fff_0000
 export class Streams {
   /** Whether no further one is to be opened: the origin wants none, or the numbers are used up. */
   areLast = false
+  /** How many requests the origin has taken, where it refused later ones as it left by its own rule; 0 otherwise. */
+  taken = 0
   readonly #session: SessionCalls
   readonly #output: FrameWriter
   readonly #outflow: Outflow
@@ -30,6 +32,11 @@ export class Streams {
   /** How many are open. */
   get size(): number {
     return this.#open.size
+  }
+
+  /** Counts those that were ever opened. */
+  get opened(): number {
+    return this.#nextId >> 1
   }
 
   /** Opens one that may send so many bytes. */

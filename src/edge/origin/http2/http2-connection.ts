@@ -20,6 +20,8 @@ import { Http2Exchange } from './http2-exchange.ts'
 
 /** Who keeps the connection. */
 export interface Http2Owner {
+  /** Requests that a connection of the origin takes, as far as is known. */
+  readonly mostRequests: number
   /** It has room for more exchanges, or less, or none is left on it. */
   changed(connection: Http2Connection): void
   /** It is closed; nothing is handed to it any more. */
@@ -135,7 +137,12 @@ export class Http2Connection {
 
   /** Whether it takes none any more. */
   get isLeaving(): boolean {
-    return this.isOutdated || this.isReplaced || this.session.isLeaving
+    return (
+      this.isOutdated ||
+      this.isReplaced ||
+      this.session.isLeaving ||
+      this.session.requests >= this.#owner.mostRequests
+    )
   }
 
   get #isResting(): boolean {

@@ -19,6 +19,8 @@ import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 const longestIdle = 60_000
 /** Ms for which an origin that does not offer HTTP/2 is not asked again. */
 const memory = 300_000
+/** Fewer requests than these on a connection that its origin ends are no rule: what it refuses is sent again, and connections are dear. */
+const leastRequests = 10
 
 const alpn = ['h2', 'http/1.1']
 const noAlpn: readonly string[] = []
@@ -53,6 +55,10 @@ export class Multiplexed implements Dialer, Http2Owner {
   readonly #dials: Dials
   /** Monotonic ms until which the origin counts as one without HTTP/2. */
   #http1Until = 0
+  /** Requests that each connection takes, since its origin ended two in a row behind so many and refused what came after; each would be sent twice. */
+  mostRequests = Number.POSITIVE_INFINITY
+  #mostRequestsUntil = 0
+  #lastTaken = 0
 
   constructor(owner: MultiplexedOwner, clock: Clock, metrics: EdgeMetrics) {
     this.#owner = owner
@@ -139,6 +145,8 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   sweep(now: number): void {
     this.#dials.sweep(now)
+    // It may take more by now.
+    if (now >= this.#mostRequestsUntil) this.mostRequests = Number.POSITIVE_INFINITY
     for (const connection of this.#open) connection.sweep(now)
     const { timeout } = this.config.transport.queue
     if (timeout > 0 && this.queueLength > 0)
@@ -223,6 +231,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   closed(connection: Http2Connection): void {
+    this.#learn(connection.session.requestsTaken)
     if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
     this.dialMore()
     this.#owner.roomMade()
@@ -246,6 +255,16 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   crashed(bug: unknown): void {
     this.#owner.crashed(bug)
+  }
+
+  /** Takes note of how many requests a connection has taken before its origin refused further ones, 0 where it has not. */
+  #learn(taken: number): void {
+    if (taken < leastRequests) return
+    if (taken === this.#lastTaken) {
+      this.mostRequests = taken
+      this.#mostRequestsUntil = this.#clock.monotonic() + memory
+    }
+    this.#lastTaken = taken
   }
 
   /** Finds the first connection with room: those behind it are left to grow idle. One whose origin may be gone is only for a request that could not even wait. */
