@@ -71,7 +71,7 @@ const columns = [
   { title: 'Who', cell: whoOf },
   { title: 'What', isName: true, cell: whatOf },
   {
-    title: 'Members',
+    title: 'Changed fields',
     cell: ({ metadata }: AuditEntry) => html`<span class="long">${metadata.changed.join(', ')}</span>`,
   },
   { title: 'Ray', cell: ({ metadata }: AuditEntry) => html`<code class="long">${metadata.ray}</code>` },

@@ -41,6 +41,7 @@ test('the log says who did what, from where and by what, and nothing in it runs'
     page.text,
     new RegExp(`UTC a token ${owner.token.id} from 127\\.0\\.0\\.1 Created: Error page main/ip_block html`),
   )
+  assert.match(page.text, /When Who What Changed fields Ray/)
   assert.match(page.text, /Command line Created: Gateway|Command line .*Created: API token/)
   assert.match(page.text, /a@example\.com by ">/)
   assert.ok(!page.body.includes(hostile))
