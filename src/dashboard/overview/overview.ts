@@ -106,7 +106,8 @@ export function trafficOf(windows: readonly RequestWindow[]): readonly Traffic[]
 export function sumOf({ zones }: RequestWindow) {
   const count = (name: string) => zones.reduce((sum, { classes }) => sum + (classes[name] ?? 0), 0)
   const requests = zones.reduce((sum, { classes }) => sum + totalOf(classes), 0)
-  return { requests, clientErrors: count('4xx'), serverErrors: count('5xx') }
+  const successes = count('1xx') + count('2xx') + count('3xx')
+  return { requests, successes, clientErrors: count('4xx'), serverErrors: count('5xx') }
 }
 
 function totalOf(classes: Classes): number {

@@ -194,19 +194,19 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
 /** Draws the requests of all zones, hour by hour. */
 function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> {
   const sums = hours.map(sumOf)
+  const others = sums.map(
+    ({ requests, successes, clientErrors, serverErrors }) =>
+      requests - successes - clientErrors - serverErrors,
+  )
   return chart({
     id: 'hours',
     title: 'Requests by hour',
     windows: hours.map(({ at }) => at),
     series: [
-      {
-        name: 'Others',
-        values: sums.map(
-          ({ requests, clientErrors, serverErrors }) => requests - clientErrors - serverErrors,
-        ),
-      },
+      { name: 'Successes', values: sums.map(({ successes }) => successes) },
       { name: '4xx', colour: 4, values: sums.map(({ clientErrors }) => clientErrors) },
       { name: '5xx', colour: 1, values: sums.map(({ serverErrors }) => serverErrors) },
+      ...(others.some(count => count > 0) ? [{ name: 'Others', values: others }] : []),
     ],
     write: grouped,
   })
