@@ -143,7 +143,7 @@ const shownSecret = open(
     tail: about('The last 4 characters of its value.', { ...text, pattern: '^[A-Za-z0-9_-]{4}$' }),
   },
   {
-    last_used_at: about('To the hour; absent until a use is recorded.', time),
+    last_used_at: about('To the hour, and not before it was created; absent until a use is recorded.', time),
     status: about('The server key that protects it is lost, so it is rejected.', exactly('key_lost')),
   },
 )

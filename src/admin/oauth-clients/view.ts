@@ -2,7 +2,7 @@
 
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../../store/oauth-client.ts'
-import { isoTime } from '../records/kept.ts'
+import { isoTime, isoTimeOfUse } from '../records/kept.ts'
 import { viewVerification } from './verification-view.ts'
 
 /** Shows a client; `secret` is the value of one that was made just now. Of secrets under a server key that is not known it says that they are not accepted. */
@@ -48,6 +48,6 @@ function viewSecret({ tail, key, createdAt, lastUsedAt }: ClientSecret, keys: Se
     created_at: isoTime(createdAt),
     tail,
     ...(!keys.knows(key) && { status: 'key_lost' }),
-    ...(lastUsedAt !== null && { last_used_at: isoTime(lastUsedAt) }),
+    ...(lastUsedAt !== null && { last_used_at: isoTimeOfUse(lastUsedAt, createdAt) }),
   }
 }

@@ -168,6 +168,14 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/**
+ * Writes when something was used last, in ms since the epoch, of which the store keeps the hour: a use in the hour in which the thing was made came after that, and
+ * is shown no earlier.
+ */
+export function isoTimeOfUse(usedAt: number, madeAt: number): string {
+  return isoTime(Math.max(usedAt, madeAt))
+}
+
 /** Logs the entry of a write once that is made. One that was not confirmed may have been made, and its entry with it: the log has it as doubtful. */
 export async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
   const isWritten = await write.catch(failure => {

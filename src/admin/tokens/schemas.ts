@@ -112,7 +112,7 @@ export const value: Schema = {
 export const token = open(shown, {
   condition: shownCondition,
   ...shownLimits,
-  last_used_on: about('To the hour; absent until a use is recorded.', time),
+  last_used_on: about('To the hour, and not before it was created; absent until a use is recorded.', time),
 })
 
 /** A token in the response to its creation. */

@@ -2,7 +2,7 @@
 
 import type { Policy, Token } from '../../store/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { isoTime } from '../records/kept.ts'
+import { isoTime, isoTimeOfUse } from '../records/kept.ts'
 import { resourcePrefix } from './body.ts'
 
 /** Shows a token as the API does: all but its value and digest; `lastUsed` is in ms since the epoch. */
@@ -16,7 +16,7 @@ export function viewToken(token: Token, now: number, lastUsed?: number) {
     ...viewLimits(token),
     issued_on: isoTime(token.issuedOn),
     modified_on: isoTime(token.modifiedOn),
-    ...(lastUsed !== undefined && { last_used_on: isoTime(lastUsed) }),
+    ...(lastUsed !== undefined && { last_used_on: isoTimeOfUse(lastUsed, token.issuedOn) }),
   }
 }
 

@@ -247,9 +247,8 @@ export function revokeView({ account, token, frame, draft }: Change): View {
   }
 }
 
-/** Shows the last use, which is kept to the hour; one in the hour of its creation came after that. */
-function lastUseOf({ last_used_on: used, issued_on: made }: Token): Html {
-  return time(used !== undefined && used < made ? made : used)
+function lastUseOf({ last_used_on: used }: Token): Html {
+  return time(used)
 }
 
 const factsOf = (token: Token) =>

@@ -36,6 +36,15 @@ test('a client with nothing optional shows lists that are empty, and no texts th
   })
 })
 
+test('a use in the hour in which a secret was created is shown no earlier than that', () => {
+  const createdAt = at + 25 * 60_000
+  const shown = (lastUsedAt: number) =>
+    viewClient(oauthClient({ secrets: [clientSecret({ key, createdAt, lastUsedAt })] }), keys)
+      .client_secrets[0]!.last_used_at
+  assert.equal(shown(at), '2026-01-01T00:25:00.000Z')
+  assert.equal(shown(at + 60 * 60_000), '2026-01-01T01:00:00.000Z')
+})
+
 test('secrets are distinguished by their last characters, the newest first, and a digest or its key is never shown', () => {
   const secrets = [clientSecret({ key, tail: 'new4' }), clientSecret({ key, tail: 'old4', lastUsedAt: at })]
   const view = viewClient(oauthClient({ secrets }), keys)

@@ -475,6 +475,20 @@ test('an app makes no token that would outlast what its user allowed, and may de
   assert.equal((await ask('DELETE', `/tokens/${token.id}`, { token: app })).status, 200)
 })
 
+test('a use in the hour in which a token was created is shown no earlier than that', async t => {
+  const { ask, kept, clock } = await startApi(t)
+  clock.advance(25 * 60_000)
+  const { json } = await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']) })
+  const { id, issued_on } = json.result
+  const hour = 3_600_000
+  assert.notEqual(Date.parse(issued_on) % hour, 0)
+  await kept.tokens.noteUses([{ account, id, at: Date.parse(issued_on) - (Date.parse(issued_on) % hour) }])
+  const { json: one } = await ask('GET', `/tokens/${id}`)
+  const { json: all } = await ask('GET', '/tokens')
+  const listed = all.result.find((token: { id: string }) => token.id === id)
+  assert.deepEqual([one.result.last_used_on, listed.last_used_on], [issued_on, issued_on])
+})
+
 test('a token shows when it was last used, and what else it shows stays as it was', async t => {
   const { ask, kept } = await startApi(t)
   const { value, ...made } = (await ask('POST', '/tokens', { body: bodyOf(['AI Gateway Run']) })).json.result
