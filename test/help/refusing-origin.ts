@@ -6,9 +6,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
+import { flag, frameType } from '../../src/http2/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
+import { data, frame, headers, preface, settings, windowUpdate } from './http2.ts'
 
-export type OriginKind = 'http' | 'https'
+export type OriginKind = 'http' | 'https' | 'h2c'
 
 /** Starts one and returns its URL. */
 export async function startRefusingOrigin(t: TestContext, kind: OriginKind): Promise<string> {
@@ -30,9 +32,37 @@ function refuse(socket: Socket): void {
   })
 }
 
+/** Says that the connection takes no more than its first stream. */
+const lastStream = frame(frameType.goAway, 0, 0, Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]))
+
+/** Refuses the first request of a connection of HTTP/2. */
+function refuseStream(socket: Socket): void {
+  let bytes: Buffer = Buffer.alloc(0)
+  // As much as comes.
+  socket.write(Buffer.concat([settings([4, 2 ** 24]), windowUpdate(0, 2 ** 24)]))
+  socket.on('error', () => {})
+  socket.on('data', more => {
+    bytes = Buffer.concat([bytes, more as Buffer])
+    if (!hasRequest(bytes)) return
+    socket.pause()
+    socket.removeAllListeners('data')
+    const head = headers(1, [[':status', '401']], flag.endHeaders)
+    socket.write(Buffer.concat([lastStream, head, data(1, 'refused', flag.endStream)]), () =>
+      socket.destroy(),
+    )
+  })
+}
+
+function hasRequest(bytes: Buffer): boolean {
+  for (let at = preface.length; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3))
+    if (bytes[at + 3] === frameType.headers) return true
+  return false
+}
+
 const servers: Readonly<Record<OriginKind, () => Server>> = {
   http: () => createServer(refuse),
   https: () => createTlsServer(selfSigned('localhost'), refuse),
+  h2c: () => createServer(refuseStream),
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -25,12 +25,15 @@ async function uploadByHttp2(t: TestContext, edge: Edge, size: number): Promise<
   return `${status} ${body}`
 }
 
-for (const kind of ['http', 'https'] as const satisfies readonly OriginKind[]) {
+for (const kind of ['http', 'https', 'h2c'] as const satisfies readonly OriginKind[]) {
   for (const version of ['1.1', '2'])
     test(`all clients of HTTP/${version} read how an origin (${kind}) refused their uploads and closed`, async t => {
       const url = await startRefusingOrigin(t, kind)
       const member: Member = { url, tls: { verify: false } }
-      const edge = await startEdge(t, [member], { h2c: true })
+      const edge = await startEdge(t, [member], {
+        h2c: true,
+        ...(kind === 'h2c' && { transport: { http: 'h2c', streams: 1 } }),
+      })
       for (const size of [mib / 4, 2 * mib, 16 * mib]) {
         const upload = () => (version === '2' ? uploadByHttp2(t, edge, size) : uploadByHttp1(edge, size))
         const outcomes = await Promise.all(Array.from({ length: clients }, upload))
