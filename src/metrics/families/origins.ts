@@ -15,7 +15,7 @@ export const originFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_origin_retries_total',
-    help: 'Retried requests: to another origin after a failure, or to the same one after it closed an idle connection.',
+    help: 'Retried requests: to another origin after a failure, or to the same one after it closed an idle connection or refused the request.',
     read: ({ edge }) => [sample(edge.retries)],
   },
   {
