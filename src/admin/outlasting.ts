@@ -1,13 +1,14 @@
-// What an app must not do, since it would outlast what its user allowed: what is left of a grant that has ended must open nothing here.
+// What an app must not do, because it would outlast the consent of its user: nothing that a revoked grant leaves behind may open anything here.
 
 import { isInPerson } from '../people/person-token.ts'
 import type { Token } from '../store/records.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 
 /**
- * Whether an operation leaves behind a way to act here without the grant by which an app asks for it: in the management API, at the AI gateways, or as a person or
- * client of OAuth. Credentials do, so do the places that they are sent to, what members may do, and what guards any of these. What an app deletes, ends or restricts does
- * not, nor what it sets for visitors of a zone, which opens nothing here. Each row that is not read states it.
+ * Whether an operation leaves access behind that no longer depends on the app's grant: to the management API, to an
+ * AI gateway, or as a user or OAuth client. Creating or redirecting credentials does, and so does changing what members
+ * may do or what protects any of these. Deleting, ending and restricting do not, nor does content for the visitors of a
+ * zone. Every row that writes must state it.
  */
 export type Outlasting = 'nothing' | Lasting
 

@@ -13,7 +13,7 @@ import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../record
 import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 
-/** What opens a gateway to calls without a token, by anyone and for good. */
+/** Opening a gateway, which lets anyone call it without a token until somebody closes it. */
 export const openGateway: Lasting = { cannot: 'turn off the authentication of a gateway', when: 'found' }
 
 export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {

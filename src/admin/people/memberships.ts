@@ -1,4 +1,4 @@
-// Handlers of what a user is a member of. An address proves nobody by itself: of invitations to one that is not verified, the user learns by the link alone.
+// Handlers of a user's memberships. Invitations to an address are shown only once it is verified; until then, the link is the only way to them.
 
 import { isId } from '../../base/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'

@@ -96,23 +96,22 @@ export const changedMember = closed(
 
 const name = orNull(text)
 
+const person = {
+  id,
+  email: text,
+  email_verified: emailVerified,
+  first_name: name,
+  last_name: name,
+  two_factor_authentication_enabled: flag,
+}
+
 const shownMember: Members = {
   id,
   email: text,
   email_verified: emailVerified,
   status,
   roles: listOf(named('Role')),
-  user: about(
-    'Of a person who has not accepted yet, only the address is shown.',
-    open({
-      id,
-      email: text,
-      email_verified: emailVerified,
-      first_name: name,
-      last_name: name,
-      two_factor_authentication_enabled: flag,
-    }),
-  ),
+  user: about('Of a person who has not accepted yet, only the address is shown.', open(person)),
 }
 
 export const member = open(shownMember)
@@ -139,12 +138,7 @@ export const membership = open({
 export const decidedMembership = closed({ status: oneOf(['accepted', 'rejected']) })
 
 export const user = open({
-  id,
-  email: text,
-  email_verified: emailVerified,
-  first_name: name,
-  last_name: name,
-  two_factor_authentication_enabled: flag,
+  ...person,
   two_factor_authentication_locked: about('Whether an account of the user requires it.', flag),
   suspended: flag,
 })

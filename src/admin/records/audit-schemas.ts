@@ -60,7 +60,7 @@ export const auditEntry = open({
   actor: open(
     {
       id: about(
-        'The id of the token, or of the user who acted or for whom an app did, `command line`, `gatehouse` for what the gateway did itself, or `stranger` for who did not prove to be the user in `resource`.',
+        'The id of the token or of the user who acted, also through an app; `command line`; `gatehouse` for the gateway itself; or `stranger` for a failed attempt to prove to be the user in `resource`.',
         text,
       ),
       type: about('`admin` for the command line.', oneOf(['user', 'admin', 'system'])),

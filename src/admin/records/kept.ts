@@ -169,8 +169,8 @@ export function isoTime(ms: number): string {
 }
 
 /**
- * Writes when something was used last, in ms since the epoch, of which the store keeps the hour: a use in the hour in which the thing was made came after that, and
- * is shown no earlier.
+ * Returns the time of the last use as ISO 8601; both arguments are in ms since the epoch. The store keeps the hour of a
+ * use, so one in the hour of creation is shown as the moment of creation, not as earlier.
  */
 export function isoTimeOfUse(usedAt: number, madeAt: number): string {
   return isoTime(Math.max(usedAt, madeAt))

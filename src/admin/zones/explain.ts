@@ -28,9 +28,10 @@ export async function explainRequest(call: ZoneCall, { store, zones }: Api): Pro
 }
 
 /**
- * Leaves out what the token may not see elsewhere either: routes and limits, origins, gateways, and the operator's content. What limits decide stays, as any client learns it
- * from the response; how far they are used does not, which for limits of all zones (`others`) is what was sent to zones of others. Whether a host leads to another zone is no
- * secret either: who sends it a request sees that; which zone, and whose, is never told.
+ * Leaves out what the token may not see elsewhere: routes, limits, origins, gateways and the operator's content. The
+ * verdict of a limit stays, since any client learns it from the response. Its use does not: for limits over all zones
+ * (`others`), that includes the traffic of other accounts. That a host belongs to another zone is visible to anyone who
+ * sends it a request; which zone, and whose, is never shown.
  */
 function shownTo(
   { caller, account }: ZoneCall,
