@@ -11,15 +11,16 @@ interface Inner {
 }
 
 /**
- * Keeps Node from destroying a socket for a failed write. A server that refuses an upload responds, closes, and resets the connection for what it has not read; Node
- * would then close the socket for the first write that fails, with the response in the system's buffer. A held error leaves the write unfinished, so that nothing
- * more is written, and the socket readable. An `end` or an `error` always follows what is left to read, since a
- * reset ends both directions; the owner must then destroy the socket.
+ * Keeps Node from destroying a socket when a write fails. A server that refuses an upload responds and closes, and its
+ * system then resets the connection because of the unread body. Node would destroy the socket at the next write, while
+ * the response is still in the receive buffer. A held error leaves the write unfinished, so nothing more is written and
+ * the socket stays readable. An `end` or `error` always follows, since a reset ends both directions; the owner must
+ * destroy the socket then.
  */
 export class HeldWriteError {
-  /** Whether the peer may respond to what was written. Where not so much as one write was taken, whatever it has sent was sent before, and the socket fails at once. */
+  /** Whether any write has succeeded. Until then, whatever the peer sent is no response, and a failed write destroys the socket as usual. */
   hasSent = true
-  /** Why a write failed, where the socket is read to its end in spite of that; null as long as none has. */
+  /** The error of a write that failed while the socket is still read; null while none has. */
   error: Error | null = null
 
   constructor(socket: Socket) {

@@ -47,7 +47,7 @@ const paused = refuse('dns_resolution_error', {
   },
 })
 
-/** Whether a request on a host of AI routes is for these, and not for the zone that has the host too; one that has only what is published of the side port has no other paths. */
+/** Whether a request on an AI host is for its AI routes and not for the zone on that host. A zone that only publishes the side port has no other paths. */
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
   if (zone === null || isAmongAiRoutes(x.head.target)) return true
   if (zone.config.routes.some(({ own }) => own === undefined)) return false

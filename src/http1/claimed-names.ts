@@ -1,5 +1,5 @@
-// The names under which proxies, CDNs and hosts tell origins of a client, beside X-Forwarded-For, -Proto, -Host and Forwarded: strangers may use none of them. The table in
-// docs/proxying.md is made from this.
+// The fields, beside X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and hosting platforms describe
+// the client. They are removed from clients that are not trusted. The table in docs/proxying.md is made from this.
 
 /** What is told, and its names in lower case; one that ends in `*` stands for all that begin so. */
 export const claimedNames = {

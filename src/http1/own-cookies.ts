@@ -1,7 +1,7 @@
 // The cookies of this gateway: their names, and what keeps them from other servers. Browsers send a cookie to every port of a host (RFC 6265 section 8.5), so an
 // origin that shares a host name with our pages would get the sessions of people, and could plant some.
 
-/** Every cookie that this gateway sets, without the prefix that https adds: two of the pages, and two that bind an authorization request to the browser that began it. */
+/** Every cookie that this gateway sets, without the prefix added over https: two for its pages, and two that bind an authorization request to its browser. */
 export const ownCookies = {
   session: 'gatehouse',
   visit: 'gatehouse-visit',

@@ -53,8 +53,9 @@ export function settling({ store, errorUri, note, metrics, showError }: SettlePa
 const ofPages = ['access-control-allow-origin', 'access-control-expose-headers'] as const
 
 /**
- * Has an error be a page of ours where a link alone could lead a person anywhere (RFC 9700 section 4.11.2): to a private client whose host is not verified, before the person
- * has signed in and is known to be a member. With `prompt=none` an app asks without a person, and gets what OpenID Connect says.
+ * Replaces the redirect of an error by a page of ours while a mere link could send a person anywhere (RFC 9700 section
+ * 4.11.2): for a private client without a verified host, until the person has signed in and is known to be a member.
+ * With `prompt=none`, the redirect stays, as OpenID Connect requires.
  */
 async function keepFromApp(context: Context, facts: RequestFacts, store: Store): Promise<void> {
   const { client, failure, person, isThrottled } = facts

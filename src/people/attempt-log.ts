@@ -1,5 +1,6 @@
-// What failed at signing in, for the accounts of the user who was meant. It is written behind the request, so that its time does not show whether there is such a user, and
-// bounded, so that a flood fills nothing. Whoever no address belongs to has no account to be told: what a stranger typed is kept nowhere, since it may be a password.
+// Records failed sign-ins in the audit logs of the user's accounts. Entries are written after the response, so its timing
+// does not reveal whether the user exists, and are bounded, so a flood fills nothing. An address without a user leaves no
+// entry, and what was typed is never stored: it may be a password.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'

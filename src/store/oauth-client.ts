@@ -24,7 +24,7 @@ export interface OAuthClient {
   readonly secrets: readonly ClientSecret[]
   /** The secret that was deleted last: it opens nothing, and explains why an app that still shows it fails. Absent before the first. */
   readonly deletedSecret?: DeletedSecret
-  /** The verification of the host of `clientUri`. Without one it is null, unless the host was verified: then that remains the only host that the client may name. */
+  /** The verification of the host of `clientUri`. Without `clientUri` it is null, unless a host was verified: that host stays the only one that the client may name. */
   readonly verification: DomainVerification | null
   /** Counts changes, except DNS checks that did not end a verification and uses of secrets: the ETag of the API is made of it. */
   readonly revision: number

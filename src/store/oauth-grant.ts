@@ -15,8 +15,8 @@ export interface OAuthGrant {
   /** The APIs that were asked for (RFC 8707), each once and in order; none for all. What was consented to says nothing about others. */
   readonly resource: readonly string[]
   /**
-   * Where codes were sent by redirects that the user saw. Left out of a consent that was given before this was kept, and whose scopes may have been consented to for other
-   * resources: it opens what it did, answers no further request, and any number may stand beside others.
+   * The hosts of the redirect URIs that the user has seen. Absent from grants made before this was stored, whose scopes
+   * may have been meant for other resources: their tokens keep working, but they no longer count as a remembered consent.
    */
   readonly redirectHosts?: readonly string[]
   readonly createdAt: number

@@ -33,8 +33,9 @@ export interface Identity {
 export type AddressProof = Partial<Pick<User, 'emailVerifiedAt' | 'identity'>>
 
 /**
- * Whether somebody other than the user has proved that the address is theirs: the OpenID provider, and nobody else. Links are handed over by whoever makes them, to whom
- * they like, and other addresses are only claimed. Older records do not say so, but had an identity from nothing but a verified address, which never changed.
+ * Whether the address is proven. Only an OpenID provider proves one: a link may be handed to anyone, and a typed address
+ * is a claim. Records from before this was stored count as proven if they have an identity, which required a verified
+ * address at the time.
  */
 export function isEmailVerified({ emailVerifiedAt, identity = null }: AddressProof): boolean {
   return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null

@@ -9,7 +9,7 @@ import { token68Of } from './bearer.ts'
 const escaping = '(?:%(?:25)*(?:u00)?|\\\\{1,8}u00)'
 /** One of `A-Z a-z 0-9 _ -`, by its hex digits. */
 const ofSecret = '(?:2[Dd]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAa])'
-/** Words that are joined, in small letters, as in the names of services (`websvcs_order_history_of_the_last_twelve_months`): less than one in ten million secrets looks so. */
+/** Joined lower-case words, as in campaign names (`websvcs_order_history_of_the_last_twelve_months`); fewer than one secret in ten million looks like that. */
 const words = '(?=[a-z\\d_-]{32})(?:[a-z\\d]+[_-]){2}'
 /** What API tokens, access and refresh tokens, and client secrets begin with, where no words follow. */
 export const prefixes = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])(?!${words})`

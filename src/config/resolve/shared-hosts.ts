@@ -1,4 +1,4 @@
-// Sites on a host that people also use for the pages of the gateway: browsers tell hosts apart, but not ports, so that scripts of such a site can set cookies of these pages.
+// Warns of sites that share a host with the gateway's own pages. Cookies ignore ports, so a script of such a site can set the cookies of these pages.
 
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
@@ -12,7 +12,7 @@ interface OwnHost {
   readonly owner: string
 }
 
-/** Warns about each host of a site that is also one of ours. Those on which the edge publishes pages are left to `publish`; a zone that is the default shares none by name. */
+/** Warns of each host that a zone shares with our pages. Hosts on which the edge publishes pages are checked by `publish`; the default zone names no host. */
 export function warnOfSharedHosts(settings: Settings, findings: Findings): void {
   const own = ownHosts(settings)
   for (const { value: zone } of settings.zones?.value ?? []) {

@@ -1,5 +1,5 @@
-// Which connection makes room for another: first one that has made no request, then an idle one, and among these one of the network that has most of them. Whoever comes with many
-// stands in nobody's way.
+// Chooses the connection to close when there is no room for a new one: one without a complete request before an idle
+// one, and in each case from the network that has the most. A client with many connections crowds out only itself.
 
 import { clientKey, networkKey } from '../../base/address/client-key.ts'
 import { type Crowd, Crowds } from './crowds.ts'

@@ -1,5 +1,5 @@
-// Connections that are held before a byte of them is read, while their addresses have penalties. The newest goes on first: an attacker has many that wait, and whoever shares the
-// address with it comes with one.
+// Holds new connections of penalised addresses before a byte of them is read. The newest is released first: an attacker
+// has many waiting, while another client at the same address has one.
 
 /** Ms for which a connection is held at most, and how many are at one time. */
 const holdTime = 5_000

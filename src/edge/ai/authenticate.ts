@@ -1,5 +1,5 @@
-// Step 8: whose token an AI call carries, where its gateway requires one; requests to origins carry none. A refusal here has cost a lookup in memory, reaches no provider, and leaves nothing
-// but a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
+// Step 8: checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
+// A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'

@@ -1,5 +1,5 @@
-// The connections over HTTP/2 of one address, and the pace at which those begin requests that leave responses untaken: the more of these there are, the slower. A connection
-// that takes its responses waits for none of them, and requests that wait for their origins alone are no fault of the client.
+// The HTTP/2 connections of one address. Those that leave responses unread may begin requests at a pace that slows with
+// the number of unread responses; the others are not held up by them. Requests that wait for their origin do not count.
 
 import { clientKey } from '../../base/address/client-key.ts'
 

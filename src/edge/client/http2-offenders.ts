@@ -1,5 +1,6 @@
-// Clients whose connections of HTTP/2 met a limit on what means nothing. The next ones may do less of that, so that little is gained by connecting again; and for a while only
-// a few are taken, so that a flood of them costs next to nothing. Never none: behind one address there may be many clients.
+// Addresses whose HTTP/2 connections exceeded a limit on frames that carry nothing. Their next connections get smaller
+// budgets, so reconnecting gains little, and for a while only a few are accepted, so a flood of them costs next to
+// nothing. Some always are, since many clients may share an address.
 
 import { clientKey } from '../../base/address/client-key.ts'
 import { Budget, Budgets } from '../../http2/budget.ts'

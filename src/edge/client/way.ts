@@ -1,6 +1,6 @@
-// The way that a request has come, as far as the word of trusted hops goes. Only one field is believed (`client_address`), and all that an origin is
-// told agrees with it: a proxy that keeps up one of them mostly passes the others on as its client wrote them. What was decided is written, and not what came: readers
-// that take another member of a list would believe a stranger.
+// The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a proxy that
+// maintains one usually passes on the others as its client sent them. Every forwarding field is then written from that
+// decision, never copied: a reader that picks another member of a list would otherwise believe a stranger.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'

@@ -283,7 +283,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     return true
   }
 
-  /** Has a client of HTTP/2 ask by HTTP/1.1 in place of the response, where that is a step of a handshake: the next one must come on this connection, and streams share one. */
+  /** Sends an HTTP/2 client to HTTP/1.1 where the response continues a handshake, whose next message must come on the same connection: streams share one. */
   #sendsToHttp1(head: ResponseHead): boolean {
     const x = this.#x
     if (x.client.requireHttp1 === undefined || head.status !== 401 || !continuesHandshake(head)) return false

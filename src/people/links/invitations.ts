@@ -54,7 +54,7 @@ type JoinResult =
 
 type PendingResult = Exclude<JoinResult, { readonly outcome: 'other_user' }>
 
-/** Lists the memberships that a user may know of: invitations only if their address is verified. Others may have signed up with it first; those who are invited have the link. */
+/** Lists the memberships that a user may see. Invitations only if their address is verified: somebody else may have signed up with it, and the invited person has the link. */
 export async function membershipsOf(
   user: string,
   { users, members }: Pick<Store, 'users' | 'members'>,

@@ -291,7 +291,7 @@ interface Attempt {
   readonly isFresh: boolean
 }
 
-/** Returns when the person proved who they are, in ms of our clock, and never later than now; null where the provider does not say. A proof that had to be a fresh one was given since it was asked for. */
+/** Returns when the person authenticated at the provider, in ms of our clock and never later than now; null if the provider does not say. */
 function provenAt(
   { authenticatedAt }: ProvenIdentity,
   { isFresh, begunAt }: { readonly isFresh: boolean; readonly begunAt: number },
