@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import { pause } from '../base/turns/turns.ts'
 import type { Token } from '../store/records.ts'
-import { type Store, StoreUnreachable, StoreBusy } from '../store/store.ts'
+import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits, reaches } from '../permissions/permit.ts'
 import { type ApiResponse, failure, failures, withHeaders } from './envelope.ts'
@@ -102,6 +102,8 @@ function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResp
 
 function respondUnreachable(error: unknown): ApiResponse {
   if (error instanceof StoreBusy) return storeBusy
+  if (error instanceof StoreDegraded)
+    return retryLater(failure('store_degraded', error.message, error.remedy))
   if (error instanceof StoreUnreachable) return storeUnreachable
   throw error
 }
@@ -268,8 +270,12 @@ const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
 
 function unavailable(fault: 'store_away' | 'store_busy'): ApiResponse {
+  return retryLater(failure(fault))
+}
+
+function retryLater(response: ApiResponse): ApiResponse {
   const retryAfter = String(retryAfterOf(refuse('service_unavailable')))
-  return withHeaders(failure(fault), { 'retry-after': retryAfter })
+  return withHeaders(response, { 'retry-after': retryAfter })
 }
 
 function tooMany(seconds: number): ApiResponse {

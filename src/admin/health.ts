@@ -17,7 +17,9 @@ export function ready(unready: Unready, store: StoreSigns | null): ApiResponse {
   return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
 }
 
-function faultOf({ isUnreachable, refusal }: StoreSigns): string | null {
+function faultOf({ isUnreachable, refusal, degradation }: StoreSigns): string | null {
+  const [degraded] = degradation.reasons
+  if (degraded !== undefined) return degraded.message
   if (isUnreachable) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
   return refusal === null ? null : `store refuses writes: ${refusal}`
 }

@@ -366,6 +366,13 @@ export const apiFaults = {
     sentence: 'The store is busy and nothing was changed: retry later',
     when: 'Or the store is busy, and nothing was changed.',
   },
+  store_degraded: {
+    code: 10503,
+    status: 503,
+    sentence: (what: string, remedy: string) =>
+      `Nothing was changed, since the store is not trusted: ${what}. ${remedy}`,
+    when: 'Or the store responds, but is not trusted (see `/readyz`), and nothing was changed.',
+  },
   not_serving: {
     code: 10503,
     status: 503,

@@ -36,11 +36,31 @@ export type ManagementRefusal = (typeof managementRefusals)[number]
 /** How orders of certificates end. */
 const orderResults = ['issued', 'refused', 'rate_limited', 'unreachable'] as const
 
-/** How the store is: out of reach, or why it refuses writes or can't be heard; null where all is well. */
+/** Why a store that responds is not trusted. */
+export const degradedCodes = [
+  'store_empty',
+  'store_older',
+  'store_other',
+  'file_replaced',
+  'other_secrets_key',
+  'copy_unfinished',
+] as const
+export type DegradedCode = (typeof degradedCodes)[number]
+
+export interface DegradedReason {
+  readonly code: DegradedCode
+  /** What is wrong, in a clause that starts with a small letter and ends without a full stop. */
+  readonly message: string
+  /** What the operator does about it, in a sentence without a full stop. */
+  readonly remedy: string
+}
+
+/** How the store is: out of reach, or why it refuses writes, can't be heard or is not trusted; null or empty where all is well. */
 export interface StoreSigns {
   readonly isUnreachable: boolean
   readonly refusal: string | null
   readonly deafness: string | null
+  readonly degradation: { readonly reasons: readonly DegradedReason[] }
 }
 
 /** When a certificate of the gateway ends. */

@@ -2,6 +2,8 @@
 
 import type { AcmeAccount, HostCertificate } from './acme.ts'
 import type { AuthorizationEvent } from './authorization-event.ts'
+import type { DegradedReason } from '../metrics/counts.ts'
+import type { Degradation } from './degradation.ts'
 import type {
   Consumption,
   Credential,
@@ -46,6 +48,8 @@ export interface Store {
   readonly refusal: string | null
   /** Why changes by others are not reported at once, as a word of the backend or the system; null while they are. */
   readonly deafness: string | null
+  /** Why it is not trusted although it responds. While there is a reason, changes of records reject with `StoreDegraded`. */
+  readonly degradation: Degradation
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
   readonly gateways: Gateways
@@ -577,4 +581,23 @@ export class StoreUntouched extends StoreUnreachable {
 export class StoreBusy extends StoreUntouched {
   override readonly name = 'StoreBusy'
   override readonly message = 'the store is busy'
+}
+
+/** The backend responds but is not trusted (see `Degradation`): nothing was written, and nothing that it holds is used. */
+export class StoreDegraded extends StoreUntouched {
+  override readonly name = 'StoreDegraded'
+  override readonly message: string
+  /** What the operator does about it, in a sentence without a full stop. */
+  readonly remedy: string
+
+  constructor({ code, message, remedy }: DegradedReason) {
+    super({ code })
+    this.message = message
+    this.remedy = remedy
+  }
+}
+
+/** Throws `StoreDegraded` while there is a reason not to trust the store. */
+export function expectTrusted({ reasons: [first] }: Pick<Degradation, 'reasons'>): void {
+  if (first !== undefined) throw new StoreDegraded(first)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ready } from '../../src/admin/health.ts'
 
-const well = { isUnreachable: false, refusal: null, deafness: null }
+const well = { isUnreachable: false, refusal: null, deafness: null, degradation: { reasons: [] } }
 
 test('readiness says why the gateway is degraded, and takes traffic all the same', () => {
   const responseOf = (...args: Parameters<typeof ready>) => {
@@ -20,6 +20,9 @@ test('readiness says why the gateway is degraded, and takes traffic all the same
     responseOf(null, { ...well, isUnreachable: true, refusal: '1 of 3 Sentinels' }),
     degraded('store unreachable: 1 of 3 Sentinels'),
   )
+  const reason = { code: 'store_empty', message: 'the store is empty', remedy: 'Restore it' } as const
+  const degradation = { reasons: [reason] }
+  assert.deepEqual(responseOf(null, { ...well, refusal, degradation }), degraded('the store is empty'))
   assert.deepEqual(responseOf('draining', { ...well, refusal }), [
     503,
     { status: 'unready', reason: 'draining' },

@@ -181,7 +181,12 @@ test('a fact that a gateway and the one before it both report is no sum of the t
   const [first, second] = [new Metrics('0'), new Metrics('0')]
   const notAfter = Date.UTC(2027, 0, 1)
   for (const metrics of [first, second]) {
-    metrics.storeSigns = () => ({ isUnreachable: false, refusal: null, deafness: null })
+    metrics.storeSigns = () => ({
+      isUnreachable: false,
+      refusal: null,
+      deafness: null,
+      degradation: { reasons: [] },
+    })
     metrics.certificates = () => [{ name: 'a.test', keyType: 'EC', notAfter }]
     metrics.clientTrust = () => [{ kind: 'authority', name: 'ca', notAfter }]
     metrics.renewals = () => [{ host: 'a.test', renewAt: notAfter }]

@@ -2,7 +2,7 @@
 // the next one.
 
 import type { Permission } from '../../permissions/permit.ts'
-import { type Change, type Store, StoreUnreachable } from '../../store/store.ts'
+import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../store/store.ts'
 import { type Finding, finds, type FindingKind, type Scene } from './findings.ts'
 
 /** Findings of one kind that are kept; others are only counted. */
@@ -39,16 +39,19 @@ export class Attention {
   readonly #pages = new Map<string, Page>()
   readonly #patience: number
   readonly #lifetime: number
-  readonly #unfollow: () => void
+  readonly #unfollow: (() => void)[]
   #isClosed = false
 
   constructor(
-    { changes }: Pick<Store, 'changes'>,
+    { changes, degradation }: Pick<Store, 'changes' | 'degradation'>,
     { patience = 40, lifetime = 30_000 }: AttentionOptions = {},
   ) {
     this.#patience = patience
     this.#lifetime = lifetime
-    this.#unfollow = changes.follow(change => this.#hear(change))
+    this.#unfollow = [
+      changes.follow(change => this.#hear(change)),
+      degradation.follow(() => this.#hear({ kind: 'everything' })),
+    ]
   }
 
   /** Returns the report of an account; an earlier one, or null, where a new one takes too long. */
@@ -70,7 +73,7 @@ export class Attention {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#unfollow()
+    for (const unfollow of this.#unfollow) unfollow()
     await Promise.allSettled([...this.#pages.values()].map(({ search }) => search))
   }
 
@@ -110,11 +113,16 @@ export class Attention {
     for (const [permission, find] of finds) {
       const findings: Finding[] = []
       const counts = new Map<FindingKind, number>()
-      for await (const finding of find(scene)) {
-        if (this.#isClosed) throw new StoreUnreachable()
-        const count = (counts.get(finding.kind) ?? 0) + 1
-        counts.set(finding.kind, count)
-        if (count <= mostOfKind) findings.push(finding)
+      try {
+        for await (const finding of find(scene)) {
+          if (this.#isClosed) throw new StoreUnreachable()
+          const count = (counts.get(finding.kind) ?? 0) + 1
+          counts.set(finding.kind, count)
+          if (count <= mostOfKind) findings.push(finding)
+        }
+      } catch (cause) {
+        // That it is not trusted has been found, and is all that can be.
+        if (!(cause instanceof StoreDegraded)) throw cause
       }
       found.push({ permission, findings, counts })
     }

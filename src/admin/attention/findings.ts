@@ -13,6 +13,7 @@ import type { OriginState, PoolState } from '../zones/zones.ts'
 export const severities = ['critical', 'warning', 'info'] as const
 
 export const findingKinds = [
+  'store_degraded',
   'store_unsafe',
   'origin_down',
   'certificate_expiring',
@@ -74,7 +75,11 @@ export const finds: readonly (readonly [permission: Permission, find: Find])[] =
 ]
 
 async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
-  const { refusal } = store
+  const { refusal, degradation } = store
+  for (const { message: what, remedy } of degradation.reasons) {
+    const message = `The store is not trusted, and no change is confirmed: ${what}. ${remedy}.`
+    yield { kind: 'store_degraded', severity: 'critical', message, resource: null }
+  }
   const kind = 'store_unsafe'
   if (refusal !== null)
     yield { kind, severity: 'critical', message: `The store refuses writes: ${refusal}`, resource: null }

@@ -119,7 +119,10 @@ const otherBody = refusal('key_used')
 export const bug = refusal('internal_error')
 
 export const storeUnreachable: Refusal = {
-  ...refusals(['store_away', 'store_busy'], `${apiFaults.store_away.when} ${apiFaults.store_busy.when}`),
+  ...refusals(
+    ['store_away', 'store_busy', 'store_degraded'],
+    `${apiFaults.store_away.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
+  ),
   headers: ['retry-after'],
 }
 

@@ -1,7 +1,7 @@
 // What Prometheus sees of the processes themselves, and of what they do beside requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
-import type { Counts, StoreSigns } from '../counts.ts'
+import { type Counts, degradedCodes, type StoreSigns } from '../counts.ts'
 
 export const processFamilies: readonly Family[] = [
   {
@@ -43,6 +43,13 @@ export const processFamilies: readonly Family[] = [
     help: 'Whether the store announces changes by other processes: 1, or 0 if they are noticed up to a second later.',
     read: ({ storeSigns }) => storeSample(storeSigns, ({ deafness }) => deafness === null),
     together: 'min',
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_store_degraded',
+    help: 'Whether the store responds but is not trusted, by reason: 1 or 0. The gateway then serves with what it knows and confirms no change.',
+    read: ({ storeSigns }) => degradedSamples(storeSigns),
+    together: 'max',
   },
   {
     type: 'gauge',
@@ -135,4 +142,11 @@ function storeSample(read: Counts['storeSigns'], holds: (signs: StoreSigns) => b
   if (read === null) return []
   const signs = read()
   return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]
+}
+
+/** Shows a line for each reason in the process that is asked for the store. */
+function degradedSamples(read: Counts['storeSigns']): readonly Sample[] {
+  if (read === null) return []
+  const found = new Set(read()?.degradation.reasons.map(({ code }) => code))
+  return degradedCodes.map(reason => ({ labels: { reason }, value: found.has(reason) ? 1 : 0 }))
 }

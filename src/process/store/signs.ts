@@ -1,13 +1,17 @@
-// Logs problems of a reachable store: that it refuses writes, that changes are not reported at once, and what its set-up
-// can lose, each when it begins and when it ends.
+// Logs problems of a reachable store: that it is not trusted, that it refuses writes, that changes are not reported at once,
+// and what its set-up can lose, each when it begins and when it ends.
 
 import type { Logger } from '../../log/log.ts'
+import type { DegradedReason } from '../../metrics/counts.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Checks between two queries for what can be lost. */
 const lossPeriod = 5
 
-type Watched = Pick<Store, 'location' | 'isUnreachable' | 'refusal' | 'deafness' | 'durability'>
+type Watched = Pick<
+  Store,
+  'location' | 'isUnreachable' | 'refusal' | 'deafness' | 'durability' | 'degradation'
+>
 
 export class StoreSigns {
   readonly #store: Watched
@@ -18,10 +22,13 @@ export class StoreSigns {
   #wasDeaf = false
   #losses: readonly string[] = []
   #looks = 0
+  #degradation: readonly DegradedReason[] = []
 
   constructor(store: Watched, log: Logger) {
     this.#store = store
     this.#log = log
+    this.#logDegradation()
+    store.degradation.follow(() => this.#logDegradation())
   }
 
   /** Logs what has changed since the last check; queries what can be lost at the first check and every fifth after it. Never rejects. */
@@ -34,6 +41,17 @@ export class StoreSigns {
 
   get #details() {
     return { store: this.#store.location }
+  }
+
+  #logDegradation(): void {
+    const { reasons } = this.#store.degradation
+    for (const { code, message, remedy } of reasons)
+      if (!this.#degradation.some(before => before.message === message))
+        this.#log.error({ ...this.#details, code, reason: message, next: remedy }, 'store not trusted')
+    for (const { code } of this.#degradation)
+      if (!reasons.some(reason => reason.code === code))
+        this.#log.info({ ...this.#details, code }, 'store trusted again')
+    this.#degradation = reasons
   }
 
   #logRefusal(): void {

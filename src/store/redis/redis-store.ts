@@ -1,6 +1,7 @@
 // The store in Redis: opens its connections and puts the nouns beside it together.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
+import { Degradation } from '../degradation.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
@@ -53,6 +54,7 @@ const openTimeout = 2_000
 
 export class RedisStore implements Store {
   readonly location: string
+  readonly degradation = new Degradation()
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
   readonly tokens: RedisTokens
@@ -121,6 +123,7 @@ export class RedisStore implements Store {
       timeout: commandTimeout,
       clock,
       isCluster: address.kind === 'cluster',
+      degradation: this.degradation,
     })
     this.accounts = new RedisAccounts(records, this.#writes, clock)
     this.gateways = new RedisGateways(records, this.#writes, clock)

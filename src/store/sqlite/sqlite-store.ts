@@ -9,7 +9,8 @@ import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
 import type { TokenKey } from '../token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
-import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
+import { Degradation } from '../degradation.ts'
+import { type Bootstrap, expectTrusted, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteResponses } from './responses.ts'
 import { SqliteAudit } from './audit.ts'
@@ -40,6 +41,7 @@ interface Files {
   readonly credentials: Database
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
+  readonly degradation: Degradation
 }
 
 interface SqliteOptions {
@@ -61,6 +63,7 @@ function writePatienceFor(commandTimeout: number): number {
 
 export class SqliteStore implements Store {
   readonly location: string
+  readonly degradation: Degradation
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
   readonly tokens: SqliteTokens
@@ -101,8 +104,9 @@ export class SqliteStore implements Store {
 
   /** Joins what was opened. */
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, logThread, credentials, counters, tallies } = files
+    const { records, logs, logThread, credentials, counters, tallies, degradation } = files
     this.location = location
+    this.degradation = degradation
     this.counters = counters
     this.tallies = tallies
     this.#files = files
@@ -225,7 +229,9 @@ const createdAt = (record: { readonly createdAt: number }): number => record.cre
 const memory = 'sqlite::memory:'
 
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
-  const options = { synchronous: 'FULL', patience: commandTimeout } as const
+  const degradation = new Degradation()
+  const check = () => expectTrusted(degradation)
+  const options = { synchronous: 'FULL', patience: commandTimeout, check } as const
   const [db, credentials] = [
     await Database.open(':memory:', options),
     await Database.open(':memory:', options),
@@ -234,7 +240,8 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
   const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
-  return new SqliteStore(memory, { records: db, logs: db, credentials, counters, tallies }, clock)
+  const files = { records: db, logs: db, credentials, counters, tallies, degradation }
+  return new SqliteStore(memory, files, clock)
 }
 
 async function openFile(
@@ -246,9 +253,11 @@ async function openFile(
   const options = { patience, writePatience, metrics }
   await makeDatabase(file, '', migrations)
   await makeDatabase(`${file}-credentials`, smallPages, credentialMigrations)
-  const records = await Database.open(file, { synchronous: 'FULL', ...options })
+  const degradation = new Degradation()
+  const check = () => expectTrusted(degradation)
+  const records = await Database.open(file, { synchronous: 'FULL', ...options, check })
   const logs = await Database.open(file, { synchronous: 'NORMAL', ...options })
-  const credentials = await Database.open(`${file}-credentials`, { synchronous: 'FULL', ...options })
+  const credentials = await Database.open(`${file}-credentials`, { synchronous: 'FULL', ...options, check })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
   const tallies = await SqliteTallies.open(`${file}-counts`, commandTimeout, clock)
@@ -256,7 +265,7 @@ async function openFile(
   const logThread = hasLogThread
     ? new LogThread({ path: file, patience, writePatience, metrics, report })
     : null
-  const files = { records, logs, logThread, credentials, counters, tallies }
+  const files = { records, logs, logThread, credentials, counters, tallies, degradation }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
   void store.logs.sweep()
   return store

@@ -265,3 +265,28 @@ test('of many alike twenty are listed, and all are counted', async t => {
   const unused = items.filter(({ kind }: { kind: string }) => kind === 'secret_unused')
   assert.deepEqual([unused.length, counts.secret_unused], [20, 30])
 })
+
+test('a store that is not trusted needs attention with what to do, and a change is refused with it', async t => {
+  const { ask, kept } = await start(t)
+  kept.degradation.set('store_empty', { message: 'the store is empty', remedy: 'Restore it' })
+  const { json } = await ask('GET', '/attention')
+  const [first] = json.result.items
+  assert.deepEqual(
+    [first.kind, first.severity, first.message],
+    [
+      'store_degraded',
+      'critical',
+      'The store is not trusted, and no change is confirmed: the store is empty. Restore it.',
+    ],
+  )
+  const refused = await ask('POST', '/ai-gateway/gateways', { body: { id: 'second' } })
+  assert.equal(refused.status, 503)
+  assert.deepEqual(refused.json.errors, [
+    {
+      code: 10503,
+      message: 'Nothing was changed, since the store is not trusted: the store is empty. Restore it',
+    },
+  ])
+  kept.degradation.set('store_empty', null)
+  assert.equal((await ask('POST', '/ai-gateway/gateways', { body: { id: 'second' } })).status, 200)
+})

@@ -9,7 +9,9 @@ import { until } from '../../help/until.ts'
 interface Line {
   readonly level: number
   readonly msg: string
+  readonly code?: string
   readonly reason?: string
+  readonly next?: string
 }
 
 test('that writes are refused, that notices are, and what can be lost is logged once when it begins, and when it is over', async t => {
@@ -48,4 +50,16 @@ test('that writes are refused, that notices are, and what can be lost is logged 
   assert.deepEqual(await said(), [deaf])
   await primary.ask('ACL', 'SETUSER', 'default', '+subscribe')
   assert.deepEqual(await said(), ['info: change notifications available again'])
+  const words = { message: 'the store is empty', remedy: 'Restore it' }
+  lines.length = 0
+  store.degradation.set('store_empty', words)
+  await signs.look()
+  store.degradation.set('store_empty', null)
+  assert.deepEqual(
+    lines.map(({ level, msg, code, reason, next }) => [level, msg, code, reason, next]),
+    [
+      [50, 'store not trusted', 'store_empty', words.message, words.remedy],
+      [30, 'store trusted again', 'store_empty', undefined, undefined],
+    ],
+  )
 })

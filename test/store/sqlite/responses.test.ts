@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { Degradation } from '../../../src/store/degradation.ts'
 import { SqliteResponses } from '../../../src/store/sqlite/responses.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
@@ -59,7 +60,7 @@ async function openStore(t: TestContext) {
   const counters = await SqliteCounters.open(':memory:', 250, clock)
   const tallies = await SqliteTallies.open(':memory:', 250, clock)
   const files = { records: db, logs: db, credentials, counters, tallies }
-  const store = new SqliteStore('sqlite::memory:', files, clock)
+  const store = new SqliteStore('sqlite::memory:', { ...files, degradation: new Degradation() }, clock)
   t.after(() => store.close())
   return { db, clock, store }
 }

@@ -3,7 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
-import { StoreUnreachable, StoreUntouched } from '../../store.ts'
+import type { Degradation } from '../../degradation.ts'
+import { expectTrusted, StoreUnreachable, StoreUntouched } from '../../store.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { isDemoted, isDenied, isMoved, isReply, NotPrimary, reasonOf } from './failure.ts'
@@ -77,6 +78,7 @@ interface DurableOptions {
   readonly timeout: number
   readonly clock: Clock
   readonly isCluster: boolean
+  readonly degradation: Pick<Degradation, 'reasons'>
 }
 
 /** Why writes are refused where the user of the server lacks a right. */
@@ -136,7 +138,8 @@ export class DurableWrites {
   }
 
   /** Runs a script that writes; rejects with `StoreUnreachable` when what it wrote isn't in time as safe as the server can make it. */
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    expectTrusted(this.#options.degradation)
     return this.#join({ script, keys, args, isForDisk: true })
   }
 

@@ -29,6 +29,8 @@ interface DatabaseOptions {
   /** The same for writes, of which many may be ahead; as `patience` when left out. */
   readonly writePatience?: number
   readonly metrics?: StoreMetrics
+  /** Throws where nothing of the file may be used or confirmed; called in the transaction of each write, behind its work. */
+  readonly check?: () => void
 }
 
 const probePeriod = 500
@@ -44,6 +46,7 @@ export class Database {
   readonly #patience: number
   readonly #transactions: Transactions
   readonly #writes: WriteQueue
+  readonly #check: () => void
   #probe: NodeJS.Timeout | null = null
   #fault: string | null = null
   #isUnreadable = false
@@ -70,11 +73,12 @@ export class Database {
 
   private constructor(
     path: string | URL,
-    { patience, writePatience = patience, metrics = new StoreMetrics() }: DatabaseOptions,
+    { patience, writePatience = patience, metrics = new StoreMetrics(), check = () => {} }: DatabaseOptions,
   ) {
     // Without a timeout: SQLite would hold the event loop while it waits for a lock.
     this.#db = new DatabaseSync(path, { timeout: 0 })
     this.#patience = patience
+    this.#check = check
     this.#transactions = new Transactions(this.#db)
     this.#writes = new WriteQueue({
       transactions: this.#transactions,
@@ -143,7 +147,11 @@ export class Database {
   /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
-    return this.#writes.push(work)
+    return this.#writes.push(() => {
+      const result = work()
+      this.#check()
+      return result
+    })
   }
 
   /** Takes what a write has met, here or on another connection to the file: a failure for want of it, or null for none. */
