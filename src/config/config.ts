@@ -253,6 +253,7 @@ interface OpenIdConfig {
   readonly issuer: string // as it was written
   readonly clientId: string
   readonly clientSecret: string // secret
+  readonly tenants: readonly string[] | null // whose people may come; null: those of the issuer
 }
 
 /** The known providers; others are named custom-…. */

@@ -15,6 +15,7 @@ import { AuthorizationLog } from '../oauth-grants/authorization-log.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { digestOf } from '../tokens/token.ts'
 import type { TokenTags } from '../tokens/token-tags.ts'
+import { isFromOwnPage } from '../pages/form-proof.ts'
 import type { PageResponse } from '../pages/layout.ts'
 import { ClientDirectory } from './client-directory.ts'
 import { ClientSecrets } from './client-secrets.ts'
@@ -303,7 +304,7 @@ export class OAuthFace {
     const person = await this.#parts.personOf(request)
     // An app that shows whose session it is may end it; a link without that could come from anywhere.
     const isProven = asked.user !== null && asked.user === person?.user
-    const isConfirmed = request.method === 'POST' && isSameSite(request)
+    const isConfirmed = request.method === 'POST' && isFromOwnPage(request.headers, this.#issuer)
     if (person !== null && !isProven && !isConfirmed) return send(response, logoutPage(form, asked.client))
     const visit = { address: sender.address ?? sender.peer, ray: sender.ray }
     if (person !== null) await this.#parts.signOut(request, response, visit)
@@ -347,11 +348,6 @@ async function queryOf(query: string, facts: RequestFacts, clients: ClientDirect
   const scopes = params.get('scope')?.split(' ') ?? []
   if (!scopes.includes('openid')) for (const name of ofOpenId) params.delete(name)
   return `?${params}`
-}
-
-/** Whether a form was sent by a page of ours. */
-function isSameSite({ headers }: IncomingMessage): boolean {
-  return headers['sec-fetch-site'] === 'same-origin'
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {

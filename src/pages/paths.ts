@@ -62,3 +62,9 @@ export function setUpPath(link: string): string {
 export function invitationPath(link: string): string {
   return `${paths.invitation}?token=${encodeURIComponent(link)}`
 }
+
+/** Finds the secret of the invitation that a path is of; null for another path. */
+export function invitationIn(path: string): string | null {
+  const start = `${paths.invitation}?`
+  return path.startsWith(start) ? new URLSearchParams(path.slice(start.length)).get('token') : null
+}

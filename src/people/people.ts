@@ -69,7 +69,8 @@ export class People {
     this.setUp = new SetUp(shared)
     this.invitations = new Invitations(shared)
     this.ownAccount = new OwnAccount(shared)
-    const own = { signIn: this.signIn, isOpen: signUp !== 'invited', log }
+    const { signIn, invitations } = this
+    const own = { signIn, invitations, isOpen: signUp !== 'invited', log }
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
   }
 

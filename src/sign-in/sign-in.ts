@@ -3,7 +3,7 @@
 import { endCookie } from '../pages/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
 import { notNow } from '../pages/not-now.ts'
-import { consentIn, leadingOn, paths } from '../pages/paths.ts'
+import { consentIn, invitationIn, leadingOn, paths } from '../pages/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import {
   codePage,
@@ -113,7 +113,9 @@ class SignInPages {
     const next = nextOf(ask)
     const isFresh = ask.query.get('fresh') === '1'
     const redirectUri = ask.origin + paths.callback
-    const result = await people.openId.begin({ browser: ask.secret, next, redirectUri, isFresh }, ask.visit)
+    const invitation = invitationIn(next)
+    const beginning = { browser: ask.secret, next, invitation, redirectUri, isFresh }
+    const result = await people.openId.begin(beginning, ask.visit)
     if (result.outcome === 'sent') return redirectTo(result.url)
     people.metrics.signIn('provider', result.outcome)
     const trouble = result.outcome === 'unreachable' ? { trouble: unreachable, status: 503 } : notNow(result)

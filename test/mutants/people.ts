@@ -281,6 +281,16 @@ export const people: readonly Mutated[] = [
         breaks: 'another address at the provider proves the one here',
       },
       {
+        text: 'if (present !== null && present.email === email)',
+        becomes: 'if (present !== null)',
+        breaks: 'a second user of a person at the provider opens the one who is signed in',
+      },
+      {
+        text: 'if (invited !== null && !invited.isKnown)',
+        becomes: 'if (invited !== null)',
+        breaks: 'the link of an invitation opens a user who has come in already',
+      },
+      {
         text: 'if (owner.identity !== null) {',
         becomes: 'if (false) {',
         breaks: 'another person at the provider takes a user over',
@@ -322,9 +332,24 @@ export const people: readonly Mutated[] = [
     tests: ['people/openid/openid-sign-in'],
     changes: [
       {
-        text: 'told.email_verified === true ? textOf(told.email) : null',
-        becomes: 'textOf(told.email)',
+        text: 'directory === null && isVerified ? email : null',
+        becomes: 'directory === null ? email : null',
         breaks: 'an address that nobody verified opens the user who has it',
+      },
+      {
+        text: 'directory === null && isVerified ? email : null',
+        becomes: 'isVerified ? email : null',
+        breaks: 'the administrator of a directory opens the user with any address',
+      },
+      {
+        text: 'if (tenants !== null) return tenant !== null && tenants.includes(tenant)',
+        becomes: 'if (tenants !== null) return true',
+        breaks: 'people of every tenant come in',
+      },
+      {
+        text: 'return issuer.includes(tid) ? { tenant: tid, subject: `${tid}/${oid}` } : null',
+        becomes: 'return { tenant: tid, subject: `${tid}/${oid}` }',
+        breaks: 'an ID token chooses the tenant that it counts for',
       },
       {
         text: 'code_challenge: await calculatePKCECodeChallenge(verifier),',

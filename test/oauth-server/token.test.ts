@@ -426,6 +426,30 @@ test('an app signs the user out by their ID token; a link without it asks first'
   assert.doesNotMatch(browser.cookie, /person=/)
 })
 
+test('the page that asks signs out by what browsers of any age say of where a form came from', async t => {
+  const site = await startSite(t)
+  const origin = site.issuer
+  for (const [fields, isSignedOut] of [
+    [{ 'sec-fetch-site': 'same-origin', origin }, true],
+    [{ 'sec-fetch-site': 'same-origin' }, true],
+    [{ origin }, true],
+    [{ origin: 'https://evil.example' }, false],
+    [{ origin: 'null' }, false],
+    [{ 'sec-fetch-site': 'cross-site' }, false],
+    [{ 'sec-fetch-site': 'same-site', origin }, false],
+  ] as const) {
+    const { browser } = await visit(site)
+    const headers = { cookie: browser.cookie, ...fields }
+    const response = await fetch(`${origin}/oauth2/logout`, { method: 'POST', headers })
+    const asks = /Sign out\?/.test(await response.text())
+    assert.deepEqual([response.status, asks], [200, !isSignedOut], JSON.stringify(fields))
+    assert.equal(
+      response.headers.getSetCookie().some(cookie => /person=;/.test(cookie)),
+      isSignedOut,
+    )
+  }
+})
+
 test('where nobody is signed in, a link to sign out leads on by itself to a known publisher alone', async t => {
   const site = await startSite(t)
   const { account, app } = await visit(site)

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
 import { formToken } from '../../src/pages/form-proof.ts'
-import { leadingOn, paths } from '../../src/pages/paths.ts'
+import { invitationPath, leadingOn, paths } from '../../src/pages/paths.ts'
+import { reissueInvitation } from '../../src/people/links/invitations.ts'
+import { everybody } from '../../src/store/people.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
@@ -240,6 +242,21 @@ test('who signs in at the provider comes back and goes on where they wanted to',
   const refused = await eve.visitor.get(eve.path)
   assert.match(refused.text, /did not confirm an e-?mail address of yours/)
   await provider.kill()
+})
+
+test('who has no verified address at the provider comes in by the link of an invitation', async t => {
+  const { site, arrive } = await besideProvider(t)
+  const account = await site.found()
+  const invited = await site.settle({ email: 'eve@work.example', password: null })
+  const member = await site.join(invited, account, { status: 'pending' })
+  const { value } = await reissueInvitation(site.store, member, Date.now())
+  const eve = await arrive('eve', site.visitor(), invitationPath(value))
+  const done = await eve.visitor.get(eve.path)
+  assert.deepEqual([done.status, done.location], [303, invitationPath(value)])
+  const page = await eve.visitor.get(invitationPath(value))
+  assert.match(page.text, /eve@work\.example/)
+  assert.doesNotMatch(page.body, /name="password"/)
+  assert.deepEqual((await site.store.users.get(everybody, invited.id))!.record.emailVerifiedAt, null)
 })
 
 test('a sign-in that the provider has had for hours opens nothing dangerous; a fresh one does', async t => {

@@ -3,8 +3,19 @@
 import type { OAuthConfig, PeopleConfig } from '../config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { issuerUrl, openidIssuer } from './host-rules.ts'
-import { duration, matching, oneOf } from './rules.ts'
-import { group, mapping, optional, placed, required, scalar, unwritten, type Value } from './shape.ts'
+import { accept, duration, matching, oneOf } from './rules.ts'
+import {
+  group,
+  list,
+  mapping,
+  optional,
+  placed,
+  required,
+  type Rule,
+  scalar,
+  unwritten,
+  type Value,
+} from './shape.ts'
 
 const second = 1000
 const hour = 3_600 * second
@@ -31,12 +42,21 @@ export const oauth = group({
   }),
 })
 
+const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+const tenantId: Rule<string> = text =>
+  accept(
+    guid.test(text) ? text.toLowerCase() : undefined,
+    'must be the id of a tenant, such as 2d1f1d4e-3c5a-4b8e-9f60-0a1b2c3d4e5f',
+  )
+
 // Unprinted, since a secret may stand in place of the mapping.
 const openid = mapping(
   {
     issuer: required(scalar(openidIssuer)),
     client_id: required(scalar(visible)),
     client_secret: required(scalar(visible, { unprinted: true })),
+    tenants: optional(list(scalar(tenantId), { least: 1 }), null), // null: those of the issuer
   },
   { unprinted: true },
 )
@@ -46,7 +66,7 @@ export const people = group({
     placed(scalar(oneOf('invited', 'openid', 'open'))),
     unwritten('people.sign_up', 'invited' as const),
   ),
-  openid: optional(openid, null),
+  openid: optional(placed(openid), null),
 })
 
 export function resolveOAuth(
@@ -68,7 +88,19 @@ export function resolvePeople(
 ): PeopleConfig {
   if (sign_up.value === 'openid' && openid === null && !findings.concern('people.openid'))
     findings.flaw(sign_up, 'requires people.openid')
-  const { issuer = null, client_id: clientId = null, client_secret: clientSecret = null } = openid ?? {}
+  const {
+    issuer = null,
+    client_id: clientId = null,
+    client_secret: clientSecret = null,
+    tenants = null,
+  } = openid?.value ?? {}
+  if (openid !== null && issuer !== null && tenants === null && servesEveryTenant(issuer))
+    findings.flaw(openid, 'requires tenants, since people of every tenant sign in at this issuer')
   const isWhole = issuer !== null && clientId !== null && clientSecret !== null
-  return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret } : null }
+  return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret, tenants } : null }
+}
+
+/** Whether an issuer of Entra ID is the common one of many tenants, in place of that of one. */
+function servesEveryTenant(issuer: string): boolean {
+  return /^\/(?:common|organizations)\/v2\.0\/?$/.test(new URL(issuer).pathname)
 }

@@ -1,11 +1,14 @@
 // The OpenID provider that the operator names: where people are sent, and what it says of who comes back. Its metadata is read when it is first needed.
 
-import type { Configuration } from 'openid-client'
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
+import { emailFault } from '../email.ts'
 
 export interface OpenIdSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
+  /** Whose people may come, by the ids of their tenants; null for those of the issuer alone. */
+  readonly tenants: readonly string[] | null
 }
 
 /** What is shown again when the browser comes back. */
@@ -20,8 +23,12 @@ export interface Challenge {
 export interface ProvenIdentity {
   readonly issuer: string
   readonly subject: string
+  /** The directory that knows them, where the provider serves many (`tid` of Entra ID). Its administrators write what it says of them. */
+  readonly tenant: string | null
   /** Null where the provider does not say that it has verified one. */
   readonly verifiedEmail: string | null
+  /** The address that it gives, verified or not; null for none that can be used. */
+  readonly claimedEmail: string | null
   readonly firstName: string | null
   readonly lastName: string | null
   /** When they last proved to the provider who they are, in ms since the epoch; null where it does not say. */
@@ -45,15 +52,25 @@ const metadataLife = 3_600_000
 
 export class OpenIdProvider {
   readonly #settings: OpenIdSettings
+  readonly #fetch: typeof fetch
   #known: { readonly configuration: Promise<Configuration>; readonly until: number } | null = null
 
-  constructor(settings: OpenIdSettings) {
+  /** `send` makes its requests. */
+  constructor(settings: OpenIdSettings, send: typeof fetch = fetch) {
     this.#settings = settings
+    this.#fetch = send
   }
 
   /** The host by which people know it. */
   get name(): string {
     return new URL(this.#settings.issuer).host
+  }
+
+  /** Whether people of this tenant, or of the issuer, may come at all. */
+  admits({ issuer, tenant }: Pick<ProvenIdentity, 'issuer' | 'tenant'>): boolean {
+    const { issuer: own, tenants } = this.#settings
+    if (tenants !== null) return tenant !== null && tenants.includes(tenant)
+    return new URL(issuer).href === new URL(own).href
   }
 
   /** Returns where to send the browser (OpenID Connect Core section 3.1.2.1). */
@@ -95,13 +112,21 @@ export class OpenIdProvider {
       throw new Error('azp of the ID token names another client')
     if (Math.max(iat, at ?? 0) * 1_000 > Date.now() + clockSkew)
       throw new Error('iat or auth_time of the ID token is of the future')
-    const hasMore =
-      configuration.serverMetadata().userinfo_endpoint !== undefined && claims.email === undefined
-    const told = hasMore ? await fetchUserInfo(configuration, tokens.access_token, sub) : claims
+    const directory = directoryOf(iss, claims)
+    const isWhole = claims.email !== undefined && claims.email_verified !== undefined
+    const asksMore =
+      directory === null && !isWhole && configuration.serverMetadata().userinfo_endpoint !== undefined
+    const told = asksMore
+      ? { ...claims, ...(await fetchUserInfo(configuration, tokens.access_token, sub)) }
+      : claims
+    const email = textOf(told.email)
+    const isVerified = told.email_verified === true || told.email_verified === 'true'
     return {
       issuer: iss,
-      subject: sub,
-      verifiedEmail: told.email_verified === true ? textOf(told.email) : null,
+      subject: directory?.subject ?? sub,
+      tenant: directory?.tenant ?? null,
+      verifiedEmail: directory === null && isVerified ? email : null,
+      claimedEmail: [email, textOf(claims.preferred_username)].find(isAddress) ?? null,
       firstName: textOf(told.given_name),
       lastName: textOf(told.family_name),
       authenticatedAt: at === undefined ? null : at * 1_000,
@@ -127,17 +152,32 @@ export class OpenIdProvider {
     // The configuration lets no other host be named without https than one on loopback.
     const execute = [client.enableNonRepudiationChecks]
     if (url.protocol === 'http:') execute.push(client.allowInsecureRequests)
-    const found = await client.discovery(url, clientId, clientSecret, undefined, { execute, timeout })
-    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } =
-      found.serverMetadata()
-    if (!methods.includes('client_secret_basic')) return found
-    // The default of registrations (RFC 7591 section 2), which the package does not choose by itself.
     const basic = client.ClientSecretBasic(clientSecret)
-    const configuration = new client.Configuration(found.serverMetadata(), clientId, clientSecret, basic)
-    configuration.timeout = timeout
-    for (const set of execute) set(configuration)
-    return configuration
+    const post = client.ClientSecretPost(clientSecret)
+    // Basic is the default of registrations (RFC 7591 section 2), which the package does not choose by itself.
+    const authentication: ClientAuth = (server, ...rest) => {
+      const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+      return (methods.includes('client_secret_basic') ? basic : post)(server, ...rest)
+    }
+    const options = { execute, timeout, [client.customFetch]: this.#fetch as CustomFetch }
+    return client.discovery(url, clientId, clientSecret, authentication, options)
   }
+}
+
+/**
+ * Returns who somebody is in one of the directories of an issuer that serves many; null for an issuer with one. `sub` of Entra ID differs for each client, so that a
+ * new registration would make strangers of all, and its addresses are whatever an administrator of any tenant has entered.
+ */
+function directoryOf(
+  issuer: string,
+  { tid, oid }: Readonly<Record<string, unknown>>,
+): { readonly tenant: string; readonly subject: string } | null {
+  if (typeof tid !== 'string' || typeof oid !== 'string' || tid === '' || oid === '') return null
+  return issuer.includes(tid) ? { tenant: tid, subject: `${tid}/${oid}` } : null
+}
+
+function isAddress(text: string | null): text is string {
+  return text !== null && emailFault(text) === null
 }
 
 function textOf(claim: unknown): string | null {

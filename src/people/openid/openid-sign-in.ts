@@ -1,4 +1,5 @@
-// Signing in at an OpenID provider, and which user that is: the one who signed in so before, else the one with the verified address, else perhaps a new one.
+// Signing in at an OpenID provider, and which user that is: the one who signed in so before, else the one with the verified address, else perhaps a new one. Where the
+// provider verifies no address, the link of an invitation shows who somebody is, or a session of theirs.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -13,18 +14,22 @@ import {
   type OpenIdProvider,
   type ProvenIdentity,
 } from './openid-provider.ts'
+import type { Invitations } from '../links/invitations.ts'
 import { hasSecondFactor } from '../second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../secret-value.ts'
 import { shutOut } from '../shut-out.ts'
 import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in.ts'
 import { Trail } from '../trail.ts'
-import { changeUser, newUser, withNames } from '../users.ts'
+import { canSignIn, changeUser, newUser, withNames } from '../users.ts'
 import type { Visit } from '../visit.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */
 const openIdRefusals = {
   no_verified_email:
-    'The provider did not confirm an e-mail address of yours. Confirm one there, and sign in again.',
+    'The provider did not confirm an e-mail address of yours. Confirm one there, or open the link of an invitation, and sign in again.',
+  no_link:
+    'The provider does not confirm e-mail addresses. Ask an administrator of the account for an invitation, open its link, and sign in from there.',
+  other_tenant: 'People of your organization cannot sign in here. Sign in with an account of another one.',
   other_identity:
     'Another person at the provider already signs in here with your e-mail address. Ask an administrator of your account for help.',
   not_invited: 'You are not a user here. Ask an administrator of the account for an invitation.',
@@ -53,8 +58,17 @@ type FinishResult =
   /** It was begun more than ten minutes ago, in another browser, or has been finished. */
   | { readonly outcome: 'expired' }
 
+interface Beginning extends Direction {
+  readonly browser: string
+  /** Where it leads in the end. */
+  readonly next: string
+  /** The secret of the invitation that it leads to. */
+  readonly invitation?: string | null
+}
+
 interface OpenIdParts {
   readonly provider: OpenIdProvider
+  readonly invitations: Invitations
   readonly signIn: SignIn
   /** Whether people may become users by this. */
   readonly isOpen: boolean
@@ -80,9 +94,9 @@ export class OpenIdSignIn {
     return this.#own.provider.name
   }
 
-  /** Begins in a browser, which is known by the secret value of a cookie; `next` is where it leads in the end. */
+  /** Begins in a browser, which is known by the secret value of a cookie. */
   async begin(
-    { browser, next, ...direction }: Direction & { readonly browser: string; readonly next: string },
+    { browser, next, invitation = null, ...direction }: Beginning,
     { address }: Pick<Visit, 'address'>,
   ): Promise<BeginResult> {
     const retryAfter = await this.#parts.throttle.toProvider(address)
@@ -106,6 +120,7 @@ export class OpenIdSignIn {
         step: 'openid',
         browser: digestOfValue(browser),
         next: sealed,
+        invitation: invitation && keys.seal(invitation, contextOf(digest)),
         isFresh: direction.isFresh === true,
       },
       createdAt: now,
@@ -130,8 +145,9 @@ export class OpenIdSignIn {
     if (typeof identity === 'string') return { outcome: identity, next }
     const at = provenAt(identity, attempt, now)
     if (at === 'not_fresh') return { outcome: 'not_fresh', next }
-    const present = replaced === null ? null : await this.#parts.sessions.find(replaced)
-    const user = await this.#userOf(identity, { visit, now, present: present?.user.id ?? null })
+    const session = replaced === null ? null : await this.#parts.sessions.find(replaced)
+    const arrival = { visit, now, present: session?.user ?? null, invitation: attempt.invitation }
+    const user = this.#own.provider.admits(identity) ? await this.#userOf(identity, arrival) : 'other_tenant'
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
     return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, visit, replaced)), next }
@@ -151,8 +167,10 @@ export class OpenIdSignIn {
     const attempt = kept?.data as Attempt | undefined
     if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
     const next = keys.unseal(attempt.next, contextOf(digest))
+    const invitation = attempt.invitation ? keys.unseal(attempt.invitation, contextOf(digest)) : null
     const consumed = await credentials.consume('sign_in', digest, now)
-    return consumed?.isFirst && next !== null ? { ...attempt, next, begunAt: kept!.createdAt } : null
+    if (!consumed?.isFirst || next === null) return null
+    return { ...attempt, next, invitation, begunAt: kept!.createdAt }
   }
 
   async #identityAt(
@@ -184,9 +202,23 @@ export class OpenIdSignIn {
 
   /** Finds who somebody is who comes from the provider for the first time, by the address that it has verified. */
   async #matchOf(email: string | null, identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
-    if (email === null || emailFault(email) !== null) return 'no_verified_email'
+    if (email === null || emailFault(email) !== null) return this.#matchUnverified(identity, arrival)
     const owner = await this.#parts.store.users.findByEmail(email)
     return owner ? this.#link(owner.record, identity, arrival) : this.#create(email, identity, arrival.now)
+  }
+
+  /** Finds who somebody is whose address the provider does not verify: it finds nobody, however it is written. */
+  async #matchUnverified(identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
+    const { tenant, claimedEmail } = identity
+    const email = claimedEmail && normalEmail(claimedEmail)
+    const { present, invitation } = arrival
+    // The address alone tells whether they meant to, and did not just change to another of their users.
+    if (present !== null && present.email === email) return this.#link(present, identity, arrival)
+    const invited = invitation === null ? null : await this.#own.invitations.find(invitation)
+    if (invited !== null && !invited.isKnown) return this.#link(invited.user, identity, arrival, true)
+    if (tenant === null) return 'no_verified_email'
+    const isTaken = email === null || (await this.#parts.store.users.findByEmail(email)) !== null
+    return isTaken || !this.#own.isOpen ? 'no_link' : this.#create(email, identity, arrival.now)
   }
 
   /** Keeps whether the provider vouches for the address of a user still: it may be that of somebody else by now. */
@@ -211,6 +243,7 @@ export class OpenIdSignIn {
     owner: User,
     identity: ProvenIdentity,
     { visit, now, present }: Arrival,
+    isInvited = false,
   ): Promise<Match | null> {
     if (owner.identity !== null) {
       const failed = { action: 'sign_in', method: 'openid', failure: 'other_identity' } as const
@@ -220,15 +253,18 @@ export class OpenIdSignIn {
     const { store } = this.#parts
     // Who signed up, or had the link of an invitation, has not shown that the address is theirs: what they set, and whom they let in, must not open the user of its
     // owner, unless this browser shows that it is the same person.
-    const isSamePerson = owner.id === present
+    const isSamePerson = isInvited || owner.id === present?.id
     const members = await store.members.ofUser(owner.id)
     const isMember = members.some(({ status }) => status === 'accepted')
-    const { issuer, subject } = identity
+    const { issuer, subject, verifiedEmail } = identity
     const changed = isSamePerson || owner.password === null ? ['identity'] : ['identity', 'password']
     const trail = await Trail.of(store, owner, visit, now, { action: 'update', changed })
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
-      const proved = { identity: { issuer, subject }, emailVerifiedAt: now, modifiedAt: now }
+      // The link of an invitation opens nobody who has come in meanwhile.
+      if (isInvited && canSignIn(before)) return null
+      const emailVerifiedAt = verifiedEmail === null ? null : now
+      const proved = { identity: { issuer, subject }, emailVerifiedAt, modifiedAt: now }
       const linked = { ...withMissingNames(before, identity), ...proved }
       return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
@@ -246,8 +282,9 @@ export class OpenIdSignIn {
   /** Makes a user who is a member of nothing, where that is allowed; null where the address or the identity was taken meanwhile. */
   async #create(email: string, identity: ProvenIdentity, now: number): Promise<Match | null> {
     if (!this.#own.isOpen) return 'not_invited'
-    const { issuer, subject } = identity
-    const proved = { identity: { issuer, subject }, emailVerifiedAt: now }
+    const { issuer, subject, verifiedEmail } = identity
+    const emailVerifiedAt = verifiedEmail === null ? null : now
+    const proved = { identity: { issuer, subject }, emailVerifiedAt }
     const user = { ...withMissingNames(newUser(email, now), identity), ...proved }
     return (await this.#parts.store.users.insert(user)) ? user : null
   }
@@ -279,8 +316,10 @@ export class OpenIdSignIn {
 interface Arrival {
   readonly visit: Visit
   readonly now: number
-  /** The id of the user who is signed in already. */
-  readonly present: string | null
+  /** The user who is signed in already. */
+  readonly present: User | null
+  /** The secret of the link with which they came. */
+  readonly invitation: string | null
 }
 
 /** What is kept of a sign-in that has begun. */
@@ -288,6 +327,7 @@ interface Attempt {
   readonly step: string
   readonly browser: string
   readonly next: string
+  readonly invitation: string | null
   readonly isFresh: boolean
 }
 

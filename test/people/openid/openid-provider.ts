@@ -69,6 +69,7 @@ export class RunningProvider {
       issuer,
       clientId: client.client_id,
       clientSecret: client.client_secret,
+      tenants: null,
     })
   }
 

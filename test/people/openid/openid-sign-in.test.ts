@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { pino } from 'pino'
-import { Invitations } from '../../../src/people/links/invitations.ts'
+import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
 import { OpenIdProvider, type OpenIdSettings } from '../../../src/people/openid/openid-provider.ts'
 import { OpenIdSignIn } from '../../../src/people/openid/openid-sign-in.ts'
 import { OwnAccount } from '../../../src/people/own-account.ts'
@@ -20,15 +20,16 @@ const ada = { email: 'Ada@Example.com', email_verified: true, given_name: 'Ada',
 const minute = 60_000
 
 /** Opens the way in by a provider; `lines` is what the log has. */
-function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false) {
+function wayIn({ parts }: Village, settings: OpenIdSettings, isOpen = false, send = fetch) {
   const lines: string[] = []
   const log = pino({}, { write: line => void lines.push(line) })
-  const signIn = new SignIn(parts)
-  const openId = new OpenIdSignIn(parts, { provider: new OpenIdProvider(settings), signIn, isOpen, log })
+  const [signIn, invitations] = [new SignIn(parts), new Invitations(parts)]
+  const provider = new OpenIdProvider(settings, send)
+  const openId = new OpenIdSignIn(parts, { provider, signIn, invitations, isOpen, log })
   const browser = newValue().value
-  const begin = async (loginHint: string, isFresh = false) => {
+  const begin = async (loginHint: string, isFresh = false, invitation: string | null = null) => {
     const begun = await openId.begin(
-      { browser, next: '/auth/account', redirectUri, loginHint, isFresh },
+      { browser, next: '/auth/account', redirectUri, loginHint, isFresh, invitation },
       visit,
     )
     assert.ok(begun.outcome === 'sent')
@@ -96,15 +97,16 @@ onStores('an address is proved as long as the provider says that it has verified
   for (const claims of [
     { ...ada, email: 'moved@example.com' },
     { ...ada, email_verified: false },
-    { ...ada, email_verified: 'true' },
+    { ...ada, email_verified: 'false' },
+    { ...ada, email_verified: 1 },
     { email: ada.email },
     {},
   ]) {
     assert.equal(await verified(claims), false, JSON.stringify(claims))
-    assert.equal(await verified({ ...ada, email: 'ADA@EXAMPLE.COM' }), true)
+    assert.equal(await verified({ email: 'ADA@EXAMPLE.COM', email_verified: 'true' }), true)
   }
   const told = (await village.told(account)).map(entry => (entry as readonly unknown[])[4])
-  assert.deepEqual(told, [['identity'], ...Array(10).fill(['email_verified'])])
+  assert.deepEqual(told, [['identity'], ...Array(12).fill(['email_verified'])])
 })
 
 onStores(
@@ -242,7 +244,7 @@ onStores('an address that the provider has not verified matches nobody, and make
   for (const claims of [
     { ...ada, email_verified: false },
     { email: ada.email },
-    { ...ada, email_verified: 'true' },
+    { ...ada, email_verified: 'TRUE' },
     { email_verified: true },
     { email: 'no address', email_verified: true },
     { email: '\u212aay@example.com', email_verified: true },
@@ -448,6 +450,138 @@ onStores(
     assert.equal((await arrive('ada')).outcome, 'signed_in')
   },
 )
+
+onStores(
+  'userinfo is asked where the ID token does not say whether the address is verified',
+  async village => {
+    const { provider, arrive } = await start(village, true)
+    await provider.knows({ ada }, { ada: { claims: { email: 'Ada@Example.com', email_verified: null } } })
+    const done = await arrive('ada')
+    assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
+    assert.equal(isEmailVerified(done.user), true)
+  },
+)
+
+const tenants = ['2d1f1d4e-3c5a-4b8e-9f60-0a1b2c3d4e5f', '6b2f3a1c-0d4e-4f5a-8b7c-9d0e1f2a3b4c'] as const
+const entra = 'https://login.microsoftonline.com'
+
+/** Has the provider appear as Entra ID does to those whom `claims` are of, at the address of all tenants. */
+async function startEntra(
+  village: Village,
+  isOpen: boolean,
+  admitted: readonly string[] | null = [tenants[0]],
+) {
+  const { issuer, ...client } = shared.settings
+  const disguised = async (url: string | URL | Request, init?: RequestInit) => {
+    const target = String(url)
+    if (!target.endsWith('/.well-known/openid-configuration'))
+      return fetch(target.replace(entra, issuer), init)
+    const response = await fetch(`${issuer}/.well-known/openid-configuration`, init)
+    const { authorization_response_iss_parameter_supported: _, ...metadata } = JSON.parse(
+      (await response.text()).replaceAll(issuer, entra),
+    )
+    return Response.json({ ...metadata, issuer: `${entra}/{tenantid}/v2.0` })
+  }
+  const settings = { ...client, issuer: `${entra}/organizations/v2.0`, tenants: admitted }
+  const way = wayIn(village, settings, isOpen, disguised as typeof fetch)
+  const knows = (claims: Readonly<Record<string, unknown>>) =>
+    shared.knows({ ada }, { ada: { claims: { email_verified: null, ...ofTenant(tenants[0]), ...claims } } })
+  const arrive = async (session: string | null = null, invitation: string | null = null) => {
+    const begun = await way.openId.begin(
+      { browser: way.browser, next: '/auth/account', redirectUri, loginHint: 'ada', invitation },
+      visit,
+    )
+    assert.ok(begun.outcome === 'sent', JSON.stringify([begun, way.lines]))
+    const url = await walk(begun.url.replace(entra, issuer))
+    url.searchParams.delete('iss')
+    return way.finish(url, session)
+  }
+  await knows({})
+  return { ...way, knows, arrive }
+}
+
+function ofTenant(tid: string, oid = '11111111-2222-4333-8444-555555555555') {
+  return { iss: `${entra}/${tid}/v2.0`, tid, oid, email: ada.email }
+}
+
+onStores('at Entra ID, people are known by tenant and object, and prove no address', async village => {
+  const { arrive, knows } = await startEntra(village, true, tenants)
+  const first = await arrive()
+  assert.ok(first.outcome === 'signed_in', JSON.stringify(first))
+  const { tid, oid, iss } = ofTenant(tenants[0])
+  assert.deepEqual(first.user.identity, { issuer: iss, subject: `${tid}/${oid}` })
+  assert.deepEqual([first.user.email, first.user.emailVerifiedAt], ['ada@example.com', null])
+  await knows({ sub: 'ada', email: 'renamed@example.com', email_verified: true })
+  const renamed = await arrive()
+  assert.ok(renamed.outcome === 'signed_in')
+  assert.deepEqual([renamed.user.id, renamed.user.emailVerifiedAt], [first.user.id, null])
+  for (const other of [ofTenant(tenants[1]), ofTenant(tenants[0], '99999999-2222-4333-8444-555555555555')]) {
+    await knows({ ...other, email_verified: true })
+    assert.partialDeepStrictEqual(await arrive(), { outcome: 'refused', reason: 'no_link' })
+  }
+  await knows({ ...ofTenant(tenants[1]), email: null, preferred_username: 'Kay@Example.com' })
+  const named = await arrive()
+  assert.ok(named.outcome === 'signed_in')
+  assert.deepEqual([named.user.email, named.user.emailVerifiedAt], ['kay@example.com', null])
+})
+
+onStores('people of other tenants may not come', async village => {
+  const refused = { outcome: 'refused', reason: 'other_tenant' }
+  const { arrive, knows } = await startEntra(village, true)
+  await knows(ofTenant(tenants[1]))
+  assert.partialDeepStrictEqual(await arrive(), refused)
+  for (const part of [{ tid: null }, { oid: null }, { tid: tenants[1] }]) {
+    await knows(part)
+    assert.notEqual((await arrive()).outcome, 'signed_in', JSON.stringify(part))
+  }
+  const unlisted = await startEntra(village, true, null)
+  assert.partialDeepStrictEqual(await unlisted.arrive(), refused)
+  const listed = wayIn(village, { ...shared.settings, tenants: [tenants[0]] }, true)
+  for (const claims of [{}, { tid: tenants[0], oid: 'one of an issuer that is none of its tenants' }]) {
+    await shared.knows({ ada }, { ada: { claims } })
+    assert.partialDeepStrictEqual(await listed.arrive('ada'), refused)
+  }
+  assert.equal((await village.store.users.list(everybody, { offset: 0, limit: 10 })).total, 0)
+})
+
+onStores('who has no verified address comes in by the link of an invitation, once', async village => {
+  const { arrive, knows } = await startEntra(village, false)
+  const refused = { outcome: 'refused', reason: 'no_link' }
+  assert.partialDeepStrictEqual(await arrive(), refused)
+  const account = await village.found()
+  const invited = await village.settle({ email: 'ada@work.example', password: null })
+  const member = await village.join(invited, account, { status: 'pending' })
+  const { value } = await reissueInvitation(village.store, member, village.clock.now())
+  assert.partialDeepStrictEqual(await arrive(null, newValue().value), refused)
+  const done = await arrive(null, value)
+  assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
+  assert.deepEqual(
+    [done.user.id, done.user.email, done.user.emailVerifiedAt],
+    [invited.id, invited.email, null],
+  )
+  await knows(ofTenant(tenants[0], '99999999-2222-4333-8444-555555555555'))
+  assert.partialDeepStrictEqual(
+    await arrive(null, value),
+    refused,
+    'the link has brought somebody in already',
+  )
+  const joined = await new Invitations(village.parts).acceptAs(done.user, value, visit)
+  assert.equal(joined.outcome, 'accepted')
+})
+
+onStores('who is signed in is taken for the person at Entra ID if the addresses agree', async village => {
+  const { arrive, knows } = await startEntra(village, false)
+  const { user, session, account } = await settleWithAll(village)
+  await knows({ email: 'another@example.com' })
+  assert.partialDeepStrictEqual(await arrive(session), { outcome: 'refused', reason: 'no_link' })
+  await knows({})
+  assert.partialDeepStrictEqual(await arrive(), { outcome: 'refused', reason: 'no_link' })
+  const done = await arrive(session)
+  assert.ok(done.outcome === 'signed_in', JSON.stringify(done))
+  assert.deepEqual([done.user.id, done.user.password], [user.id, user.password])
+  assert.equal(done.user.emailVerifiedAt, null)
+  assert.deepEqual(await village.told(account), [[user.id, 'update', 'user', user.id, ['identity']]])
+})
 
 onStores('an address goes to the provider a hundred times in ten minutes at most', async village => {
   const { openId, browser } = await start(village)
