@@ -311,7 +311,7 @@ export const people: readonly Mutated[] = [
         breaks: 'who signed up with the address of another shares their user',
       },
       {
-        text: 'const isSamePerson = owner.id === present',
+        text: 'const isSamePerson = isInvited || owner.id === present?.id',
         becomes: 'const isSamePerson = owner.id === present || members.length > 0',
         breaks: 'who used an invitation to the address of another shares their user',
       },
