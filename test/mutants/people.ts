@@ -312,7 +312,7 @@ export const people: readonly Mutated[] = [
       },
       {
         text: 'const isSamePerson = isInvited || owner.id === present?.id',
-        becomes: 'const isSamePerson = owner.id === present || members.length > 0',
+        becomes: 'const isSamePerson = isInvited || owner.id === present?.id || members.length > 0',
         breaks: 'who used an invitation to the address of another shares their user',
       },
       {
