@@ -31,8 +31,8 @@ const small = 200
 /** below this size it would weigh too much. */
 const smallest = 20
 
-/** Compiles a limit; limits with the same name, span and period share their counts. */
-export function limitOf(name: string, most: number, span: Span): Limit {
+/** Compiles a limit; limits with the same name, span and period share their counts. One that is `exact` has each request wait for the store. */
+export function limitOf(name: string, most: number, span: Span, { exact = false } = {}): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
     name: `${span.kind} ${period} ${name}`,
@@ -41,8 +41,8 @@ export function limitOf(name: string, most: number, span: Span): Limit {
     period,
     ceiling: (most < small ? 0.25 : 0.75) * most,
     growth: (10 * most) / period,
-    unreported: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
-    blind: Math.floor(most * unheard),
+    unreported: exact || most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
+    blind: exact ? 0 : Math.floor(most * unheard),
   }
 }
 
@@ -63,14 +63,14 @@ export function quotaLimitOf(zone: string, kind: 'day' | 'month', most: number):
 /** The name of the limit of an AI gateway for callers, the same for every gateway. */
 export const gatewayLimitName = 'ai-gateway'
 
-/** Compiles the rate limit of an AI gateway: `most` calls in `period` ms. */
+/** Compiles the rate limit of an AI gateway: `most` calls in `period` ms. Next to what a call costs, asking the store is nothing. */
 export function gatewayLimitOf(
   { account, id }: { readonly account: string; readonly id: string },
   kind: 'sliding' | 'fixed',
   most: number,
   period: number,
 ): Limit {
-  return limitOf(`${gatewayLimitName} ${account}/${id}`, most, { kind, period })
+  return limitOf(`${gatewayLimitName} ${account}/${id}`, most, { kind, period }, { exact: true })
 }
 
 /** Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding window. */

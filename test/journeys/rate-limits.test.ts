@@ -97,3 +97,53 @@ zones: []
   assert.equal((await put({})).status, 200)
   await until(async () => (await call()) === 200, busySecond)
 })
+
+for (const name of stores) {
+  test(`${name}: of calls at once, the limit of a gateway lets in so many and not one more`, async t => {
+    const provider = await startProvider(t, (_, response) => say(response, completion))
+    const env = name === 'Redis' ? { STORE: (await startRedis(t)).url } : {}
+    const gateway = await startGateway(
+      t,
+      `
+workers: 4
+store: { url: '\${STORE:-}', command_timeout: 5s }
+ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
+zones: []
+`,
+      { env },
+    )
+    const { account, token } = await gateway.firstStart
+    const post = async (url: string, body: object, more = {}) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        connection: 'close',
+        ...more,
+      }
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      await response.arrayBuffer()
+      return response.status
+    }
+    const api = `/client/v4/accounts/${account}`
+    for (const most of [20, 200, 200]) {
+      const id = `g${performance.now().toFixed()}`
+      const limit = { id, rate_limiting_limit: most, rate_limiting_interval: 3_600 }
+      assert.equal(await post(`${gateway.admin}${api}/ai-gateway/gateways`, limit), 200)
+      const call = () =>
+        post(
+          `${gateway.edge}${api}/ai/v1/chat/completions`,
+          { model: 'openai/gpt-4o-mini', messages: [] },
+          { 'svc-aig-gateway-id': id },
+        )
+      await until(async () => (await call()) === 200, busySecond)
+      // A few first: a limit that seems far is where workers might let calls in by themselves.
+      const first = await Promise.all(Array.from({ length: most / 10 }, call))
+      const rush = await Promise.all(Array.from({ length: most + 40 }, call))
+      const admitted = [...first, ...rush].filter(status => status === 200).length
+      assert.equal(1 + admitted, most)
+    }
+    // Decided alone, it would have said nothing of what is shared.
+    const [, alone] = /^gatehouse_rate_limit_fallbacks_total (\d+)$/m.exec(await gateway.metrics())!
+    assert.equal(alone, '0')
+  })
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endOf, limitOf } from '../../src/limits/limit.ts'
+import { endOf, gatewayLimitOf, limitOf } from '../../src/limits/limit.ts'
 
 test('windows of days and months end at midnight in UTC, and fixed ones at multiples of their period', () => {
   const ends: readonly [Parameters<typeof endOf>[0], string, string][] = [
@@ -22,4 +22,11 @@ test('from a limit of 200 on, four processes may let in at most two percent befo
   }
   for (let most = 1; most < 200; most++) assert.ok(limitOf('any', most, { kind: 'day' }).unreported <= 1)
   assert.equal(limitOf('any', 19, { kind: 'day' }).unreported, 0)
+})
+
+test('no process lets in a call of an AI gateway before the store has counted it', () => {
+  for (const most of [1, 20, 200, 1_000_000]) {
+    const { unreported, blind } = gatewayLimitOf({ account: 'a', id: 'g' }, 'sliding', most, 60_000)
+    assert.deepEqual([unreported, blind], [0, 0], `${most}`)
+  }
 })

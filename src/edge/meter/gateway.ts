@@ -8,7 +8,7 @@ import type { Exchange, Verdict } from '../exchange.ts'
 import { LimitFields, secondsOf } from './limit-fields.ts'
 import { meterApp } from './meter.ts'
 
-/** Refuses an AI call over a limit of its app or of its gateway (1015); waits for the store only near the limit. */
+/** Refuses an AI call over a limit of its app or of its gateway (1015). */
 export function meterGateway(x: Exchange): Verdict {
   if (x.ai === null) return null
   const refusal = meterApp(x)
