@@ -343,9 +343,14 @@ export const access: readonly Mutated[] = [
         breaks: "a month's quota is over before it begins",
       },
       {
-        text: 'unreported: most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),',
-        becomes: 'unreported: Math.max(1, Math.floor(most * unheard)),',
+        text: 'unreported: exact || most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),',
+        becomes: 'unreported: exact ? 0 : Math.max(1, Math.floor(most * unheard)),',
         breaks: 'a small limit lets in one more for each process',
+      },
+      {
+        text: '{ kind, period }, { exact: true })',
+        becomes: '{ kind, period })',
+        breaks: 'a rush exceeds the limit of a gateway',
       },
     ],
   },
