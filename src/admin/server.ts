@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createServer } from '../base/node-http.ts'
+import { createServer, lingerBehindResponses } from '../base/node-http.ts'
 import { freeDescriptors } from '../base/descriptors.ts'
 import { backlog, handleOf, type SocketHandle } from '../base/listening-socket.ts'
 import { sendStream } from '../base/send-stream.ts'
@@ -166,6 +166,7 @@ export class AdminServer {
     const server = createServer(limits, (request, response) => {
       serve(request, response).catch((bug: unknown) => this.#crashed(bug, response))
     })
+    lingerBehindResponses(server)
     server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
     server.on('drop', () => this.refused())
     server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))

@@ -1,11 +1,41 @@
 // What Gatehouse needs of node:http, taken without an import: one reads every name of it, among them WebSocket, and so loads all of undici,
 // which costs each process 4 MiB and a tenth of its start.
 
-import type { ClientRequest } from 'node:http'
+import type { ClientRequest, Server } from 'node:http'
+import type { Socket } from 'node:net'
 
 const { Agent, createServer, request, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export { Agent, createServer, request, STATUS_CODES }
+
+/** Ms without a byte, and in all, for which the rest of a body is read and dropped behind a last response. */
+const linger = 2_000
+const longestLinger = 30_000
+
+/** Has a server read what is still coming of a body behind the last response of a connection: Node closes at once, and the reset for the bytes that it leaves takes the response from the client. */
+export function lingerBehindResponses(server: Server): void {
+  server.prependListener('request', request => {
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers
+    if (length === undefined && coding === undefined) return
+    const socket = request.socket as Socket
+    socket.destroySoon = () => {
+      Reflect.deleteProperty(socket, 'destroySoon')
+      if (request.complete) socket.destroySoon()
+      else lingerOn(socket)
+    }
+  })
+}
+
+function lingerOn(socket: Socket): void {
+  socket.end()
+  let seen = socket.bytesRead
+  let left = longestLinger / linger
+  const timer = setInterval(() => {
+    if (socket.bytesRead === seen || --left === 0) socket.destroy()
+    seen = socket.bytesRead
+  }, linger).unref()
+  socket.once('close', () => clearInterval(timer))
+}
 
 /** Calls `failed` where a request gets no response. One that switches protocols is neither a response nor an error to Node, and the request would never end. */
 export function whenFailed(sent: ClientRequest, failed: (cause: Error) => void): void {

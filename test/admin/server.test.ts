@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unready } from '../../src/admin/health.ts'
 import type { Face } from '../../src/admin/face.ts'
 import type { Sender } from '../../src/admin/sender.ts'
@@ -34,6 +35,28 @@ test('healthz is 200 as long as the process answers, also when it is not ready',
   assert.equal(response.status, 200)
   assert.deepEqual(await response.json(), { status: 'alive' })
 })
+
+for (const [field, pause] of [
+  ['keep-alive', 0],
+  ['close', 0],
+  ['close', 250],
+] as const)
+  test(`a client that sends all of a body before it reads gets the response to it (${field}, a piece each ${pause} ms)`, async t => {
+    const { port } = await startAdmin(t)
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').pause()
+    const pieces = 16
+    const piece = Buffer.alloc(1024 * 1024)
+    socket.write(
+      `POST /none HTTP/1.1\r\nHost: a\r\nConnection: ${field}\r\nContent-Length: ${pieces * piece.length}\r\n\r\n`,
+    )
+    for (let i = 0; i < pieces; i++) {
+      await new Promise<unknown>(resolve => socket.write(piece, resolve))
+      await sleep(pause)
+    }
+    const [response] = (await once(socket.resume(), 'data')) as [string]
+    assert.match(response, /^HTTP\/1\.1 404 /)
+    socket.destroy()
+  })
 
 test('readyz is 200 or 503 with the reason, as it is at that moment', async t => {
   let unready: Unready = 'starting'

@@ -304,8 +304,8 @@ export const edge: readonly Mutated[] = [
         breaks: 'one packet of tiny requests keeps everybody else waiting',
       },
       {
-        text: 'if (!this.#lifetime.isOpen) return\n    this.pending',
-        becomes: 'this.pending',
+        text: 'if (!this.#lifetime.isOpen) return this.#lifetime.receivedBehind(bytes.length)\n',
+        becomes: '',
         breaks: 'a connection that closes keeps in memory what still comes',
         tests: ['edge/client/request-reader', 'wire/guards', 'wire/limits'],
       },
@@ -330,6 +330,16 @@ export const edge: readonly Mutated[] = [
         text: 'this.deadline = coarseNow + this.#patience',
         becomes: 'this.deadline = coarseNow + ms',
         breaks: 'a slow client is cut off in the middle of a response',
+      },
+      {
+        text: 'if (this.#lingeringLeft < 0 || this.#plane.isDraining) return',
+        becomes: '',
+        breaks: 'a client that sends without end behind a refusal is read all along, and holds up a shutdown',
+      },
+      {
+        text: 'Math.min(this.#plane.coarseNow + linger, this.#lingersUntil)',
+        becomes: 'this.#plane.coarseNow + linger',
+        breaks: 'a client that goes on sending behind a refusal keeps its connection for ever',
       },
       {
         text: 'isDraining ? Math.min(lastRequest, keepAlive) : keepAlive',

@@ -225,10 +225,10 @@ export class ClientConnection implements Client, ByteSink {
     return this.#exchanges.count > 0 || this.exchange !== null
   }
 
-  /** Whether it was served and now waits for another request, of which no more than a part of the head has come. */
+  /** Whether it was served and now waits for another request, of which no more than a part of the head has come, or for the client to close. */
   get isIdle(): boolean {
     const hasWork = this.exchange !== null || this.#reader.isResting || this.#socket.writableLength > 0
-    return this.#exchanges.count > 0 && this.#lifetime.isOpen && !hasWork
+    return this.#exchanges.count > 0 && !hasWork
   }
 
   /** Closes soon when idle, else with the end of the exchange it serves, or behind it where its response has promised that another request may come. */

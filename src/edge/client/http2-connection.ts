@@ -111,7 +111,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   get isIdle(): boolean {
     const hasWork = this.session.streamCount > 0 || this.session.hasOutput || this.#socket.writableLength > 0
-    return this.session.requestCount > 0 && this.#lifetime.isOpen && !hasWork
+    return this.session.requestCount > 0 && !hasWork
   }
 
   /** Acts on deadlines that have passed, its own and those of the exchanges that it serves. */
@@ -252,6 +252,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   #receive(bytes: Buffer): void {
     if (this.#lifetime.isOpen) this.#reader.receive(bytes)
+    else this.#lifetime.receivedBehind(bytes.length)
   }
 
   wrote(isAll: boolean): void {

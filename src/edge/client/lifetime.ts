@@ -6,6 +6,9 @@ import type { Plane } from '../plane.ts'
 
 /** Ms that a closing connection stays open for the client to read the response and close (RFC 9112 section 9.6). */
 const linger = 2_000
+/** Ms, and bytes, for which the rest of a body is still read and dropped: a reset would take the response from a client that reads it only behind what it sends. */
+const longestLinger = 30_000
+const mostLingering = 1024 ** 3
 /** Ms that a client has, in a drain, for a request that was on its way when the drain began; the response to it says that the connection closes. */
 const lastRequest = 500
 
@@ -20,6 +23,9 @@ export class Lifetime {
   #patience = linger
   /** Ms that it has for its next request once it has all of the last response; -1 where these count already. */
   #next = -1
+  /** Monotonic ms by which it is closed even where the client goes on sending, and the bytes that it may still send. */
+  #lingersUntil = 0
+  #lingeringLeft = mostLingering
 
   constructor(socket: Socket, plane: Plane) {
     this.#socket = socket
@@ -72,8 +78,18 @@ export class Lifetime {
     this.#next = -1
     this.deadline = this.#plane.coarseNow + this.#patience
     this.#socket.end(() => {
-      this.deadline = this.#plane.coarseNow + linger
+      const { coarseNow } = this.#plane
+      this.deadline = coarseNow + linger
+      this.#lingersUntil = coarseNow + longestLinger
     })
+  }
+
+  /** Takes note that the client of a closing connection has sent so many bytes: it is left more time to read the response, except in a drain. */
+  receivedBehind(bytes: number): void {
+    this.#lingeringLeft -= bytes
+    if (this.#lingeringLeft < 0 || this.#plane.isDraining) return
+    const most = Math.min(this.#plane.coarseNow + linger, this.#lingersUntil)
+    this.deadline = Math.max(this.deadline, most)
   }
 
   #wait(now: number, ms: number): void {

@@ -67,7 +67,7 @@ export class RequestReader {
   }
 
   receive(bytes: Buffer): void {
-    if (!this.#lifetime.isOpen) return
+    if (!this.#lifetime.isOpen) return this.#lifetime.receivedBehind(bytes.length)
     this.pending = this.pending === null ? bytes : Buffer.concat([this.pending, bytes])
     this.read()
   }

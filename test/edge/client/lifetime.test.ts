@@ -94,3 +94,38 @@ test('a closing connection leaves the client its time to read, less where the re
   await ended
   await until(() => lifetime.deadline === 3_000)
 })
+
+test('a client that sends on behind its last response is left more time to read it, up to 30 s', async t => {
+  const { lifetime, plane, far } = await start(t)
+  const ended = once(far, 'end')
+  far.resume()
+  lifetime.close()
+  await ended
+  await until(() => lifetime.deadline === 2_000)
+  for (const [now, deadline] of [
+    [1_500, 3_500],
+    [20_000, 22_000],
+    [29_000, 30_000],
+    [29_999, 30_000],
+  ] as const) {
+    plane.coarseNow = now
+    lifetime.receivedBehind(1024)
+    assert.equal(lifetime.deadline, deadline)
+  }
+})
+
+for (const [what, change] of [
+  ['more than 1 GiB', {}],
+  ['in a drain', { isDraining: true }],
+] as const)
+  test(`a client that sends ${what} behind its last response is left no more time`, async t => {
+    const { lifetime, plane, far } = await start(t)
+    const ended = once(far, 'end')
+    far.resume()
+    lifetime.close()
+    await ended
+    await until(() => lifetime.deadline === 2_000)
+    Object.assign(plane, { coarseNow: 1_000, ...change })
+    lifetime.receivedBehind('isDraining' in change ? 1 : 1024 ** 3 + 1)
+    assert.equal(lifetime.deadline, 2_000)
+  })

@@ -23,7 +23,11 @@ function start(t: TestContext, { servesAtOnce }: { servesAtOnce: boolean }) {
     pause: () => asked.push('pause'),
     resume: () => asked.push('resume'),
   }
-  const lifetime = { isOpen: true, headBegun: () => asked.push('headBegun') }
+  const lifetime = {
+    isOpen: true,
+    headBegun: () => asked.push('headBegun'),
+    receivedBehind: (bytes: number) => asked.push(`${bytes} behind`),
+  }
   const taker = {
     exchange: null as Exchange | null,
     begin(head: ConstructorParameters<typeof Exchange>[2], body: BodyReader) {
@@ -154,6 +158,7 @@ test('bytes that are no request are refused; the time for a head counts from its
   reader.pending = null
   reader.receive(Buffer.from(request('GET /')))
   assert.equal(reader.pending, null, 'a connection that closes takes nothing more')
+  assert.deepEqual(asked, ['headBegun', `${request('GET /').length} behind`])
 })
 
 test('what a client left unfinished as it ended is cut short, and what is whole is not', t => {
