@@ -1,6 +1,7 @@
 // Turns what the edge saw of a call into the stored entry: usage and cost are read, bodies copied, and nothing of the call is kept alive.
 
 import { isUtf8 } from 'node:buffer'
+import type { Kept, Usage } from '../ai/usage/usage.ts'
 import { appOf } from '../store/audit-entry.ts'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
@@ -13,18 +14,8 @@ import { requestedModel } from './requested-model.ts'
 
 /** Reads responses, and prices them. */
 export interface Meter {
-  usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage
+  usageOf(kept: Kept): Usage
   costOf(provider: string, model: string | null, usage: Usage): number | null
-}
-
-/** The token usage that a response reports. */
-interface Usage {
-  readonly model: string | null
-  readonly tokensIn: number | null
-  readonly tokensOut: number | null
-  readonly cacheRead: number
-  readonly cacheWritten: number
-  readonly cacheWrittenLong: number
 }
 
 /** What is kept of a body, decoded if possible. */
@@ -35,6 +26,8 @@ interface Excerpt {
   /** The kept end, which may begin in the head; empty where the head has all. */
   readonly tail: Buffer
   readonly isCut: boolean
+  /** Whether the end of what came is there. */
+  readonly hasEnd: boolean
 }
 
 /** What is kept of the request, and of the provider's response. */
@@ -53,7 +46,9 @@ export function writeEntry(
   const isEventStream = hasType(o.responseContentType, eventStream)
   const streamed = isEventStream || hasType(o.responseContentType, jsonLines)
   const usage =
-    answer === null || answer.isEncoded ? null : meter.usageOf(answer.head, answer.tail, isEventStream)
+    answer === null || answer.isEncoded
+      ? null
+      : meter.usageOf({ ...answer, isEventStream, isWhole: o.isWhole && answer.hasEnd })
   const { tokensIn = null, tokensOut = null } = usage ?? {}
   const asked =
     o.model ??
@@ -114,7 +109,7 @@ function bodiesOf(
 /** Returns the kept part of a body that is not encoded; null for none. */
 export function excerptOf(capture: Capture | null): Excerpt | null {
   if (capture === null || capture.size === 0 || capture.isEncoded) return null
-  return { isEncoded: false, head: capture.head(), tail: capture.tail(), isCut: capture.isCut }
+  return { isEncoded: false, head: capture.head(), tail: capture.tail(), isCut: capture.isCut, hasEnd: true }
 }
 
 /** Returns the kept part of a body that may be encoded, decoded if possible. */
@@ -129,8 +124,9 @@ export async function decodedExcerptOf(
   const bytes = isEncoded ? raw : decoded.bytes
   const head = bytes.subarray(0, headSize)
   const tail = bytes.length > headSize ? bytes.subarray(-tailSize) : bytes.subarray(0, 0)
-  const isCut = (!isEncoded && decoded.isCut) || capture.isCut || bytes.length > headSize
-  return { isEncoded, head, tail, isCut }
+  const isDecodedCut = !isEncoded && decoded.isCut
+  const isCut = isDecodedCut || capture.isCut || bytes.length > headSize
+  return { isEncoded, head, tail, isCut, hasEnd: !isDecodedCut && !capture.isCut }
 }
 
 const eventStream = 'text/event-stream'

@@ -196,7 +196,7 @@ function unescaped(text: string): string {
   }
 }
 
-export function isSpace(byte: number | undefined): boolean {
+function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 

@@ -74,7 +74,12 @@ describe('Capture', () => {
     fc.assert(
       fc.property(size, cuts, fc.boolean(), (size, cuts, isStream) => {
         const capture = captured(cut(Buffer.from((isStream ? stream : json)(size)), cuts))
-        const { tokensIn, tokensOut } = usageOf(capture.head(), capture.tail(), isStream)
+        const { tokensIn, tokensOut } = usageOf({
+          head: capture.head(),
+          tail: capture.tail(),
+          isEventStream: isStream,
+          isWhole: true,
+        })
         deepEqual([tokensIn, tokensOut], [5, 44])
       }),
       { numRuns: 300 },

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { decodedExcerptOf, type Meter, writeEntry } from '../../src/ai-logs/entry.ts'
+import { noTokens } from '../../src/ai/usage/usage.ts'
 import type { Observation } from '../../src/ai-logs/observation.ts'
 import { entriesOf } from '../../src/store/log-batch/batch.ts'
 import { LogBatchWriter } from '../../src/store/log-batch/writer.ts'
@@ -10,13 +11,11 @@ import { captured, observed } from './observed.ts'
 
 /** Counts characters in place of tokens, and takes a dollar for each. */
 const meter: Meter = {
-  usageOf: (head, tail, isEventStream) => ({
+  usageOf: ({ head, tail, isEventStream }) => ({
+    ...noTokens,
     model: isEventStream ? 'of-stream' : 'of-answer',
     tokensIn: head.length,
     tokensOut: tail.length,
-    cacheRead: 0,
-    cacheWritten: 0,
-    cacheWrittenLong: 0,
   }),
   costOf: (_provider, model, { tokensIn, tokensOut }) => (model === 'free' ? 0 : tokensIn! + tokensOut!),
 }

@@ -5,20 +5,14 @@ import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import type { Meter } from '../../src/ai-logs/entry.ts'
 import { LogQueue, type LogQueueOptions } from '../../src/ai-logs/queue.ts'
+import { noTokens } from '../../src/ai/usage/usage.ts'
 import type { LogEntry } from '../../src/store/records.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type Logs, type Store, StoreUnreachable } from '../../src/store/store.ts'
 import { captured, gateway, observed } from './observed.ts'
 
 const meter: Meter = {
-  usageOf: () => ({
-    model: null,
-    tokensIn: 1,
-    tokensOut: 2,
-    cacheRead: 0,
-    cacheWritten: 0,
-    cacheWrittenLong: 0,
-  }),
+  usageOf: () => ({ ...noTokens, model: null, tokensIn: 1, tokensOut: 2 }),
   costOf: () => null,
 }
 

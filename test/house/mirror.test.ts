@@ -47,6 +47,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'ai-logs/series/log-series': ['ai-logs/series/'],
   'ai/plan': ['ai/asked'],
   'ai/providers': ['ai/provider-rows'],
+  'ai/usage/usage': ['ai/usage/level'],
   'ai/translate/there-and-back': ['ai/translate/'],
   'base/address/address-table': ['base/address/address-rows'],
   'base/turns/turns': ['base/turns/short-exchanges'],

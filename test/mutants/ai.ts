@@ -293,9 +293,19 @@ export const ai: readonly Mutated[] = [
     tests: ['ai/usage/usage'],
     changes: [
       {
-        text: 'const isOfOllama = endsWithCounts(bytes)',
-        becomes: 'const isOfOllama = false',
+        text: 'if (level === 0) return null',
+        becomes: '',
         breaks: 'a caller has other tokens logged by what a tool is called with',
+      },
+      {
+        text: 'isWhole ? bytes : wholeEvents(bytes)',
+        becomes: 'bytes',
+        breaks: 'the arguments of a tool in an event that was cut are counted as usage',
+      },
+      {
+        text: "parent === 'message' ? { ...member, tokensOut: null } : member",
+        becomes: 'member',
+        breaks: 'a placeholder is logged as what a model wrote',
       },
       {
         text: 'const mostTried = 64',
@@ -310,6 +320,22 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'ai/usage/level.ts',
+    tests: ['ai/usage/usage'],
+    changes: [
+      {
+        text: 'if (!isName(bytes, at)) return 0',
+        becomes: '',
+        breaks: 'a name with a quote in it is taken for usage',
+      },
+      {
+        text: 'if (isList || ++level > 2) return 0',
+        becomes: 'level++',
+        breaks: 'usage that a tool is called with in an event is counted',
+      },
+    ],
+  },
+  {
     file: 'ai/usage/patterns.ts',
     tests: ['ai/usage/patterns'],
     changes: [
@@ -320,7 +346,7 @@ export const ai: readonly Mutated[] = [
         tests: ['ai/usage/patterns'],
       },
       {
-        text: 'if (odd.test(member)) return null',
+        text: 'odd.test(member) ||',
         becomes: '',
         breaks: 'numbers that are no whole ones are counted',
       },

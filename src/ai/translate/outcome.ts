@@ -39,12 +39,15 @@ export function countsOfMessages(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Reads the usage of chat, whose `prompt_tokens` include them all. */
+/** Reads the usage of chat, whose `prompt_tokens` include them all; some providers count reasoning in the total alone. */
 export function countsOfChat(usage: JsonObject): TokenCounts {
   const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
+  const prompt = countIn(usage.prompt_tokens)
+  const completion = countIn(usage.completion_tokens)
+  const rest = prompt === undefined ? 0 : (countIn(usage.total_tokens) ?? 0) - prompt
   return {
-    prompt: countIn(usage.prompt_tokens),
-    completion: countIn(usage.completion_tokens),
+    prompt,
+    completion: rest > (completion ?? 0) ? rest : completion,
     cacheRead: countIn(cached_tokens),
     cacheWrite: countIn(cache_write_tokens),
     reasoning: countIn(objectIn(usage.completion_tokens_details).reasoning_tokens),

@@ -9,10 +9,19 @@ export interface Tokens {
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
+  /** Those of `tokensIn`, as far as they were not read from a cache, and of `tokensOut` that stand for sound; 0 where not reported. */
+  readonly audioIn: number
+  readonly audioOut: number
+  /** Searches on the web that the provider made, and charges for; 0 where not reported. */
+  readonly searches: number
+  /** US dollars, where the provider says them; else null. */
+  readonly cost: number | null
+  /** The tier of service that the counts are said to be of; null where they say none. */
+  readonly tier: string | null
 }
 
 /** A usage member in a response, from its name on. */
-export interface UsageMember extends Tokens {
+interface UsageMember extends Tokens {
   readonly text: string
 }
 
@@ -21,62 +30,128 @@ export const usageName = '"usage'
 
 type Path = readonly string[]
 
-/** The positions of the counts in the object; those in one list are added up. */
+/** The positions of the counts in the object; those in one list are added up. The first list counts whose first member is present. */
 const counted = {
   tokensIn: [
     [['prompt_tokens']],
     [['input_tokens'], ['cache_creation_input_tokens'], ['cache_read_input_tokens']],
-    [['promptTokenCount']],
+    [['promptTokenCount'], ['toolUsePromptTokenCount']],
+    [['toolUsePromptTokenCount']],
   ],
   tokensOut: [
     [['completion_tokens']],
     [['output_tokens']],
     [['candidatesTokenCount'], ['thoughtsTokenCount']],
+    // A model that only thought has no candidates; the API of live sessions calls them otherwise.
+    [['responseTokenCount'], ['thoughtsTokenCount']],
+    [['thoughtsTokenCount']],
   ],
+  total: [[['total_tokens']], [['totalTokenCount']]],
   cacheRead: [
     [['cache_read_input_tokens']],
     [['prompt_tokens_details', 'cached_tokens']],
     [['input_tokens_details', 'cached_tokens']],
+    [['input_token_details', 'cached_tokens']],
     [['cachedContentTokenCount']],
     [['prompt_cache_hit_tokens']],
   ],
   cacheWritten: [[['cache_creation_input_tokens']], [['prompt_tokens_details', 'cache_write_tokens']]],
   cacheWrittenLong: [[['cache_creation', 'ephemeral_1h_input_tokens']]],
-} as const satisfies Record<keyof Tokens, readonly (readonly Path[])[]>
+  audioIn: [
+    [['prompt_tokens_details', 'audio_tokens']],
+    [['input_tokens_details', 'audio_tokens']],
+    [['input_token_details', 'audio_tokens']],
+    [['promptTokensDetails', 'AUDIO']],
+  ],
+  audioCached: [
+    [['input_token_details', 'cached_tokens_details', 'audio_tokens']],
+    [['cacheTokensDetails', 'AUDIO']],
+  ],
+  audioOut: [
+    [['completion_tokens_details', 'audio_tokens']],
+    [['output_tokens_details', 'audio_tokens']],
+    [['output_token_details', 'audio_tokens']],
+    [['candidatesTokensDetails', 'AUDIO']],
+  ],
+  searches: [[['server_tool_use', 'web_search_requests']], [['num_search_queries']]],
+} as const satisfies Record<string, readonly (readonly Path[])[]>
+
+type Count = keyof typeof counted
+
+/** The numbers to add up; null where there are none. */
+export type Counts = Readonly<Record<Count, readonly number[] | null>>
 
 /** Reads the usage member at this position, if it is an object with token counts. */
 export function usageAt(text: string, at: number): UsageMember | null {
   usageMember.lastIndex = at
   if (!usageMember.test(text)) return null
   const end = endOfObject(text, usageMember.lastIndex)
-  const counts = countsIn(text.slice(usageMember.lastIndex, end))
-  if (counts === null || (counts.tokensIn === null && counts.tokensOut === null)) return null
-  return {
-    text: text.slice(at, end),
-    tokensIn: sum(counts.tokensIn),
-    tokensOut: sum(counts.tokensOut),
-    cacheRead: sum(counts.cacheRead) ?? 0,
-    cacheWritten: sum(counts.cacheWritten) ?? 0,
-    cacheWrittenLong: sum(counts.cacheWrittenLong) ?? 0,
-  }
+  const tokens = tokensIn(text.slice(usageMember.lastIndex, end))
+  return tokens && { ...tokens, text: text.slice(at, end) }
 }
 
 const usageMember = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
-/** The numbers to add up; null where there are none. */
-type Counts = Readonly<Record<keyof Tokens, readonly number[] | null>>
+/** Reads a usage object; null for invalid JSON, and for an object without counts. */
+export function tokensIn(object: string): Tokens | null {
+  const members = parse(object)
+  const counts = members && countsOf(members)
+  if (counts === null || (counts.tokensIn === null && counts.tokensOut === null)) return null
+  const sums = {} as Record<Count, number | null>
+  for (const name of names) sums[name] = sum(counts[name])
+  return tokensOf(sums, costIn(members!), tierIn(members!))
+}
+
+/** Makes tokens of sums. What the total has beyond input and output is output too: some providers do not count reasoning in it. */
+export function tokensOf(
+  sums: Readonly<Record<Count, number | null>>,
+  cost: number | null,
+  tier: string | null,
+): Tokens {
+  const { tokensIn, tokensOut, total } = sums
+  const rest = total === null || tokensIn === null ? 0 : total - tokensIn
+  return {
+    tokensIn,
+    tokensOut: rest > (tokensOut ?? 0) ? rest : tokensOut,
+    cacheRead: sums.cacheRead ?? 0,
+    cacheWritten: sums.cacheWritten ?? 0,
+    cacheWrittenLong: sums.cacheWrittenLong ?? 0,
+    audioIn: Math.max(0, (sums.audioIn ?? 0) - (sums.audioCached ?? 0)),
+    audioOut: sums.audioOut ?? 0,
+    searches: sums.searches ?? 0,
+    cost,
+    tier,
+  }
+}
 
 /** Reads the counts of a usage object; null for invalid JSON. */
 export function countsIn(object: string): Counts | null {
   const members = parse(object)
-  if (members === null) return null
-  return {
-    tokensIn: countsOf(members, counted.tokensIn),
-    tokensOut: countsOf(members, counted.tokensOut),
-    cacheRead: countsOf(members, counted.cacheRead),
-    cacheWritten: countsOf(members, counted.cacheWritten),
-    cacheWrittenLong: countsOf(members, counted.cacheWrittenLong),
-  }
+  return members && countsOf(members)
+}
+
+function countsOf(members: Record<string, unknown>): Counts {
+  const counts = {} as Record<Count, readonly number[] | null>
+  for (const name of names) counts[name] = numbersOf(members, counted[name])
+  return counts
+}
+
+const names = Object.keys(counted) as readonly Count[]
+
+/** Reads what the call cost, as OpenRouter says it: its own share, and with a key of the caller's own what the provider behind it charges. */
+function costIn({ cost, is_byok, cost_details }: Record<string, unknown>): number | null {
+  const own = dollarsOf(cost)
+  if (own === null || is_byok !== true) return own
+  const { upstream_inference_cost } = (cost_details ?? {}) as Record<string, unknown>
+  return own + (dollarsOf(upstream_inference_cost) ?? 0)
+}
+
+function dollarsOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+}
+
+function tierIn({ service_tier }: Record<string, unknown>): string | null {
+  return typeof service_tier === 'string' ? service_tier : null
 }
 
 const largest = 4096
@@ -93,7 +168,7 @@ function endOfObject(text: string, start: number): number {
   return start
 }
 
-function countsOf(
+function numbersOf(
   members: Record<string, unknown>,
   spellings: readonly (readonly Path[])[],
 ): readonly number[] | null {
@@ -104,10 +179,20 @@ function countsOf(
   return null
 }
 
-function countAt(members: Record<string, unknown>, [name, inner]: Path): number | null {
-  const value = members[name!]
-  if (inner === undefined) return numberOf(value)
-  return typeof value === 'object' && value !== null ? numberOf((value as typeof members)[inner]) : null
+function countAt(members: Record<string, unknown>, path: Path): number | null {
+  let value: unknown = members
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return null
+    value = Array.isArray(value) ? countOfKind(value, name) : (value as typeof members)[name]
+  }
+  return numberOf(value)
+}
+
+/** Finds the count of a kind of content in Google's lists of them. */
+function countOfKind(list: readonly unknown[], kind: string): unknown {
+  for (const item of list as readonly ({ modality?: unknown; tokenCount?: unknown } | null)[])
+    if (item?.modality === kind) return item.tokenCount
+  return null
 }
 
 function sum(counts: readonly number[] | null): number | null {

@@ -1,7 +1,8 @@
 // Reads usage members of known forms directly from their bytes: those of one model differ only in their numbers, and parsing
 // each of them costs several times as much.
 
-import { countsIn, type Tokens, usageName } from './member.ts'
+import { levelOf } from './level.ts'
+import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './member.ts'
 
 /** How many forms are remembered: few models are in use at a time. */
 const mostRemembered = 4
@@ -9,13 +10,13 @@ const mostRemembered = 4
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
 
-  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is unknown. */
-  lastIn(bytes: Buffer, near: number): Tokens | null {
+  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is unknown, or it is not that of the response itself. */
+  lastIn(bytes: Buffer, near: number, isEventStream: boolean): Tokens | null {
     const at = lastUsage(bytes, near)
     if (at === -1) return null
     for (const pattern of this.#patterns) {
-      const tokens = pattern.read(bytes, at)
-      if (tokens !== null) return tokens
+      const end = pattern.read(bytes, at)
+      if (end !== -1) return levelOf(bytes, at, end, isEventStream) === 1 ? pattern.tokens() : null
     }
     return null
   }
@@ -23,7 +24,7 @@ export class UsagePatterns {
   /** Remembers the form of a usage member, if `lastIn` could have used it. */
   learn(member: string, bytes: Buffer, near: number): void {
     const pattern = patternOf(member)
-    if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === null) return
+    if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === -1) return
     this.#patterns.unshift(pattern)
     if (this.#patterns.length > mostRemembered) this.#patterns.pop()
   }
@@ -38,13 +39,14 @@ const mostDigits = 15
 
 /** Finds which numbers are counts, by putting their positions in their place. */
 function patternOf(member: string): Pattern | null {
-  if (odd.test(member)) return null
+  if (odd.test(member) || member.includes('"cost"')) return null
+  const tier = tokensIn(member.slice(member.indexOf('{')))?.tier ?? null
   let place = 0
   const numbered = member.replace(digits, () => `${place++}`)
   const counts = countsIn(numbered.slice(numbered.indexOf('{')))
   if (counts === null) return null
   const parts = member.split(digits).map(part => Buffer.from(part, 'latin1'))
-  return new Pattern(parts, counts)
+  return new Pattern(parts, counts, tier)
 }
 
 type Places = readonly number[] | null
@@ -53,34 +55,47 @@ class Pattern {
   /** The text around the numbers. */
   readonly #parts: readonly Buffer[]
   /** Which numbers are to be added up. */
-  readonly #places: Readonly<Record<keyof Tokens, Places>>
+  readonly #places: Counts
+  readonly #tier: string | null
   /** The numbers that were read last. */
   readonly #numbers: number[]
 
-  constructor(parts: readonly Buffer[], places: Readonly<Record<keyof Tokens, Places>>) {
+  constructor(parts: readonly Buffer[], places: Counts, tier: string | null) {
     this.#parts = parts
     this.#places = places
+    this.#tier = tier
     this.#numbers = parts.slice(1).map(() => 0)
   }
 
-  read(bytes: Buffer, start: number): Tokens | null {
+  /** Reads the member that begins there, and returns its end; -1 where its form is another. */
+  read(bytes: Buffer, start: number): number {
     const parts = this.#parts
     let at = behind(bytes, start, parts[0]!)
     for (let i = 1; i < parts.length; i++) {
       const end = endOfDigits(bytes, at)
-      if (end === -1) return null
+      if (end === -1) return -1
       this.#numbers[i - 1] = numberIn(bytes, at, end)
       at = behind(bytes, end, parts[i]!)
     }
-    if (at === -1) return null
+    return at
+  }
+
+  /** Returns what was read last. */
+  tokens(): Tokens {
     const places = this.#places
-    return {
+    const sums = {
       tokensIn: this.#sum(places.tokensIn),
       tokensOut: this.#sum(places.tokensOut),
-      cacheRead: this.#sum(places.cacheRead) ?? 0,
-      cacheWritten: this.#sum(places.cacheWritten) ?? 0,
-      cacheWrittenLong: this.#sum(places.cacheWrittenLong) ?? 0,
+      total: this.#sum(places.total),
+      cacheRead: this.#sum(places.cacheRead),
+      cacheWritten: this.#sum(places.cacheWritten),
+      cacheWrittenLong: this.#sum(places.cacheWrittenLong),
+      audioIn: this.#sum(places.audioIn),
+      audioCached: this.#sum(places.audioCached),
+      audioOut: this.#sum(places.audioOut),
+      searches: this.#sum(places.searches),
     }
+    return tokensOf(sums, null, this.#tier)
   }
 
   #sum(places: Places): number | null {

@@ -1,27 +1,49 @@
 // How many tokens a call used, from the kept parts of its response.
 
-import { isSpace } from '../members.ts'
-import { numberOf, type Tokens, usageName, type UsageMember, usageAt } from './member.ts'
+import { lastMember } from '../members.ts'
+import { endOfEvents, levelOf } from './level.ts'
+import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './member.ts'
 import { UsagePatterns } from './patterns.ts'
 
 /** Null where the response does not report it; for a stream or a truncated response, as far as the kept parts report it. */
-interface Usage extends Tokens {
+export interface Usage extends Tokens {
   readonly model: string | null
+}
+
+/** What is kept of a response. */
+export interface Kept {
+  readonly head: Buffer
+  /** Its last bytes; empty where the head has all of it. */
+  readonly tail: Buffer
+  readonly isEventStream: boolean
+  /** Whether the response came to its end, and the kept bytes do. */
+  readonly isWhole: boolean
 }
 
 /**
  * Reads the usage from the beginning of a response and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. It searches for the usage objects and parses nothing else: strings are escaped in a response and cannot be
- * mistaken for one, and tool inputs come before the last one. Never throws.
+ * Ollama, as JSON, event stream or JSON lines. It searches for the usage objects, of which those count that belong to the response itself, and parses nothing else.
+ * Never throws.
  */
-export function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean): Usage {
-  const last = lastTokens(tail.length === 0 ? head : tail)
+export function usageOf(kept: Kept): Usage {
+  const { head, tail, isEventStream, isWhole } = kept
+  const isAll = tail.length === 0
+  const bytes = isAll ? head : tail
+  const last = isEventStream
+    ? lastOfStream(isWhole ? bytes : wholeEvents(bytes))
+    : lastOfDocument(head, bytes, isWhole)
   // Anthropic reports input at the beginning of a stream, and how long cached input stays only there.
   const isHalf = last === null || last.tokensIn === null || last.tokensOut === null
   const hidesLong = last !== null && last.cacheWritten > last.cacheWrittenLong
-  const first = isEventStream && (isHalf || hidesLong) ? within(head, firstUsage) : null
+  const first =
+    isEventStream && (isHalf || hidesLong) ? firstOfStream(isWhole && isAll ? head : wholeEvents(head)) : null
   const wentIn = last?.tokensIn == null ? first : withLong(last, first)
-  return new Found(head, tail, wentIn, last?.tokensOut ?? first?.tokensOut)
+  return new Found(kept, wentIn, last ?? first, last?.tokensOut ?? first?.tokensOut)
+}
+
+/** Returns bytes of a stream without the event that was cut at their end. */
+function wholeEvents(bytes: Buffer): Buffer {
+  return bytes.subarray(0, endOfEvents(bytes))
 }
 
 /** Takes the long-lived part of cached input from the first report, where the last report of the same lacks it. */
@@ -30,29 +52,42 @@ function withLong(last: Tokens, first: Tokens | null): Tokens {
   return { ...last, cacheWrittenLong: Math.max(last.cacheWrittenLong, first.cacheWrittenLong) }
 }
 
-/** Searches for the model only when it is needed: mostly the request named it. */
+/** Searches for what is beside the counts only when it is needed: mostly the request named the model. */
 class Found implements Usage {
   readonly tokensIn: number | null
   readonly tokensOut: number | null
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
-  readonly #head: Buffer
-  readonly #tail: Buffer
+  readonly audioIn: number
+  readonly audioOut: number
+  readonly searches: number
+  readonly cost: number | null
+  readonly #kept: Kept
+  readonly #tier: string | null
 
   /** Takes the input counts from one member, since parts of it are counted there too. */
-  constructor(head: Buffer, tail: Buffer, wentIn: Tokens | null, tokensOut: number | null = null) {
+  constructor(kept: Kept, wentIn: Tokens | null, last: Tokens | null, tokensOut: number | null = null) {
     this.tokensIn = wentIn?.tokensIn ?? null
     this.tokensOut = tokensOut
     this.cacheRead = wentIn?.cacheRead ?? 0
     this.cacheWritten = wentIn?.cacheWritten ?? 0
     this.cacheWrittenLong = wentIn?.cacheWrittenLong ?? 0
-    this.#head = head
-    this.#tail = tail
+    this.audioIn = wentIn?.audioIn ?? 0
+    this.audioOut = last?.audioOut ?? 0
+    this.searches = last?.searches ?? 0
+    this.cost = last?.cost ?? null
+    this.#kept = kept
+    this.#tier = last?.tier ?? wentIn?.tier ?? null
   }
 
   get model(): string | null {
-    return within(this.#head, modelIn) ?? modelIn(this.#tail.toString('latin1'))
+    const { head, tail } = this.#kept
+    return within(head, modelIn) ?? modelIn(tail.toString('latin1'))
+  }
+
+  get tier(): string | null {
+    return this.#tier ?? tierOf(this.#kept)
   }
 }
 
@@ -68,19 +103,96 @@ function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
 /** The forms of recent responses. */
 const patterns = new UsagePatterns()
 
-function lastTokens(bytes: Buffer): Tokens | null {
-  const isOfOllama = endsWithCounts(bytes)
-  const known = isOfOllama ? null : patterns.lastIn(bytes, nearEnd)
-  if (known !== null) return known
-  const near = bytes.toString('latin1', Math.max(0, bytes.length - nearEnd))
-  if (isOfOllama) return lastLine(near)
-  const member = lastUsage(near)
-  if (member !== null) patterns.learn(member.text, bytes, nearEnd)
-  const found = member ?? lastLine(near)
-  if (found !== null || bytes.length <= nearEnd) return found
-  const all = bytes.toString('latin1')
-  return lastUsage(all) ?? lastLine(all)
+function lastOfStream(bytes: Buffer): Tokens | null {
+  return patterns.lastIn(bytes, nearEnd, true) ?? lastUsage(bytes, true)
 }
+
+function lastOfDocument(head: Buffer, bytes: Buffer, isWhole: boolean): Tokens | null {
+  const known = isWhole ? (patterns.lastIn(bytes, nearEnd, false) ?? lastUsage(bytes, false)) : null
+  // It is in front of much else, or the end is missing.
+  return known ?? usageFromFront(head) ?? (isWhole ? countsOfOllama(bytes) : null)
+}
+
+/** Reads the usage of an object from its beginning, since only there it is known what is within what. */
+function usageFromFront(head: Buffer): Tokens | null {
+  if (!head.includes(usageName)) return null
+  for (const name of names) {
+    const member = lastMember(head, name)
+    const tokens = member && tokensOfObject(head.toString('latin1', member.start, member.end))
+    if (tokens) return tokens
+  }
+  return null
+}
+
+const names = ['"usage"', '"usageMetadata"'].map(name => Buffer.from(name))
+
+function lastUsage(bytes: Buffer, isEventStream: boolean): Tokens | null {
+  let at = bytes.length
+  for (let tries = 0; tries < mostTried; tries++) {
+    at = at === 0 ? -1 : bytes.lastIndexOf(usageName, at - 1)
+    if (at === -1) return null
+    const tokens = usageIn(bytes, at, isEventStream)
+    if (tokens !== null) return tokens
+  }
+  return null
+}
+
+function firstOfStream(bytes: Buffer): Tokens | null {
+  let at = -1
+  for (let tries = 0; tries < mostTried; tries++) {
+    at = bytes.indexOf(usageName, at + 1)
+    if (at === -1) return null
+    const tokens = usageIn(bytes, at, true)
+    if (tokens !== null) return tokens
+  }
+  return null
+}
+
+/** Members of the name that are examined before giving up: a hostile text has thousands. */
+const mostTried = 64
+/** The most bytes of a usage member. */
+const largest = 4200
+
+/** Reads the usage there, if it is that of the response itself. */
+function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | null {
+  const member = usageAt(bytes.toString('latin1', at, at + largest), 0)
+  if (member === null) return null
+  const level = levelOf(bytes, at, at + member.text.length, isEventStream)
+  if (level === 0) return null
+  if (level === 1) {
+    patterns.learn(member.text, bytes, nearEnd)
+    return member
+  }
+  const parent = parentIn(bytes, at)
+  // The output is yet to come when a message begins: Anthropic writes a number all the same.
+  return parent === null ? null : parent === 'message' ? { ...member, tokensOut: null } : member
+}
+
+/** Returns what the usage there is in, by the beginning of its event; 'response' where that was not kept, since only such events are so long, and null for anything unknown. */
+function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
+  const line = Math.max(bytes.lastIndexOf('\n', at), bytes.lastIndexOf('\r', at)) + 1
+  const start = bytes.indexOf('{', line)
+  if (!startsWithField(bytes, line)) return 'response'
+  const event = bytes.subarray(start)
+  for (const name of Object.keys(parents) as (keyof typeof parents)[]) {
+    const member = lastMember(event, parents[name])
+    if (member !== null && start + member.start < at && at < start + member.end) return name
+  }
+  return null
+}
+
+/** Where Responses, Anthropic and Groq have the usage in their events. */
+const parents = {
+  response: Buffer.from('"response"'),
+  message: Buffer.from('"message"'),
+  x_groq: Buffer.from('"x_groq"'),
+} as const
+
+function startsWithField(bytes: Buffer, line: number): boolean {
+  return bytes.subarray(line, line + dataField.length).equals(dataField)
+}
+
+const dataField = Buffer.from('data:')
 
 function modelIn(text: string): string | null {
   const at = text.indexOf('"model')
@@ -92,56 +204,52 @@ function modelIn(text: string): string | null {
 
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
-/** Reads the counts of Ollama, which are in the last line among many other members, behind what a tool was called with. */
-function lastLine(text: string): Tokens | null {
-  const end = text.slice(Math.max(0, text.lastIndexOf('"done"')))
-  if (!end.includes('"eval_count"')) return null
-  const [tokensIn, tokensOut] = ollamaCounts.map(count => numberOf(Number(count.exec(end)?.[1])))
-  return { tokensIn: tokensIn!, tokensOut: tokensOut!, ...noCache }
-}
-
-const noCache = { cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
-const ollamaCounts = [/"prompt_eval_count"\s*:\s*(\d{1,15})\b/, /"eval_count"\s*:\s*(\d{1,15})\b/]
-
-/** Whether a response ends with a count of Ollama: then an object that looks like usage is what a tool was called with, since Ollama has none. */
-function endsWithCounts(bytes: Buffer): boolean {
+/** Finds the tier that OpenAI names beside the usage. */
+function tierOf({ head, tail, isEventStream }: Kept): string | null {
+  const bytes = tail.length === 0 ? head : tail
   let at = bytes.length
-  while (isSpace(bytes[at - 1]) || bytes[at - 1] === braceEnd) at--
-  const end = at
-  while (bytes[at - 1]! >= zero && bytes[at - 1]! <= zero + 9) at--
-  if (at === end) return false
-  while (isSpace(bytes[at - 1])) at--
-  if (bytes[--at] !== colon) return false
-  while (isSpace(bytes[at - 1])) at--
-  return lastNames.some(
-    name => at >= name.length && bytes.compare(name, 0, name.length, at - name.length, at) === 0,
-  )
-}
-
-const colon = 0x3a
-const zero = 0x30
-const braceEnd = 0x7d
-const lastNames = ['"eval_duration"', '"eval_count"'].map(name => Buffer.from(name))
-
-function firstUsage(text: string): UsageMember | null {
-  let at = -1
   for (let tries = 0; tries < mostTried; tries++) {
-    at = text.indexOf(usageName, at + 1)
-    const member = at === -1 ? null : usageAt(text, at)
-    if (member !== null || at === -1) return member
+    at = at === 0 ? -1 : bytes.lastIndexOf('"service_tier"', at - 1)
+    if (at === -1) return null
+    const [member, tier] = tierMember.exec(bytes.toString('latin1', at, at + 64)) ?? []
+    if (member !== undefined && levelOf(bytes, at, at + member.length, isEventStream) > 0) return tier!
   }
   return null
 }
 
-function lastUsage(text: string): UsageMember | null {
-  let at = text.length
+const tierMember = /^"service_tier"\s*:\s*"(\w{1,32})"/
+
+/** Reads the counts of Ollama, which are in the last line among many other members. */
+function countsOfOllama(bytes: Buffer): Tokens | null {
+  const tokensOut = countOf(bytes, '"eval_count"')
+  if (tokensOut === null) return null
+  return { ...noTokens, tokensIn: countOf(bytes, '"prompt_eval_count"'), tokensOut }
+}
+
+/** No tokens at all, nor anything else that a usage may report. */
+export const noTokens: Tokens = {
+  tokensIn: null,
+  tokensOut: null,
+  cacheRead: 0,
+  cacheWritten: 0,
+  cacheWrittenLong: 0,
+  audioIn: 0,
+  audioOut: 0,
+  searches: 0,
+  cost: null,
+  tier: null,
+}
+
+function countOf(bytes: Buffer, name: string): number | null {
+  let at = bytes.length
   for (let tries = 0; tries < mostTried; tries++) {
-    at = at === 0 ? -1 : text.lastIndexOf(usageName, at - 1)
-    const member = at === -1 ? null : usageAt(text, at)
-    if (member !== null || at === -1) return member
+    at = at === 0 ? -1 : bytes.lastIndexOf(name, at - 1)
+    if (at === -1) return null
+    const [member, digits] = countMember.exec(bytes.toString('latin1', at, at + 64)) ?? []
+    if (member !== undefined && levelOf(bytes, at, at + member.length, false) === 1)
+      return numberOf(Number(digits))
   }
   return null
 }
 
-/** Members of the name that are examined before giving up: a hostile text has thousands. */
-const mostTried = 64
+const countMember = /^"\w+"\s*:\s*(\d{1,15})\b/

@@ -27,7 +27,7 @@ export function tellSpans(x: Exchange, trace: Trace, recording: Recording, now: 
     ),
   ]
   if (ai === null || ai.provider === null || tap === null) return plane.spans!.take(spans(noAttributes))
-  callAttributes(ai, tap).then(
+  callAttributes(ai, tap, x.refusal === null && !x.aborted).then(
     ofCall => plane.spans!.take(spans(ofCall)),
     bug => plane.log.error({ err: bug, ray: x.ray }, 'reading the use of a call failed: internal error'),
   )
@@ -142,13 +142,17 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
 }
 
 /** Returns what is known of an AI call (semantic conventions for generative AI): which model was asked for what, and what it used as far as the response says so. */
-async function callAttributes(ai: AiExchange, tap: Tap): Promise<Attributes> {
+async function callAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
   const { head } = tap
   const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
   const usage =
     excerpt === null || excerpt.isEncoded
       ? null
-      : usageOf(excerpt.head, excerpt.tail, head?.isEventStream ?? false)
+      : usageOf({
+          ...excerpt,
+          isEventStream: head?.isEventStream ?? false,
+          isWhole: isWhole && excerpt.hasEnd,
+        })
   return given({
     'gen_ai.operation.name': operationOf(ai),
     'gen_ai.provider.name': providers[ai.provider!.name] ?? ai.provider!.name,

@@ -60,6 +60,15 @@ test('a provider that counts wrongly makes no count negative', () => {
   equal(messagesUsage(counts).input_tokens, 0)
 })
 
+test('reasoning that a provider counts in the total alone is counted as output', () => {
+  const usage = { prompt_tokens: 26, completion_tokens: 4, total_tokens: 330 }
+  equal(messagesUsage(countsOfChat(usage)).output_tokens, 304)
+  equal(
+    messagesUsage(countsOfChat({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })).output_tokens,
+    0,
+  )
+})
+
 test('an error keeps its type where Messages knows it', () => {
   equal(messagesErrorType({ type: 'invalid_request_error', code: null }), 'invalid_request_error')
   equal(messagesErrorType({ type: 'tokens', code: 'rate_limit_exceeded' }), 'rate_limit_error')

@@ -12,6 +12,11 @@ test('a member gives its text and its counts', () => {
     cacheRead: 20,
     cacheWritten: 0,
     cacheWrittenLong: 0,
+    audioIn: 0,
+    audioOut: 0,
+    searches: 0,
+    cost: null,
+    tier: null,
   })
 })
 
@@ -34,9 +39,14 @@ test('each count is read from the first known name that is present', () => {
   const none = {
     tokensIn: null,
     tokensOut: null,
+    total: null,
     cacheRead: null,
     cacheWritten: null,
     cacheWrittenLong: null,
+    audioIn: null,
+    audioCached: null,
+    audioOut: null,
+    searches: null,
   }
   deepEqual(countsIn(object), { ...none, tokensIn: [1, 2], tokensOut: [3], cacheRead: [2] })
   deepEqual(countsIn('{"cache_read_input_tokens":2}'), { ...none, cacheRead: [2] })

@@ -2,6 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Tokens, usageName, usageAt } from '../../../src/ai/usage/member.ts'
+import { levelOf } from '../../../src/ai/usage/level.ts'
+import { noTokens } from '../../../src/ai/usage/usage.ts'
 import { UsagePatterns } from '../../../src/ai/usage/patterns.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
@@ -12,13 +14,14 @@ function parsed(bytes: Buffer): Tokens | null {
   const text = bytes.toString('latin1', Math.max(0, bytes.length - near))
   const at = text.lastIndexOf(usageName)
   const member = at === -1 ? null : usageAt(text, at)
-  if (member === null) return null
+  const start = Math.max(0, bytes.length - near) + at
+  if (member === null || levelOf(bytes, start, start + member.text.length, false) !== 1) return null
   const { text: _, ...tokens } = member
   return tokens
 }
 
 function tokens(tokensIn: number, tokensOut: number): Tokens {
-  return { tokensIn, tokensOut, cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0 }
+  return { ...noTokens, tokensIn, tokensOut }
 }
 
 /** Gives what has learned the form of an answer. */
@@ -32,7 +35,7 @@ function learned(...answers: readonly string[]): UsagePatterns {
 }
 
 function read(patterns: UsagePatterns, answer: string): Tokens | null {
-  return patterns.lastIn(Buffer.from(answer, 'latin1'), near)
+  return patterns.lastIn(Buffer.from(answer, 'latin1'), near, false)
 }
 
 /** The forms of the providers, with numbers in their places. */
@@ -121,7 +124,7 @@ describe('a form of usage that was learned', () => {
             answer = answer.slice(0, at) + piece + answer.slice(at + length)
           }
           const bytes = Buffer.from(answer)
-          const tokens = patterns.lastIn(bytes, near)
+          const tokens = patterns.lastIn(bytes, near, false)
           if (tokens !== null) deepEqual(tokens, parsed(bytes))
         },
       ),
@@ -139,10 +142,10 @@ describe('a form of usage that was learned', () => {
   })
 
   test('does not read a member that is cut, or far from the end', () => {
-    const answer = '"usage":{"prompt_tokens":1,"completion_tokens":2}'
+    const answer = '{"usage":{"prompt_tokens":1,"completion_tokens":2}}'
     const patterns = learned(answer)
     for (let end = 0; end < answer.length; end++) equal(read(patterns, answer.slice(0, end)), null)
-    const rest = near - answer.length
+    const rest = near - answer.length + 1
     deepEqual(read(patterns, answer + ' '.repeat(rest)), tokens(1, 2))
     equal(read(patterns, answer + ' '.repeat(rest + 1)), null)
   })

@@ -2,11 +2,12 @@ import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { priceRows } from '../../../src/ai/usage/price-rows.ts'
 import { PriceTable } from '../../../src/ai/usage/prices.ts'
+import { noTokens } from '../../../src/ai/usage/usage.ts'
 import type { Tokens } from '../../../src/ai/usage/member.ts'
 import { type PriceConfig, providerNames } from '../../../src/config/config.ts'
 
 function tokens(tokensIn: number | null, tokensOut: number | null, cache: Partial<Tokens> = {}): Tokens {
-  return { tokensIn, tokensOut, cacheRead: 0, cacheWritten: 0, cacheWrittenLong: 0, ...cache }
+  return { ...noTokens, tokensIn, tokensOut, ...cache }
 }
 
 function price(model: string, input: number, more: Partial<PriceConfig> = {}): PriceConfig {

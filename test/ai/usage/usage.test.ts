@@ -1,17 +1,26 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { usageOf } from '../../../src/ai/usage/usage.ts'
+import { usageOf as usageOfKept } from '../../../src/ai/usage/usage.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 import { cpuTime } from '../../help/stall.ts'
+
+/** Reads the usage of a response that came to its end, or not. */
+function usageOf(head: Buffer, tail: Buffer, isEventStream: boolean, isWhole = true) {
+  return usageOfKept({ head, tail, isEventStream, isWhole })
+}
 
 const sizes = { head: 64 * 1024, tail: 8 * 1024 }
 
 /** Reads the usage of a text as the log keeps it: its beginning, and its end where that is not all. */
-function read(text: string, isEventStream = false): readonly [string | null, number | null, number | null] {
+function read(
+  text: string,
+  isEventStream = false,
+  isWhole = true,
+): readonly [string | null, number | null, number | null] {
   const bytes = Buffer.from(text)
   const tail = bytes.length > sizes.head ? bytes.subarray(-sizes.tail) : Buffer.alloc(0)
-  const { model, tokensIn, tokensOut } = usageOf(bytes.subarray(0, sizes.head), tail, isEventStream)
+  const { model, tokensIn, tokensOut } = usageOf(bytes.subarray(0, sizes.head), tail, isEventStream, isWhole)
   return [model, tokensIn, tokensOut]
 }
 
@@ -195,8 +204,14 @@ describe('usage of an event stream', () => {
     deepEqual(read(stream(start, ...Array(900).fill(text), end, { type: 'message_stop' }), true), usage)
   })
 
-  test('is as far as it was received in a truncated message', () => {
-    deepEqual(read(stream(start, text), true), ['claude-sonnet-4-5-20250929', 25, 1])
+  test('is as far as it was received in a truncated message, without the placeholder of its output', () => {
+    for (const isWhole of [true, false])
+      deepEqual(read(stream(start, text), true, isWhole), ['claude-sonnet-4-5-20250929', 25, null])
+    deepEqual(read(stream(start, text, end).slice(0, -9), true, false), [
+      'claude-sonnet-4-5-20250929',
+      25,
+      null,
+    ])
   })
 
   test('is read from the last event of a response, however long that is', () => {
@@ -288,24 +303,175 @@ test('a text that is made to be slow is read fast', () => {
 })
 
 test('only a bounded number of members that look like usage is examined', () => {
-  const counts = '"usage":{"prompt_tokens":3,"completion_tokens":4} '
-  const none = (count: number) => '"usage":0 '.repeat(count)
-  const tokensOf = (text: string) => usageOf(Buffer.from(text), Buffer.alloc(0), false).tokensOut
-  equal(tokensOf(counts + none(63)), 4)
-  equal(tokensOf(counts + none(64)), null)
+  const counts = 'data: {"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n'
+  const none = (count: number) => 'data: {"usage":0}\n\n'.repeat(count)
+  const tokensOf = (text: string) => usageOf(Buffer.from(text), Buffer.from(text), true).tokensOut
+  equal(tokensOf(`${counts}${none(63)}`), 4)
+  equal(tokensOf(`${none(64)}${counts}${none(64)}`), null)
   // Of a stream the beginning counts what went in, where the end does not.
-  const end = Buffer.from('"usage":{"completion_tokens":4} ')
+  const end = Buffer.from('data: {"usage":{"completion_tokens":4}}\n\n')
   const tokensInOf = (text: string) => usageOf(Buffer.from(text), end, true).tokensIn
   equal(tokensInOf(none(63) + counts), 3)
   equal(tokensInOf(none(64) + counts), null)
 })
 
-test('in a response that is not a stream, what precedes the usage adds nothing to it', () => {
-  const head = Buffer.from('{"input":{"usage":{"prompt_tokens":3,"completion_tokens":4}},')
-  const tail = Buffer.from('"usage":{"completion_tokens":5}}')
-  const usage = usageOf(head, tail, false)
-  deepEqual([usage.tokensIn, usage.tokensOut], [null, 5])
-  equal(usageOf(head, tail, true).tokensIn, 3)
+describe('what a tool is called with is no usage', () => {
+  const spoof = { usage: { input_tokens: 9e6, output_tokens: 9e6, prompt_tokens: 9e6 }, service_tier: 'flex' }
+  const usage = { input_tokens: 5, output_tokens: 7 }
+  const call = { type: 'tool_use', id: 't', name: 'n', input: spoof }
+  const none = [null, null, null]
+
+  test('wherever it is in a response, and whatever is missing there', () => {
+    deepEqual(read(JSON.stringify({ content: [call], usage })), [null, 5, 7])
+    deepEqual(read(JSON.stringify({ usage, content: [call] })), [null, 5, 7])
+    deepEqual(read(JSON.stringify({ usage, content: [call, { text: 'x'.repeat(100_000) }] })), [null, 5, 7])
+    deepEqual(read(JSON.stringify({ usage, content: [{ text: 'x'.repeat(100_000) }, call] })), [null, 5, 7])
+    deepEqual(read(JSON.stringify({ content: [call], usage: null })), none)
+    deepEqual(read(JSON.stringify({ content: [call] })), none)
+    deepEqual(read(JSON.stringify({ content: [{ text: 'x'.repeat(100_000) }, call] })), none)
+  })
+
+  test('in a response that was cut, wherever that was', () => {
+    const text = JSON.stringify({ usage, content: [call] })
+    for (let end = text.indexOf('}'); end < text.length; end++)
+      deepEqual(read(text.slice(0, end + 1), false, false), [null, 5, 7])
+    const other = JSON.stringify({ content: [call], usage })
+    for (let end = 0; end < other.lastIndexOf('7'); end++)
+      deepEqual(read(other.slice(0, end), false, false), none)
+  })
+
+  test('in an event, and in a name', () => {
+    const begin = { type: 'content_block_start', index: 0, content_block: call }
+    const end = { type: 'message_delta', usage }
+    deepEqual(read(stream(begin), true), none)
+    for (let cut = 1; cut < 20; cut++) deepEqual(read(stream(begin).slice(0, -cut), true, false), none)
+    deepEqual(read(stream(end, begin), true), [null, 5, 7])
+    deepEqual(read(stream({ candidates: [{ args: spoof }], usageMetadata: { promptTokenCount: 8 } }), true), [
+      null,
+      8,
+      null,
+    ])
+    const name = `{"a\\"usage":${JSON.stringify(spoof.usage)}}`
+    deepEqual(read(name.replace('\\\\', '\\')), none)
+  })
+
+  test('nor what Ollama or OpenAI names beside the usage', () => {
+    const text = JSON.stringify({ choices: [call], usage: { prompt_tokens: 1 }, service_tier: 'priority' })
+    equal(usageOf(Buffer.from(text), Buffer.alloc(0), false).tier, 'priority')
+    const other = JSON.stringify({ usage: { prompt_tokens: 1 }, choices: [call] })
+    equal(usageOf(Buffer.from(other), Buffer.alloc(0), false).tier, null)
+    const said = JSON.stringify({ usage: { ...usage, service_tier: 'batch' }, choices: [call] })
+    equal(usageOf(Buffer.from(said), Buffer.alloc(0), false).tier, 'batch')
+  })
+
+  const counts = fc.record({
+    prompt_tokens: fc.nat(),
+    completion_tokens: fc.nat(),
+    total_tokens: fc.constant(0),
+  })
+  const decoy = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.record({ usage: counts, more: fc.jsonValue({ maxDepth: 1 }) }),
+    fc.record({ usage: fc.constant(null), usageMetadata: counts }),
+  )
+  const value = fc.oneof(decoy, fc.array(decoy, { maxLength: 3 }), fc.record({ usage: decoy, input: decoy }))
+  const members = fc.array(fc.tuple(fc.constantFrom('choices', 'content', 'error', 'data', 'x'), value))
+
+  test('in any response that has one', () => {
+    fc.assert(
+      fc.property(
+        members,
+        counts,
+        members,
+        fc.nat(2),
+        fc.boolean(),
+        (before, usage, after, indent, isStream) => {
+          const response = {
+            ...Object.fromEntries(before),
+            usage,
+            ...Object.fromEntries(after),
+            usageless: 1,
+          }
+          const text = isStream
+            ? `data: ${JSON.stringify({ choices: [response] })}\n\n${stream(response)}`
+            : JSON.stringify(response, null, indent)
+          deepEqual(read(text, isStream), [read(text)[0], usage.prompt_tokens, usage.completion_tokens])
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('in any response that has none', () => {
+    fc.assert(
+      fc.property(members, fc.nat(2), fc.nat(400), (all, indent, cut) => {
+        const text = JSON.stringify(Object.fromEntries(all), null, indent)
+        deepEqual(read(text).slice(1), [null, null])
+        deepEqual(read(text.slice(0, -cut), false, false).slice(1), [null, null])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('tokens that providers count in ways of their own', () => {
+  const cases = [
+    [{ usageMetadata: { promptTokenCount: 8, thoughtsTokenCount: 30, totalTokenCount: 38 } }, 8, 30],
+    [
+      { usageMetadata: { promptTokenCount: 8, toolUsePromptTokenCount: 100, candidatesTokenCount: 2 } },
+      108,
+      2,
+    ],
+    [{ usageMetadata: { toolUsePromptTokenCount: 100, thoughtsTokenCount: 0 } }, 100, 0],
+    [{ usageMetadata: { promptTokenCount: 8, totalTokenCount: 12 } }, 8, 4],
+    [
+      {
+        usage: {
+          prompt_tokens: 26,
+          completion_tokens: 4,
+          total_tokens: 330,
+          completion_tokens_details: { reasoning_tokens: 300 },
+        },
+      },
+      26,
+      304,
+    ],
+    [{ usage: { prompt_tokens: 26, completion_tokens: 4, total_tokens: 330 } }, 26, 304],
+    [{ usage: { prompt_tokens: 26, completion_tokens: 4, total_tokens: 0 } }, 26, 4],
+    [{ usage: { prompt_tokens: 26, total_tokens: 26 } }, 26, null],
+    [{ usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }, 0, 0],
+    [{ usage: { input_tokens: 0, output_tokens: 0 } }, 0, 0],
+  ] as const
+  for (const [response, tokensIn, tokensOut] of cases) {
+    test(`as in ${JSON.stringify(response)}`, () => {
+      // The second time its form is known.
+      for (const _ of [1, 2]) deepEqual(read(JSON.stringify(response)), [null, tokensIn, tokensOut])
+      deepEqual(read(stream(response, '[DONE]'), true), [null, tokensIn, tokensOut])
+    })
+  }
+
+  test('with sound, searches and the cost', () => {
+    const of = (usage: object) => usageOf(Buffer.from(JSON.stringify({ usage })), Buffer.alloc(0), false)
+    const realtime = of({
+      input_tokens: 100,
+      output_tokens: 50,
+      input_token_details: {
+        audio_tokens: 60,
+        cached_tokens: 30,
+        cached_tokens_details: { audio_tokens: 20, text_tokens: 10 },
+      },
+      output_token_details: { audio_tokens: 40 },
+    })
+    deepEqual([realtime.audioIn, realtime.audioOut, realtime.cacheRead], [40, 40, 30])
+    equal(of({ input_tokens: 1, server_tool_use: { web_search_requests: 3 } }).searches, 3)
+    equal(of({ prompt_tokens: 1, cost: 0 }).cost, 0)
+    equal(of({ prompt_tokens: 1, cost: 0.25 }).cost, 0.25)
+    equal(of({ prompt_tokens: 1, cost: -1 }).cost, null)
+    equal(of({ prompt_tokens: 1 }).cost, null)
+    const details = { upstream_inference_cost: 0.5 }
+    equal(of({ prompt_tokens: 1, cost: 0.25, is_byok: true, cost_details: details }).cost, 0.75)
+    equal(of({ prompt_tokens: 1, cost: 0.25, is_byok: false, cost_details: details }).cost, 0.25)
+  })
 })
 
 test('cached tokens are read from the member with the input tokens', () => {

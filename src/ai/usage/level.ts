@@ -1,0 +1,78 @@
+// Where a member stands in a response: what a tool is called with, and what a model says, may contain members of any name.
+
+/** The most bytes behind a member that are looked at; a member in front of more is searched for from the other end. */
+const farthest = 8 * 1024
+
+/**
+ * Returns how many objects a member is in, from what is closed behind it, so that the beginning of a long response need not be known: 1, also for an object in the list
+ * that is the whole response, or 2 in an event. 0 for anything deeper, in another list, or in a string, and where the end is too far away. `end` is that of the member, and
+ * the bytes must end where a response does, or a whole event.
+ */
+export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: boolean): 0 | 1 | 2 {
+  if (!isName(bytes, at)) return 0
+  let depth = 0
+  let level = 0
+  let isList = false
+  const most = Math.min(bytes.length, end + farthest)
+  let i = end
+  for (; i < most; i++) {
+    const byte = bytes[i]!
+    if (byte === quote) {
+      i = stringEnd(bytes, i, most)
+    } else if (byte === brace || byte === bracket) {
+      depth++
+    } else if (byte === braceEnd || byte === bracketEnd) {
+      if (--depth >= 0) continue
+      depth = 0
+      // Nothing is around a list that may be here.
+      if (isList || ++level > 2) return 0
+      if (byte === bracketEnd) {
+        if (level !== 2 || isEventStream) return 0
+        isList = true
+      }
+    } else if (isEventStream && isBlank(bytes, i)) {
+      break
+    }
+  }
+  if (depth > 0 || (i >= most && most < bytes.length)) return 0
+  if (isEventStream) return level as 0 | 1 | 2
+  return level === 1 || isList ? 1 : 0
+}
+
+/** Whether the quote there opens a name: within a string it would be escaped, and the one that ends a string follows none of these. */
+function isName(bytes: Buffer, at: number): boolean {
+  const before = bytes[at - 1]
+  return before === undefined || before === brace || before === comma || before <= space
+}
+
+/** Returns the offset of the quote that closes the string opened there. */
+function stringEnd(bytes: Buffer, start: number, most: number): number {
+  let i = start + 1
+  for (; i < most && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
+  return i
+}
+
+/** Whether a line ends there, and the next one is empty. */
+function isBlank(bytes: Buffer, at: number): boolean {
+  const byte = bytes[at]
+  if (byte !== lf && byte !== cr) return false
+  const next = byte === cr && bytes[at + 1] === lf ? bytes[at + 2] : bytes[at + 1]
+  return next === lf || next === cr
+}
+
+/** Returns the length of the whole events in bytes of a stream, whose last one may be cut. */
+export function endOfEvents(bytes: Buffer): number {
+  for (let i = bytes.length - 2; i >= 0; i--) if (isBlank(bytes, i)) return i
+  return 0
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const brace = 0x7b
+const braceEnd = 0x7d
+const bracket = 0x5b
+const bracketEnd = 0x5d
+const comma = 0x2c
+const space = 0x20
+const lf = 0x0a
+const cr = 0x0d
