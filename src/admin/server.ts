@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createServer, lingerBehindResponses } from '../base/node-http.ts'
@@ -44,6 +44,9 @@ const strictHeaders = [
 /** The share of the free file descriptors that connections of one listener may take, or nobody else would get any. */
 const shareOfDescriptors = 1 / 3
 
+/** How long a new connection may take to send its first request once the port is left to another gateway, in ms. */
+const firstRequest = 1_000
+
 /** Parts of a response of which one turn takes the length. */
 const partsInATurn = 16
 
@@ -73,6 +76,10 @@ export class AdminServer {
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
   #closed: Promise<void> | null = null
+  /** When it stopped listening, in monotonic ms. */
+  #hushedAt = 0
+  /** The connections that have yet to send their first request. */
+  readonly #fresh = new Set<Socket>()
   /** The tokens that connections showed last. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
@@ -121,21 +128,28 @@ export class AdminServer {
   /** Stops listening, and goes on with the connections that are there. */
   hush(): void {
     if (!this.#server.listening) return
-    this.#closed = new Promise(resolve => this.#server.once('close', resolve))
-    this.#server.close()
+    this.#hushedAt = performance.now()
+    this.#closed = stopListening(this.#server)
   }
 
   /** Stops listening, finishes what runs and ends idle connections. */
   async close(): Promise<void> {
     this.hush()
-    const closed = Promise.all([this.#closed, ended(this.#facesServer)])
+    const closed = Promise.all([this.#closed, stopListening(this.#facesServer)])
     // One that got its response before all of its body had come is idle only later.
-    const idle = setInterval(() => {
-      this.#server.closeIdleConnections()
-      this.#facesServer.closeIdleConnections()
-    }, 50)
+    const idle = setInterval(() => this.#closeIdle(), 50)
     await closed
     clearInterval(idle)
+    // Their timers go on otherwise.
+    this.#server.close()
+    this.#facesServer.close()
+  }
+
+  /** Ends idle connections, for which Node takes those too whose first request is on its way: that is waited for. */
+  #closeIdle(): void {
+    if (this.#fresh.size > 0 && performance.now() - this.#hushedAt < firstRequest) return
+    this.#server.closeIdleConnections()
+    this.#facesServer.closeIdleConnections()
   }
 
   /** Responds to code of this process, which has seen to who the caller is, as to a request with their token: by the same rows, rules and limits, with the same audit. */
@@ -164,10 +178,15 @@ export class AdminServer {
   /** Makes a server whose bugs cost one request each. */
   #serverFor(serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Server {
     const server = createServer(limits, (request, response) => {
+      this.#fresh.delete(request.socket)
       serve(request, response).catch((bug: unknown) => this.#crashed(bug, response))
     })
     lingerBehindResponses(server)
     server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
+    server.on('connection', (socket: Socket) => {
+      this.#fresh.add(socket)
+      socket.once('close', () => this.#fresh.delete(socket))
+    })
     server.on('drop', () => this.refused())
     server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))
     server.on('connect', (_, socket) => refuseTunnel(socket))
@@ -299,9 +318,10 @@ function isBrowser({ headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** Resolves when a server that was told to close has no connection left; at once where it never listened. */
-function ended(server: Server): Promise<void> {
-  return server.listening ? new Promise(resolve => server.close(() => resolve())) : Promise.resolve()
+/** Has a server accept nobody any more, and resolves when it has no connection left; at once where it never listened. Its own `close` would end connections whose request has not been read yet. */
+function stopListening(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve()
+  return new Promise(resolve => NetServer.prototype.close.call(server, () => resolve()))
 }
 
 function faceOf(faces: readonly Face[], { url }: IncomingMessage): Face | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer, Server } from 'node:net'
+import { connect, createServer, Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unready } from '../../src/admin/health.ts'
@@ -27,6 +27,13 @@ async function send(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1')
   socket.write(bytes)
   return (await socket.toArray()).join('')
+}
+
+/** Returns a connection that the server has accepted. */
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
 }
 
 test('healthz is 200 as long as the process answers, also when it is not ready', async t => {
@@ -288,6 +295,22 @@ test('close waits for the body of a request whose response came first, and no lo
   const closed = server.close()
   socket.resume().write('cd')
   await Promise.all([closed, ended])
+})
+
+test('a port that is left to another gateway ends no connection whose request is on its way', async t => {
+  const { server, port } = await startAdmin(t)
+  const [used, late, silent] = await Promise.all([1, 2, 3].map(() => connected(port)))
+  const hello = 'GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\n'
+  used!.write(hello)
+  await once(used!, 'data')
+  server.hush()
+  const closed = server.close()
+  // Longer than it takes until idle connections are closed.
+  await sleep(200)
+  late!.write(hello)
+  assert.match((await late!.toArray()).join(''), /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/s)
+  await Promise.all([used!, silent!].map(socket => socket.resume() && once(socket, 'close')))
+  await closed
 })
 
 test('the front page shows the state of the gateway, and its links work', async t => {

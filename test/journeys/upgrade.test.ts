@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -174,6 +175,75 @@ for (const workers of [0, 1])
     assert.equal(await heldAt(admin), 0)
     assert.equal(await (await fetch(edge)).text(), 'hello')
   })
+
+test('new connections to the side port notice no upgrade', async t => {
+  const upgrades = 3
+  const { gateway, admin } = await start(t, 1)
+  const visitors = Array.from({ length: 12 }, (_, i) => new Visitor(Number(new URL(admin).port), i * 2))
+  t.after(() => Promise.all(visitors.map(visitor => visitor.leave())))
+  let { pid } = gateway
+  for (let i = 1; i <= upgrades; i++) {
+    const before = late(visitors)
+    process.kill(pid, 'SIGUSR2')
+    pid = (await gateway.log.nth('upgraded: the new gateway serves', i)).next!
+    await gateway.log.nth('stopped', i)
+    assert.ok(late(visitors) > before, 'no connection was open when the port was left')
+  }
+  const outcomes = (await Promise.all(visitors.map(visitor => visitor.leave()))).flat()
+  t.diagnostic(`${outcomes.length} connections, ${late(visitors)} of them open when the port was left`)
+  assert.deepEqual(
+    outcomes.filter(outcome => outcome !== 'served'),
+    [],
+  )
+})
+
+/** Connects to a port again and again, and sends its request after a pause, in ms. */
+class Visitor {
+  /** How many connections got their response from a gateway that had left the port already. */
+  late = 0
+  readonly #port: number
+  readonly #pause: number
+  readonly #outcomes: Promise<readonly string[]>
+  #hasLeft = false
+
+  constructor(port: number, pause: number) {
+    this.#port = port
+    this.#pause = pause
+    this.#outcomes = this.#visitAll()
+  }
+
+  /** Returns how each connection ended. */
+  leave(): Promise<readonly string[]> {
+    this.#hasLeft = true
+    return this.#outcomes
+  }
+
+  async #visitAll(): Promise<readonly string[]> {
+    const outcomes: string[] = []
+    while (!this.#hasLeft)
+      outcomes.push(await this.#visit().catch((cause: NodeJS.ErrnoException) => String(cause.code)))
+    return outcomes
+  }
+
+  async #visit(): Promise<string> {
+    const socket = connect(this.#port, '127.0.0.1').setEncoding('latin1')
+    try {
+      await once(socket, 'connect')
+      if (this.#pause > 0) await sleep(this.#pause)
+      socket.write('GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\n')
+      const { value: head = '' } = await socket[Symbol.asyncIterator]().next()
+      if (!head.startsWith('HTTP/1.1 200 ')) return `got ${JSON.stringify(head)}`
+      if (/^connection: close\r$/m.test(head)) this.late++
+      return 'served'
+    } finally {
+      socket.destroy()
+    }
+  }
+}
+
+function late(visitors: readonly Visitor[]): number {
+  return visitors.reduce((sum, visitor) => sum + visitor.late, 0)
+}
 
 test('a command finds the gateway even where the file names another side port by now', async t => {
   const { gateway, file, env, admin } = await start(t, 0)
