@@ -59,6 +59,11 @@ test('streams have the time that a graceful stop promises, and connections the d
   assert.ok(Number(settings.get('LimitNOFILE')) > 2 * 10_000)
 })
 
+test('the workers of a service that was killed do not hold up the next start for as long as their streams last', () => {
+  assert.equal(settings.get('KillMode'), 'mixed')
+  assert.equal(settings.get('Restart'), 'always')
+})
+
 test('the service is well for systemd only while Gatehouse says so, which it does twice in that time', () => {
   assert.equal(settings.get('Type'), 'notify')
   assert.ok(Number(settings.get('WatchdogSec')) >= 30)

@@ -19,7 +19,7 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { SharedLog } from '../help/shared-log.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
-import { until } from '../help/until.ts'
+import { busySecond, until } from '../help/until.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
 
 /** A gateway and those that replace it. */
@@ -41,6 +41,11 @@ class Dynasty {
   /** The code with which the first one ended. */
   get exited(): Promise<number | null> {
     return this.#exited.then(() => this.#child.exitCode)
+  }
+
+  /** The signal that ended it. */
+  get signal(): NodeJS.Signals | null {
+    return this.#child.signalCode
   }
 
   get pid(): number {
@@ -278,6 +283,54 @@ test('what a gateway counts while it drains is counted by the next but one, too'
   const { samples } = readMetrics(await (await fetch(`${admin}/metrics`)).text())
   assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}'), 1)
 })
+
+/** What, in NODE_OPTIONS, kills a gateway that is being replaced before it sends a message of this kind to the next one, or where that has said so. */
+function killedAt(moment: string): string {
+  const code = `
+import cp from 'node:child_process'
+import { syncBuiltinESMExports } from 'node:module'
+const { fork } = cp
+const die = () => process.kill(process.pid, 'SIGKILL')
+cp.fork = (...all) => {
+  const child = fork(...all)
+  const send = child.send.bind(child)
+  child.send = (message, ...rest) => {
+    if (message.kind === '${moment}') return die()
+    const sent = send(message, ...rest)
+    if (message.kind === 'start' && '${moment}' === 'after start') die()
+    return sent
+  }
+  if ('${moment}' === 'fork' && all[2]?.env.GATEHOUSE_UPGRADE) die()
+  child.on('message', message => message?.kind === '${moment}' && die())
+  return child
+}
+syncBuiltinESMExports()`
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+}
+
+const moments = ['fork', 'hello', 'edge', 'admin', 'start', 'after start', 'ready', 'left']
+
+for (const workers of [0, 1, 2])
+  for (const moment of workers === 1 ? moments : ['fork', 'edge', 'after start'])
+    test(`of a gateway that is killed at "${moment}" of its upgrade, the next one takes the place (workers: ${workers})`, async t => {
+      const { gateway, edge, admin } = await start(t, workers, main, { NODE_OPTIONS: killedAt(moment) })
+      assert.equal(await (await fetch(edge)).text(), 'hello')
+      process.kill(gateway.pid, 'SIGUSR2')
+      await gateway.exited
+      const killed = performance.now()
+      assert.equal(gateway.signal, 'SIGKILL')
+      const { pid } = await gateway.log.nth('ready', 2)
+      assert.notEqual(pid, gateway.pid)
+      const took = performance.now() - killed
+      assert.equal(await (await fetch(edge)).text(), 'hello')
+      assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+      t.diagnostic(`served ${Math.round(took)} ms later`)
+      assert.ok(took < busySecond, `${took} ms`)
+      assert.equal(
+        gateway.log.lines.filter(({ msg }) => msg.startsWith('upgraded')).length,
+        moment === 'left' ? 1 : 0,
+      )
+    })
 
 test('a link that leads to another Node by now leads the new gateway to it', async t => {
   const folder = quickFolder(t, 'nodes')

@@ -350,7 +350,9 @@ export class Gateway {
     const { hasBefore } = this.#adminListener
     // Where ports are shared, the kernel would not report a conflict; a gateway that is being replaced shares them until this one is up.
     const isAlone = !this.#replaces || !hasBefore
-    const patience = hasBefore ? this.#patience.edgePatience : 0
+    // The workers of one that was killed have its sockets for some moments more.
+    const mayBeReleased = hasBefore || this.#inherited?.isPartial === true
+    const patience = mayBeReleased ? this.#patience.edgePatience : 0
     const unbound = this.#config.listen.filter((_, listener) => !bound.has(listener))
     if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, patience)
   }

@@ -24,6 +24,8 @@ export interface Inheritance {
   readonly admin: InheritedAdmin | null
   /** The secret by which the edge of the gateway before vouches to the side port; null where there is none. */
   readonly secret: Buffer | null
+  /** Whether the gateway before has ended before it had left everything: what is missing is bound again. */
+  readonly isPartial?: boolean
 }
 
 /** From the gateway that is being replaced. */
@@ -75,14 +77,10 @@ export class Predecessor {
     process.on('message', (message: FromBefore, handle: unknown) =>
       this.#receive(message, handle as SocketHandle),
     )
-    process.once('disconnect', () => {
-      // It ended before it said so: then what there is must do.
-      this.#sent.reject(new Error('the gateway to replace has ended'))
-      this.#left.resolve()
-      this.#isCounting?.resolve()
-      this.#ended.resolve()
-    })
-    this.#tell({ kind: 'hello' })
+    process.once('disconnect', () => this.#end())
+    // Nobody hears of a channel that was closed while this process was loading its code.
+    if (process.connected) this.#tell({ kind: 'hello' })
+    else this.#end()
   }
 
   /** Finds the gateway that has started this process to be replaced; null where none has. */
@@ -92,7 +90,7 @@ export class Predecessor {
     return isNext ? new Predecessor() : null
   }
 
-  /** Resolves with what it leaves. */
+  /** Resolves with what it leaves, as far as it got where it was killed: then this one is to serve all the same, since nobody else does. */
   get inheritance(): Promise<Inheritance> {
     return this.#sent.promise
   }
@@ -129,6 +127,14 @@ export class Predecessor {
     }
     if (this.#counts === null) return []
     return process.connected ? [this.#counts] : [await remains([this.#counts])]
+  }
+
+  /** It has ended, perhaps before it said so: then what there is must do. */
+  #end(): void {
+    this.#sent.resolve({ edge: this.#edge, admin: this.#admin, secret: null, isPartial: true })
+    this.#left.resolve()
+    this.#isCounting?.resolve()
+    this.#ended.resolve()
   }
 
   #receive(message: FromBefore, handle: SocketHandle): void {

@@ -61,6 +61,7 @@ export async function run(path: string, replaces = false): Promise<number> {
     assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),
   )
   logWarnings(loaded, assembly.log)
+  if (inherited?.isPartial) assembly.log.warn('the gateway to replace has ended, starting in its place')
   exitOnBug(assembly)
   const reloads = new Reloads({
     assembly,
@@ -92,7 +93,7 @@ async function serve(
     upgrades: metrics.upgrades,
     env: () => ({ ...process.env, ...service.env }),
     succeeded: pid => service.replacedBy(pid),
-    countedBefore: async () => before?.ended(gateway.config.shutdown.grace + usualPatience.drainSlack),
+    countedBefore: () => endOf(before, gateway),
   })
   gateway.upgrade = () => upgrade.begin()
   gateway.reloadFiles = () => reloads.request()
@@ -149,6 +150,8 @@ async function serve(
   }
   await stopped.promise
   await upgrade.close()
+  // With its main process, systemd ends what is left of a service.
+  if (service.isFound) await endOf(before, gateway)
   log.info('stopped')
   return leave(0, destination)
 }
@@ -156,6 +159,11 @@ async function serve(
 /** Returns the sockets that this process was started with; rejects with a sentence. */
 async function inheritanceOf(before: Predecessor | null, config: Config): Promise<Inheritance | null> {
   return before === null ? activatedSockets(process.env, config) : before.inheritance
+}
+
+/** Resolves once the gateway before has ended, which may take as long as its requests may. */
+async function endOf(before: Predecessor | null, { config }: Gateway): Promise<void> {
+  await before?.ended(config.shutdown.grace + usualPatience.drainSlack)
 }
 
 /** Returns what systemd shows of the service. */

@@ -42,6 +42,11 @@ export class ServiceManager {
     return new ServiceManager(passed, beat, send)
   }
 
+  /** Whether there is one. */
+  get isFound(): boolean {
+    return 'NOTIFY_SOCKET' in this.env
+  }
+
   /** The service serves; from now on `isWell` is asked whether to give a sign of life. */
   ready(status: string, isWell: () => boolean): void {
     this.#send(`READY=1\nSTATUS=${status}`)
