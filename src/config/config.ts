@@ -2,7 +2,7 @@
 
 import type { AccessConfig, ListConfig } from './access-config.ts'
 import type { CompressionConfig } from './compression-config.ts'
-import type { CustomErrorsConfig } from './custom-errors-config.ts'
+import type { CustomErrorsConfig, PreviewAudience } from './custom-errors-config.ts'
 import type { QuotaConfig, RateLimitConfig } from './limit-config.ts'
 import type {
   BalanceConfig,
@@ -25,6 +25,7 @@ export interface Config {
   readonly admin: Endpoint
   readonly errors: CustomErrorsConfig & {
     readonly documentation: string | null // base of the `type` URIs, without a trailing slash
+    readonly previews: PreviewAudience
   }
   readonly proxyStatus: boolean // for requests outside of all zones, as in ZoneConfig
   readonly serverTiming: boolean

@@ -44,6 +44,10 @@ export interface Operator {
   readonly contact: string | null
 }
 
+/** Who may see any error at a reserved path. */
+export const previewAudiences = ['on', 'operators', 'off'] as const
+export type PreviewAudience = (typeof previewAudiences)[number]
+
 export interface CustomErrorsConfig {
   readonly rules: readonly ErrorRule[]
   readonly pages: ErrorPages

@@ -112,6 +112,7 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
     const found = custom.find(refusal.error, facts)
     if (found === null) return null
     const composed = composeCustom(found.content, refusal, occasionOf(x), facts)
+    if (x.isPreview) return composed
     metrics.customErrors[found.source].inc()
     if (found.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(found.rule)).inc()
     return composed

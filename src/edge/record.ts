@@ -30,7 +30,8 @@ function recordAll(x: Exchange): void {
   const { plane } = x
   const now = plane.clock.monotonic()
   const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
-  zone.request(x.status, now - x.startedAt)
+  if (x.isPreview) zone.preview(now - x.startedAt)
+  else zone.request(x.status, now - x.startedAt)
   plane.metrics.versions[x.head.version].inc()
   countPhases(x, now)
   if (x.refusal !== null && !x.isPreview) {
@@ -92,8 +93,9 @@ function entryOf(x: Exchange, now: number): AccessEntry {
     target: holdsOurs(head.target) ? '' : head.target,
     version: head.version,
     status: x.status,
-    error: x.refusal?.error ?? null,
+    error: x.isPreview ? null : (x.refusal?.error ?? null),
     cause: causeOf(x.refusal),
+    preview: x.isPreview,
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     compressed: x.compressed,

@@ -24,7 +24,8 @@ import { isRecorded, noting } from './trace/noting.ts'
  */
 const story: readonly Step[] = [
   x => examine(x) ?? locate(x) ?? secure(x) ?? admit(x) ?? meter(x),
-  x => preview(x) ?? describe(x) ?? authenticate(x),
+  x => preview(x),
+  x => describe(x) ?? authenticate(x),
   x => bound(x) ?? meterGateway(x),
   x => openLog(x) ?? plan(x),
   x => forward(x),

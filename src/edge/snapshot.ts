@@ -86,6 +86,7 @@ export interface Snapshot {
   readonly proxyStatus: boolean
   readonly serverTiming: boolean
   readonly operator: Config['errors']['operator']
+  readonly previews: Config['errors']['previews']
   /** How requests take part in traces; null where they do not. */
   readonly tracing: Tracing | null
   readonly trusted: AddressSet
@@ -137,6 +138,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     proxyStatus: config.proxyStatus,
     serverTiming: config.serverTiming,
     operator: config.errors.operator,
+    previews: config.errors.previews,
     tracing: trace === null ? null : tracingOf(trace),
     trusted: new AddressSet(config.trustedProxies),
     clientAddress: config.clientAddress,

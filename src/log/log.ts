@@ -28,6 +28,7 @@ export interface AccessEntry {
   readonly status: number // 0 when nothing was answered
   readonly error: string | null
   readonly cause: string | null // the code of what failed, such as ECONNREFUSED
+  readonly preview: boolean // whether the client asked to see an error, and nothing failed
   readonly bytesIn: number
   readonly bytesOut: number
   /** The content coding of a response that was compressed here, and the bytes that it had before; null for others. */
@@ -99,7 +100,7 @@ function accessLine(e: AccessEntry): string {
   return (
     `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quoteSent(e.host)},"path":${quoteSent(pathOf(e.target))}` +
-    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"bytes_in":${e.bytesIn}` +
+    `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"preview":${e.preview},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"compression":${compressionOf(e)},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +
     `,"retries":${e.retries},"aborted":${e.aborted},"tls":${e.tls === null ? 'null' : tlsOf(e.tls)},"msg":"request"}\n`
   )

@@ -172,12 +172,16 @@ export class EdgeMetrics {
   }
 }
 
-/** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`. */
+/** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`, and a preview of an error as `preview`, whatever its status. */
 export class ZoneMetrics {
-  readonly classes = distributions(['other', ...statusClasses])
+  readonly classes = distributions(['other', ...statusClasses, 'preview'])
   readonly #byDigit = Object.values(this.classes)
 
   request(status: number, ms: number): void {
     this.#byDigit[status >= 100 && status < 600 ? (status / 100) | 0 : 0]!.observe(ms)
+  }
+
+  preview(ms: number): void {
+    this.classes.preview.observe(ms)
   }
 }

@@ -173,7 +173,7 @@ test('every metric, label and value that alerts and panels ask for is one that a
   writeFileSync(join(folder, 'ca.crl'), authority.revocationList())
   const site = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, configurationWith(folder, site))
-  for (const path of ['/', '/dead', '/more']) await fetch(gateway.edge + path)
+  for (const path of ['/', '/cdn-cgi/error/522', '/dead', '/more']) await fetch(gateway.edge + path)
   const samples = samplesIn(await gateway.metrics())
   for (const [where, expr] of expressions) {
     const text = expr.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')

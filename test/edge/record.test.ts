@@ -57,6 +57,7 @@ test('the log line of a request says what happened, without secrets', async t =>
     status: 200,
     error: null,
     cause: null,
+    preview: false,
     bytes_in: 11,
     bytes_out: 6,
     compression: null,

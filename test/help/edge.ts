@@ -59,7 +59,7 @@ export interface EdgeSettings {
   readonly proxyStatus?: boolean
   readonly serverTiming?: boolean
   /** Of all zones. */
-  readonly errors?: Partial<CustomErrorsConfig>
+  readonly errors?: Partial<Config['errors']>
   readonly access?: Partial<AccessConfig>
   readonly rateLimits?: readonly RateLimitConfig[]
   readonly lists?: readonly ListConfig[]
@@ -93,7 +93,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     acme: null,
     fips: false,
     admin: { host: '127.0.0.1', port: 0 },
-    errors: { ...noCustomErrors, documentation, ...settings.errors },
+    errors: { ...noCustomErrors, documentation, previews: 'on', ...settings.errors },
     proxyStatus: settings.proxyStatus ?? false,
     serverTiming: settings.serverTiming ?? false,
     access: { ...openAccess, ...settings.access },

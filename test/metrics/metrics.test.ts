@@ -134,10 +134,11 @@ test('a status without a class counts as other, and the label set stays closed',
   const metrics = new Metrics('0')
   const zone = metrics.edge.zone('none')
   for (const status of [0, 99, 600, 999, 101, 599]) zone.request(status, 1)
+  zone.preview(1)
   assert.equal(metrics.edge.zone('none'), zone)
   const { samples } = readMetrics(await metrics.expose())
   const count = (name: string) => samples.get(`gatehouse_requests_total{zone="none",status_class="${name}"}`)
-  assert.deepEqual(['other', '1xx', '2xx', '3xx', '4xx', '5xx'].map(count), [4, 1, 0, 0, 0, 1])
+  assert.deepEqual(['other', '1xx', '2xx', '3xx', '4xx', '5xx', 'preview'].map(count), [4, 1, 0, 0, 0, 1, 1])
 })
 
 test('decisions of AI gateways have a series for each reason there is, and no other', async () => {

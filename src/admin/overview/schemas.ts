@@ -3,7 +3,7 @@
 import { originStates } from '../zones/zones.ts'
 import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
 
-const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other']
+const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other', 'preview']
 
 const window = open({
   at: about('When it begins.', time),
@@ -13,7 +13,7 @@ const window = open({
       open({
         zone: text,
         classes: about(
-          'Requests by status class.',
+          'Requests by status class; previews of errors are a class of their own.',
           open({}, Object.fromEntries(classes.map(name => [name, whole(0)]))),
         ),
       }),

@@ -50,7 +50,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
     acme,
     fips: settings.tls.fips,
     admin: settings.admin.value,
-    errors: { ...custom, documentation: errors.documentation },
+    errors: { ...custom, documentation: errors.documentation, previews: errors.previews },
     proxyStatus: settings.proxy_status,
     serverTiming: settings.server_timing,
     access,

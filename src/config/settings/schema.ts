@@ -3,6 +3,7 @@
 import { access, zoneAccess } from './access-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import { providerNames } from '../config.ts'
+import { previewAudiences } from '../custom-errors-config.ts'
 import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
 import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
@@ -158,6 +159,7 @@ export const schema = mapping({
   client_address: optional(scalar(oneOf('x-forwarded-for', 'forwarded')), 'x-forwarded-for' as const),
   errors: group({
     documentation: optional(scalar(documentationUrl), null),
+    previews: optional(scalar(oneOf(...previewAudiences)), 'on' as const),
     ...customErrors,
   }),
   proxy_status: optional(scalar(truth), false),

@@ -107,9 +107,16 @@ export function sumOf({ zones }: RequestWindow) {
   const count = (name: string) => zones.reduce((sum, { classes }) => sum + (classes[name] ?? 0), 0)
   const requests = zones.reduce((sum, { classes }) => sum + totalOf(classes), 0)
   const successes = count('1xx') + count('2xx') + count('3xx')
-  return { requests, successes, clientErrors: count('4xx'), serverErrors: count('5xx') }
+  return {
+    requests,
+    successes,
+    clientErrors: count('4xx'),
+    serverErrors: count('5xx'),
+    previews: count('preview'),
+  }
 }
 
-function totalOf(classes: Classes): number {
+/** Sums up the requests but the previews of errors, of which anybody may cause any number. */
+function totalOf({ preview: _, ...classes }: Classes): number {
   return Object.values(classes).reduce((sum, count) => sum + count, 0)
 }

@@ -206,6 +206,9 @@ function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> 
       { name: 'Successes', values: sums.map(({ successes }) => successes) },
       { name: '4xx', colour: 4, values: sums.map(({ clientErrors }) => clientErrors) },
       { name: '5xx', colour: 1, values: sums.map(({ serverErrors }) => serverErrors) },
+      ...(sums.some(({ previews }) => previews > 0)
+        ? [{ name: 'Error previews', values: sums.map(({ previews }) => previews) }]
+        : []),
       ...(others.some(count => count > 0) ? [{ name: 'Others', values: others }] : []),
     ],
     write: grouped,

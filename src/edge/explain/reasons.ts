@@ -65,7 +65,7 @@ const reasons: Readonly<Record<StepName, Tell>> = {
   admit: ({ x, access }, refusal) => accessReason(x, access, refusal),
   meter: (rehearsed, refusal) => metered(rehearsed, refusal),
   preview: ({ x }, refusal) => ({
-    reason: refusal === null ? 'Not a preview.' : `A preview of ${errorRows[refusal.error].title}.`,
+    reason: previewReason(x, refusal),
     compared: x.asksForPreview
       ? [{ what: 'path', value: shownPath(withoutQuery(x.head.target)), with: '/cdn-cgi/error/' }]
       : [],
@@ -106,6 +106,14 @@ const reasons: Readonly<Record<StepName, Tell>> = {
         ? `${inWords(refusal)}.`
         : `Sent to the ${x.ai === null ? 'origin' : 'provider'}${ofClient(x)}.`,
   }),
+}
+
+function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | null): string {
+  if (refusal === null) return 'Not a preview.'
+  if (isPreview) return `A preview of ${errorRows[refusal.error].title}.`
+  return snapshot.previews === 'on'
+    ? 'No error has this code.'
+    : `errors.previews is ${snapshot.previews}, so the client gets 404.`
 }
 
 /** Describes the connection of a request that authenticates it. */

@@ -47,7 +47,7 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
   const method = methodOf(head.method)
   const route = x.zone === null ? null : (x.route?.config.path ?? null)
   const code = refusal === null || x.isPreview ? null : errorRows[refusal.error].code
-  const isFailed = status >= 500 || (status === 0 && !x.aborted)
+  const isFailed = !x.isPreview && (status >= 500 || (status === 0 && !x.aborted))
   const event = (name: string, at: number, attributes?: Attributes) => ({
     name,
     at: wall(at),
@@ -81,6 +81,7 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
       'gatehouse.zone': x.zone?.config.name ?? (x.aiCaller === null ? null : 'ai'),
       'gatehouse.ray': x.ray,
       'gatehouse.error': refusal === null || x.isPreview ? null : refusal.error,
+      'gatehouse.preview': x.isPreview || null,
       'gatehouse.retries': x.retries || null,
       'gatehouse.client_left': x.aborted || null,
     }),

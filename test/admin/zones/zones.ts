@@ -22,9 +22,11 @@ export function testZones() {
     lists: ['partners', 'scanners'],
     hasGeo: true,
     custom: new CustomErrors([]),
-    ofAll: { access: openAccess, errors: { ...noCustomErrors, documentation }, rateLimits: [] } as ReturnType<
-      Zones['ofAll']
-    >,
+    ofAll: {
+      access: openAccess,
+      errors: { ...noCustomErrors, documentation, previews: 'on' },
+      rateLimits: [],
+    } as ReturnType<Zones['ofAll']>,
     near: [] as readonly (readonly NearKey[])[],
     pools: [pool] as readonly PoolState[],
     certificates: [] as readonly Holding[],

@@ -22,6 +22,10 @@ test('the overview shows what the zones served, their errors and origins, and ho
   assert.doesNotMatch(page.text, /Others/)
   metrics.edge.zone('main').request(700, 5)
   assert.match((await get(base)).text, /Requests by hour 5 .*Successes 2 4xx 1 5xx 1 Others 1/)
+  for (let i = 0; i < 3; i++) metrics.edge.zone('main').preview(5)
+  const previewed = (await get(base)).text
+  assert.match(previewed, /main 5 5 1 \(20\.0 %\) 1 \(20\.0 %\)/)
+  assert.match(previewed, /Requests by hour 8 .*5xx 1 Error previews 3 Others 1/)
   assert.match(page.text, /1020 Access denied main 1,234 .*502 Bad gateway main 5/)
   assert.match(page.text, /Down main 0 0 0 0 1 1/)
   assert.match(page.text, /Version 1\.2\.3 .*2 workers Store SQLite sqlite::memory:/)

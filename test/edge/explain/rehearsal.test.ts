@@ -348,7 +348,9 @@ async function foretold(
   assert.equal(outcome, 'refused')
   assert.equal(received.length, before)
   const step = explanation.steps.find(({ verdict }) => verdict === 'refuses')!
-  assert.deepEqual([step.error!.name, explanation.response!.status], [entry.error, response.status], story)
+  const isPreview = step.step === 'preview' && step.error!.name !== 'not_found'
+  assert.deepEqual([entry.preview, entry.error], [isPreview, isPreview ? null : step.error!.name], story)
+  assert.equal(explanation.response!.status, response.status, story)
   assert.equal(explanation.response!.content_type, response.field('content-type'))
   const cause = causeOf(step.rule)
   if (cause !== null) assert.equal(cause, entry.cause, story)

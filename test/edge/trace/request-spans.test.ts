@@ -212,3 +212,15 @@ test('the use of a call is read from a response that is compressed, too', async 
     ['mistral_ai', 9, 'chat'],
   )
 })
+
+test('a preview of an error is no failed request', async t => {
+  const { edge, spans } = await startRecorded(t, [deadOrigin().url])
+  await edge.ask(request('GET /cdn-cgi/error/522', sampled))
+  const [span] = spans
+  const { attributes } = span!
+  deepEqual(
+    [span?.isError, attributes['http.response.status_code'], attributes['gatehouse.preview']],
+    [false, 522, true],
+  )
+  deepEqual([attributes['error.type'], attributes['gatehouse.error']], [undefined, undefined])
+})
