@@ -12,6 +12,7 @@ import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { readObject } from './translate/json.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import type { Translation } from './translate/translation.ts'
+import { UsageRefusals } from './usage-refusals.ts'
 
 export interface Call {
   readonly provider: Provider
@@ -29,12 +30,19 @@ export interface Call {
   readonly wraps: boolean
   /** Whether the usage of a stream was requested by the gateway, and not by the caller. */
   readonly hidesUsage: boolean
+  /** Whether the gateway added the request for usage, in a translation too; and the body before that, where it was not translated. */
+  readonly asksUsage: boolean
+  readonly callersBody: Buffer | null
 }
 
-/** The settings of a gateway for the calls that it plans. */
+/** What the gateway of a call wants to know of streamed chats. */
 interface Wishes {
-  /** Whether streamed chats report their usage. */
+  /** Whether providers may be asked for usage. */
   readonly streamUsage: boolean
+  /** Whether the gateway has use for it, though the caller does not ask. */
+  readonly isLogged: boolean
+  /** The models that refuse to be asked. */
+  readonly refusals: Pick<UsageRefusals, 'has'>
 }
 
 /**
@@ -45,7 +53,7 @@ export function planCall(
   target: RestTarget | CompatTarget,
   body: Buffer,
   providers: Providers,
-  wishes: Wishes = { streamUsage: false },
+  wishes: Wishes = noWishes,
 ): Call | Refusal {
   const isRun = target.operation === 'run'
   const asked = isRun ? readRun(body, target.model) : readRequest(body)
@@ -54,10 +62,14 @@ export function planCall(
   if (model === null) return unknownModel(asked)
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
   if ('error' in form) return form
-  const call = callOf(form.asked, form.api, model, queryFor(target, model), isRun)
-  if ('error' in call || call.translation !== null || form.api !== 'chat' || !wishes.streamUsage) return call
-  return model.provider.streamsUsage && wantsNoUsage(form.asked) ? withUsage(call) : call
+  const mayAsk =
+    wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider.name, model.name)
+  const call = callOf(form.asked, form.api, model, queryFor(target, model), isRun, mayAsk)
+  if ('error' in call || call.translation !== null || form.api !== 'chat') return call
+  return mayAsk && wishes.isLogged && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
+
+const noWishes: Wishes = { streamUsage: false, isLogged: false, refusals: new UsageRefusals() }
 
 /** Removes everything from a REST call's query that could be a credential: only configured ones are used there. */
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
@@ -77,24 +89,48 @@ const translations = {
   },
   messages: {
     target: 'chat',
-    translate: (request: Record<string, unknown>, { name, provider }: Model) =>
-      messagesToChat(request, name, provider),
+    translate: (request: Record<string, unknown>, { name }: Model, streamsUsage: boolean) =>
+      messagesToChat(request, name, { streamsUsage }),
   },
 } as const
 
-function callOf(asked: Asked, api: Endpoint, model: Model, query: string, wraps: boolean): Call | Refusal {
+const asItIs = { hidesUsage: false, asksUsage: false, callersBody: null }
+
+/** Makes the call anew without the request for usage that the gateway added. */
+export function withoutUsage(call: Call): Call {
+  const body = call.callersBody ?? withoutMember(call.body, 'stream_options')
+  return { ...call, ...asItIs, body }
+}
+
+/** Leaves out a member that is not the first. */
+function withoutMember(body: Buffer, name: string): Buffer {
+  const members = membersOf(body)
+  const at = members.findIndex(member => member.name === name)
+  return at < 1 ? body : splice(body, members[at - 1]!.end, members[at]!.end, '')
+}
+
+function callOf(
+  asked: Asked,
+  api: Endpoint,
+  model: Model,
+  query: string,
+  wraps: boolean,
+  mayAsk: boolean,
+): Call | Refusal {
   const { provider, name } = model
   const dialect: Dialect = api === 'messages' ? 'anthropic' : 'openai'
-  const common = { provider, model: name, dialect, wraps, hidesUsage: false }
+  const common = { ...asItIs, provider, model: name, dialect, wraps }
   const path = provider.endpoints[api]
   if (path !== undefined)
     return { ...common, path: path + query, body: withModel(asked, name), asks: dialect, translation: null }
-  const translated = translate(asked, api, model)
+  const translated = translate(asked, api, model, mayAsk)
   if ('error' in translated) return translated
   const { translation } = translated
   // The query belongs to the API that the call is translated from.
   const asks = dialect === 'openai' ? 'anthropic' : 'openai'
-  return { ...common, path: translated.path, body: translation.body, asks, translation }
+  const { body } = translation
+  const asksUsage = mayAsk && api === 'messages' && asked.request.stream === true
+  return { ...common, path: translated.path, body, asks, translation, asksUsage }
 }
 
 /** Whether a chat is streamed, does not request usage, and has a form in which it could. */
@@ -104,24 +140,23 @@ function wantsNoUsage({ request: { stream, stream_options: options = null } }: A
 }
 
 /** Makes the stream of a chat end with its usage; every other byte of the body stays as it is. */
-function withUsage(call: Call): Call {
-  const { body } = call
+function withUsage({ body, ...rest }: Call): Call {
+  const call = { ...rest, body, hidesUsage: true, asksUsage: true, callersBody: body }
   const members = membersOf(body)
   const options = members.findLast(({ name }) => name === 'stream_options')
   if (options === undefined) {
     const { nameStart } = members[0]!
-    return { ...call, hidesUsage: true, body: splice(body, nameStart, nameStart, `${asksUsage},`) }
+    return { ...call, body: splice(body, nameStart, nameStart, `${asksUsage},`) }
   }
   const { nameStart, start, end } = options
-  if (body[start] !== brace)
-    return { ...call, hidesUsage: true, body: splice(body, nameStart, end, asksUsage) }
+  if (body[start] !== brace) return { ...call, body: splice(body, nameStart, end, asksUsage) }
   const inner = membersOf(body.subarray(start, end))
   const asking = inner.findLast(({ name }) => name === 'include_usage')
   const spliced =
     asking === undefined
       ? splice(body, start + 1, start + 1, `"include_usage":true${inner.length === 0 ? '' : ','}`)
       : splice(body, start + asking.start, start + asking.end, 'true')
-  return { ...call, hidesUsage: true, body: spliced }
+  return { ...call, body: spliced }
 }
 
 const brace = 0x7b
@@ -131,6 +166,7 @@ function translate(
   asked: Asked,
   api: Endpoint,
   model: Model,
+  mayAsk: boolean,
 ): { translation: Translation; path: string } | Refusal {
   const { provider, name } = model
   const way = api === 'chat' || api === 'messages' ? translations[api] : null
@@ -141,7 +177,7 @@ function translate(
   }
   // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written again.
   const request = readObject(asked.bytes.toString()) ?? asked.request
-  const translation = way.translate({ ...request, model: name }, model)
+  const translation = way.translate({ ...request, model: name }, model, mayAsk)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
 

@@ -137,7 +137,7 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
     credentialFields: row.credentialFields,
     credentialParameter: row.credentialParameter,
     defaultFields: row.defaultFields,
-    streamsUsage: row.streamsUsage,
+    streamsUsage: config?.streamUsage ?? row.streamsUsage,
     config,
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }

@@ -277,6 +277,7 @@ export interface ProviderConfig {
   readonly keys: readonly string[] // used in turn where the caller sent none, except those that rest; secret
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
+  readonly streamUsage: boolean | null // whether it may be asked for the usage of a stream; null: as is known of it
   readonly tls: OriginTls
   readonly transport: TransportConfig
 }

@@ -12,6 +12,7 @@ import { type AutomaticTls, Challenges } from '../certificates/automatic.ts'
 import { Certificates } from '../certificates/certificates.ts'
 import { trustOf } from '../certificates/client-trust.ts'
 import { KeyRing } from '../ai/key-ring.ts'
+import { UsageRefusals } from '../ai/usage-refusals.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import { zoneScope } from '../tallies/scopes.ts'
 import type { TallyBook, TallyScope } from '../tallies/tally-book.ts'
@@ -58,6 +59,8 @@ export interface EdgeAi {
   readonly route: EdgeRoute
   /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
   readonly rings: ReadonlyMap<string, KeyRing>
+  /** The models that do not accept a request for usage; a new snapshot takes them over. */
+  readonly usageRefusals: UsageRefusals
   routeTo(provider: Provider): AiRoute
 }
 
@@ -127,7 +130,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   return {
     name: config.name,
     ...buildZones(config, parts, { pools, ofAll, failed }),
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai?.rings),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai ?? null),
     limits: config.limits,
     client: config.client,
     http2: config.http2,
@@ -201,12 +204,7 @@ function buildZones(
   return { zones, settings, broken }
 }
 
-function buildAi(
-  ai: AiConfig,
-  pools: Pools,
-  limits: readonly MeterRule[],
-  before: ReadonlyMap<string, KeyRing> = new Map(),
-): EdgeAi {
+function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], before: EdgeAi | null): EdgeAi {
   const { bodyLimit, timeouts } = ai
   const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
@@ -216,7 +214,7 @@ function buildAi(
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider))
     const id = JSON.stringify([provider.name, provider.base.href])
-    const keys = rings.get(id) ?? new KeyRing(provider.keys, before.get(id))
+    const keys = rings.get(id) ?? new KeyRing(provider.keys, before?.rings.get(id))
     rings.set(id, keys)
     routes.set(provider, { config, limits, pool, ...unchanged, keys })
   }
@@ -225,6 +223,7 @@ function buildAi(
     providers,
     route: { config, limits, pool: pools.get(null), ...unchanged },
     rings,
+    usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,
   }
 }

@@ -1,9 +1,11 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Call, planCall } from '../../src/ai/plan.ts'
+import { type Call, planCall, withoutUsage } from '../../src/ai/plan.ts'
 import { Providers } from '../../src/ai/providers.ts'
 import type { CompatTarget, Operation, RestTarget } from '../../src/ai/target.ts'
+import { UsageRefusals } from '../../src/ai/usage-refusals.ts'
+import { usualTransport } from '../../src/config/pool-config.ts'
 import type { Fault } from '../../src/errors/refusal.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
@@ -36,6 +38,17 @@ function bytesOf(body: string | object | Buffer): Buffer {
   if (Buffer.isBuffer(body)) return body
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
+
+const configuredOpenai = {
+  name: 'openai',
+  url: null,
+  keys: [],
+  speaks: 'openai',
+  resources: [],
+  streamUsage: null,
+  tls: { verify: true, serverName: null, ca: null, identity: null },
+  transport: usualTransport,
+} as const
 
 const messages = [{ role: 'user', content: 'hi' }]
 
@@ -281,9 +294,11 @@ test('any body becomes a call or a refusal, and never throws', () => {
 
 describe('the usage of a stream', () => {
   const chat = rest('chat')
+  const wishes = { streamUsage: true, isLogged: true, refusals: new UsageRefusals() }
   const asking = (options: string) => {
     const body = `{"model":"openai/m","stream":true, "stream_options" : ${options} ,"messages":[]}`
-    const call = planCall(chat, Buffer.from(body), providers, { streamUsage: true }) as Call
+    const call = planCall(chat, Buffer.from(body), providers, wishes) as Call
+    if (call.asksUsage) equal(`${withoutUsage(call).body}`, body.replace('openai/m', 'm'))
     return [call.hidesUsage, /"stream_options" ?: ?(\{.*?\}|[^,]*?) ?,"messages"/.exec(`${call.body}`)?.[1]]
   }
 
@@ -307,12 +322,37 @@ describe('the usage of a stream', () => {
       deepEqual(asking(options)[0], false, options)
   })
 
-  test('is not requested in a translation for a provider without that member', () => {
-    const body = { max_tokens: 9, stream: true, messages }
-    const optionsFor = (model: string) =>
-      JSON.parse(`${planned(rest('messages'), { model, ...body }).body}`).stream_options
-    deepEqual(optionsFor('mistral/m'), undefined)
-    deepEqual(optionsFor('openai/m'), { include_usage: true })
+  describe('in a translation', () => {
+    const tools = [{ name: 't', input_schema: { const: { stream_options: { include_usage: true } } } }]
+    const body = { max_tokens: 9, stream: true, messages, tools }
+    const callFor = (model: string, changes: Partial<typeof wishes>, of = providers) =>
+      planCall(rest('messages'), Buffer.from(JSON.stringify({ model, ...body })), of, {
+        ...wishes,
+        ...changes,
+      }) as Call
+    const optionsOf = (call: Call) => JSON.parse(`${call.body}`).stream_options
+
+    test('is requested for its caller, logged or not', () => {
+      for (const isLogged of [true, false])
+        deepEqual(optionsOf(callFor('openai/m', { isLogged })), { include_usage: true })
+      equal(JSON.parse(`${withoutUsage(callFor('openai/m', {})).body}`).stream_options, undefined)
+      equal(
+        `${withoutUsage(callFor('openai/m', {})).body}`,
+        `${callFor('openai/m', { streamUsage: false }).body}`,
+      )
+    })
+
+    test('is not requested against the will of the gateway or the provider', () => {
+      equal(optionsOf(callFor('mistral/m', {})), undefined)
+      equal(optionsOf(callFor('openai/m', { streamUsage: false })), undefined)
+      const refusals = new UsageRefusals()
+      refusals.add('openai', 'm')
+      equal(optionsOf(callFor('openai/m', { refusals })), undefined)
+      deepEqual(optionsOf(callFor('openai/other', { refusals })), { include_usage: true })
+      const off = new Providers({ providers: [{ ...configuredOpenai, streamUsage: false }] })
+      equal(optionsOf(callFor('openai/m', {}, off)), undefined)
+      equal(callFor('openai/m', {}, off).asksUsage, false)
+    })
   })
 })
 

@@ -14,6 +14,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     keys: [],
     speaks: 'openai',
     resources: [],
+    streamUsage: null,
     tls,
     transport: usualTransport,
     ...facts,

@@ -196,6 +196,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     keys: [],
     speaks: 'openai',
     resources: [],
+    streamUsage: null,
     tls: { verify: true, serverName: null, ca: null, identity: null },
     transport: usualTransport,
     ...settings,

@@ -11,6 +11,7 @@ import { root, sourceFiles } from '../help/source.ts'
 const held: Readonly<Record<string, readonly string[]>> = {
   'edge/trace/request-spans': ['edge/trace/'],
   'wire/compression': ['edge/compression/'],
+  'wire/ai-stream-usage': ['edge/ai/usage-refusal'],
   'telemetry/exporters': ['telemetry/', 'base/node-http'],
   'access/lists': ['access/watched-files'],
   'access/policy': [

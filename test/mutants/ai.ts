@@ -258,6 +258,22 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/ai/usage-refusal.ts',
+    tests: ['wire/ai-stream-usage'],
+    changes: [
+      {
+        text: "if (!reason.includes('stream_options') && !reason.includes('include_usage')) return false",
+        becomes: '',
+        breaks: 'a call that a provider refuses is made twice',
+      },
+      {
+        text: 'askingUsage !== null && ',
+        becomes: '',
+        breaks: 'a caller does not get the error about what it asked for itself',
+      },
+    ],
+  },
+  {
     file: 'ai/usage/prices.ts',
     tests: ['ai/usage/prices'],
     changes: [

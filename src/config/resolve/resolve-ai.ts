@@ -32,7 +32,7 @@ function resolveProvider(
   provider: Placed<ProviderSettings>,
   findings: Findings,
 ): ProviderConfig {
-  const { url, keys, speaks, resources } = provider.value
+  const { url, keys, speaks, resources, stream_usage: streamUsage } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
   const transport = resolveTransport(provider.value, findings)
@@ -43,6 +43,7 @@ function resolveProvider(
     keys: keys.flatMap(key => key ?? []),
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
     resources: resources?.value ?? [],
+    streamUsage: streamUsage?.value ?? null,
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
     transport: { ...usualTransport, ...transport },
   }
@@ -50,12 +51,17 @@ function resolveProvider(
 
 /** Notes what a provider lacks, and settings that it cannot have. */
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
-  const { url, speaks, resources } = provider.value
+  const { url, speaks, resources, stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')
   const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
   if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url: custom providers have no default')
   if (!isCustom && speaks !== null) {
     findings.flaw(speaks, 'is only for custom- providers: the others have a fixed format')
   }
+  if (streamUsage !== null && (name === 'anthropic' || speaks?.value === 'anthropic'))
+    findings.flaw(
+      streamUsage,
+      'is only for providers of Chat Completions: the streams of Messages always report their usage',
+    )
   if (name !== 'azure-openai' && resources !== null) findings.flaw(resources, 'is only for azure-openai')
 }

@@ -130,6 +130,7 @@ const provider = mapping(
     keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),
+    stream_usage: optional(placed(scalar(truth)), null),
     ...transport,
     ...tls,
   },

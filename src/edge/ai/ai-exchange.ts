@@ -2,6 +2,7 @@
 
 import type { Gateway, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'
+import type { Call } from '../../ai/plan.ts'
 import type { Dialect } from '../../ai/provider-rows.ts'
 import type { Provider } from '../../ai/providers.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
@@ -42,6 +43,8 @@ export class AiExchange {
   path = ''
   /** As far as it is known without parsing the request. */
   model: string | null = null
+  /** The call, while it may have to be made again without the request for usage that the gateway added; null otherwise. */
+  askingUsage: Call | null = null
   /** Converts the provider's response into the caller's, where they differ. */
   rewriting: Rewriting | null = null
 

@@ -48,8 +48,9 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
 }
 
 function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {
-  const streamUsage = x.tap !== null && ai.gateway!.streamUsage !== false
-  const call = planCall(target, body, x.snapshot.ai!.providers, { streamUsage })
+  const { providers, usageRefusals: refusals } = x.snapshot.ai!
+  const streamUsage = ai.gateway!.streamUsage !== false
+  const call = planCall(target, body, providers, { streamUsage, isLogged: x.tap !== null, refusals })
   if ('error' in call) return call
   x.tap?.noteRequest(body)
   ai.body = call.body
@@ -57,6 +58,7 @@ function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Re
   ai.asks = call.asks
   x.aiCaller = callerOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
+  if (call.asksUsage) ai.askingUsage = call
   return sendTo(x, ai, call.provider, call.path)
 }
 

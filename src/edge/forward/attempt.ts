@@ -7,7 +7,9 @@ import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import { FirstContent } from '../ai/first-content.ts'
+import { largestReason } from '../ai/usage-refusal.ts'
 import { answerBug } from '../answer.ts'
+import { GrowingBytes } from '../client/growing-bytes.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
 import type { Lease, RequestSink } from '../origin/lease.ts'
@@ -22,6 +24,13 @@ import { outboundHead } from './outbound-request.ts'
 import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
 import { trailersOf } from './sending.ts'
+
+/** A response that the client does not have yet. */
+interface HeldResponse {
+  readonly head: ResponseHead
+  readonly body: ResponseBody
+  readonly reason: GrowingBytes
+}
 
 type Stage = 'sending' | 'waiting' | 'relaying'
 
@@ -46,6 +55,8 @@ export class Attempt implements ConnectionUser {
   /** The body that is passed on, while the origin may refuse the request and it can be sent again; null otherwise. */
   #kept: KeptBody | null = null
   #relaying: Relaying | null = null
+  /** An error whose reason decides whether the client gets it; null for none. */
+  #held: HeldResponse | null = null
   /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
@@ -160,14 +171,15 @@ export class Attempt implements ConnectionUser {
     if (head.authenticatesConnection) this.#pin(this.#lease!)
     this.#kept?.forget()
     this.#kept = null
-    if (!this.#carrier.takes(head, body)) return
-    this.#relaying = relay(this.#x, this.#lease!, head, body)
-    if (this.#relaying === null) return this.#spoil()
-    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
-    this.#awaitMore()
+    if (body.framing !== 'none' && this.#carrier.mayRepeat(head)) {
+      this.#held = { head, body, reason: new GrowingBytes() }
+      return this.#enter('waiting', this.#timeouts.response)
+    }
+    this.#take(head, body)
   }
 
   data(bytes: Buffer): void {
+    if (this.#held !== null) return this.#hold(this.#held, bytes)
     if (this.#firstContent?.push(bytes)) this.#firstContent = null
     this.#awaitMore()
     if (!this.#relaying!.data(bytes)) this.#spoil()
@@ -179,6 +191,7 @@ export class Attempt implements ConnectionUser {
 
   end(trailers: string[] | null): void {
     const x = this.#x
+    if (this.#held !== null && !this.#endHeld(this.#held)) return
     this.#carrier.responded()
     if (!this.#relaying!.bodyEnd()) return this.#spoil()
     const lease = this.takeLease()
@@ -186,6 +199,34 @@ export class Attempt implements ConnectionUser {
     const isSent = this.#relaying!.end(trailers)
     lease.giveBack()
     if (isSent) x.client.finish(x)
+  }
+
+  #take(head: ResponseHead, body: ResponseBody): void {
+    if (!this.#carrier.takes(head, body)) return
+    this.#relaying = relay(this.#x, this.#lease!, head, body)
+    if (this.#relaying === null) return this.#spoil()
+    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
+    this.#awaitMore()
+  }
+
+  /** Keeps the reason of an error until all of it is there, unless it is too long to be one. */
+  #hold({ reason }: HeldResponse, bytes: Buffer): void {
+    reason.append(bytes)
+    if (reason.size > largestReason) this.#release(this.#held!)
+  }
+
+  /** Has the client get an error after all; false where it cannot. */
+  #release({ head, body, reason }: HeldResponse): boolean {
+    this.#held = null
+    this.#take(head, body)
+    if (this.#relaying !== null) this.data(reason.bytes)
+    return this.#relaying !== null && this.#lease !== null
+  }
+
+  /** Decides about an error that is all there; false where there is nothing more to be done with it. */
+  #endHeld(held: HeldResponse): boolean {
+    if (!this.#carrier.repeats(held.head, held.reason.bytes)) return this.#release(held)
+    return false
   }
 
   completes(head: ResponseHead): boolean {

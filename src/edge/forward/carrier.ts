@@ -14,6 +14,10 @@ export interface Carrier {
   connect(fresh: boolean): void
   /** Whether the client gets the response; if not, the attempt was let go of or drains. */
   takes(head: ResponseHead, body: ResponseBody): boolean
+  /** Whether the reason of an error may be that the request is to be made again in another form. */
+  mayRepeat(head: ResponseHead): boolean
+  /** Makes the request again if the reason is that, and gives the connection back; false where the client gets the response. */
+  repeats(head: ResponseHead, reason: Buffer): boolean
   /** All of the response has come. */
   responded(): void
   /** The connection has become that of a tunnel. */

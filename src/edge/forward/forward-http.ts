@@ -8,6 +8,7 @@ import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
+import { askWithoutUsage, mayRefuseUsage } from '../ai/usage-refusal.ts'
 import { answer } from '../answer.ts'
 import { callTimeout, isGrpc } from '../grpc.ts'
 import { forgetBody } from '../client/gather-body.ts'
@@ -174,6 +175,25 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     this.#body = null
     if (x.ai !== null) forgetBody(x, x.ai)
     this.endUpload()
+    return true
+  }
+
+  mayRepeat(head: ResponseHead): boolean {
+    const { ai } = this.#x
+    return ai !== null && mayRefuseUsage(ai, head) && this.#isKept
+  }
+
+  repeats(head: ResponseHead, reason: Buffer): boolean {
+    const x = this.#x
+    if (!askWithoutUsage(x, x.ai!, reason)) return false
+    const { health } = x.member!
+    health.answered(x)
+    health.succeeded()
+    this.#attempt!.takeLease().giveBack()
+    this.#notePassedOver(head.status)
+    this.#body = new KeptBody(x, this, x.ai!.body)
+    this.#hasAskedAgain = false
+    this.#retry(false)
     return true
   }
 
