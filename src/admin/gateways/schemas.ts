@@ -51,7 +51,7 @@ const settings: Members = {
     orNull(technique),
   ),
   stream_usage: about(
-    'Whether to request usage for streamed chat completions, for the log, when callers do not; true by default.',
+    'Whether to request usage for streamed chat completions, for the log and for callers of Messages; true by default.',
     orNull(flag),
   ),
 }
