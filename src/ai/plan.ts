@@ -96,7 +96,7 @@ const translations = {
 
 const asItIs = { hidesUsage: false, asksUsage: false, callersBody: null }
 
-/** Makes the call anew without the request for usage that the gateway added. */
+/** Returns the call without the request for usage that the gateway added. */
 export function withoutUsage(call: Call): Call {
   const body = call.callersBody ?? withoutMember(call.body, 'stream_options')
   return { ...call, ...asItIs, body }

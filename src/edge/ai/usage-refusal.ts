@@ -14,7 +14,7 @@ export function mayRefuseUsage({ askingUsage }: AiExchange, { status, isEncoded 
   return askingUsage !== null && (status === 400 || status === 422) && !isEncoded
 }
 
-/** Makes the call anew where an error names what the gateway added to it, and remembers the model; false where it says something else. */
+/** Makes the call again where an error names what the gateway added to it, and remembers the model; false where it says something else. */
 export function askWithoutUsage(x: Exchange, ai: AiExchange, reason: Buffer): boolean {
   const call = ai.askingUsage!
   if (!reason.includes('stream_options') && !reason.includes('include_usage')) return false
