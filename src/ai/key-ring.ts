@@ -5,6 +5,10 @@ export interface Key {
   readonly value: string
   /** Monotonic ms until which it rests. */
   restsUntil: number
+  /** Monotonic ms until which its provider said that it is to, which may be longer. */
+  saidUntil: number
+  /** What its provider said about its limits when it set it aside: name, value, name, value … */
+  limits: readonly string[]
   /** How many times in a row it was refused without a retry time. */
   failures: number
   /** Monotonic ms at which the provider last accepted it; -Infinity if not since it was refused. */
@@ -14,7 +18,7 @@ export interface Key {
 /** Ms that a key rests the first time without a retry time, and at most. */
 const firstRest = 1000
 const longestRest = 5 * 60 * 1000
-/** The longest retry time that is obeyed, in ms: a wrong one must not disable the key for good. */
+/** The ms after which a key is tried again however long its provider said: a wrong time must not disable it for good. */
 const longestWord = 24 * 60 * 60 * 1000
 /** Ms for which a key that worked is considered valid. */
 const trust = 10 * 60 * 1000
@@ -59,25 +63,33 @@ export class KeyRing {
     return this.#keys.some(key => key.restsUntil <= now && !tried.includes(key))
   }
 
-  /** Returns the ms until a key is available; 0 if one is. */
-  wait(now: number): number {
-    let shortest = Number.POSITIVE_INFINITY
-    for (const { restsUntil } of this.#keys) shortest = Math.min(shortest, restsUntil - now)
-    return Math.max(0, shortest)
+  /** Returns the resting key with the shortest wait, as its provider said it; null if a key is available. */
+  firstBack(now: number): Key | null {
+    let first: Key | null = null
+    for (const key of this.#keys) {
+      if (key.restsUntil <= now) return null
+      if (first === null || key.saidUntil < first.saidUntil) first = key
+    }
+    return first
   }
 
-  /** Lets a key rest for as long as the provider says, in ms, or else for twice as long each time; returns for how long, or 0 if it rests that long already. */
-  setAside(key: Key, now: number, word: number | null): number {
+  /**
+   * Lets a key rest for as long as the provider says, in ms, or else for twice as long each time; returns for how long, or 0 if it rests that long already. `limits` are
+   * the fields in which the provider told its limits.
+   */
+  setAside(key: Key, now: number, word: number | null, limits: readonly string[] = none): number {
     const isResting = key.restsUntil > now
     // Requests that were under way when it was refused get the same response.
     if (isResting && word === null) return 0
-    const rest =
+    const said =
       word === null
         ? Math.min(firstRest * 2 ** Math.min(key.failures++, 20), longestRest)
-        : Math.min(Math.max(word, firstRest), longestWord)
-    if (now + rest <= key.restsUntil) return 0
-    key.restsUntil = now + rest
-    return isResting ? 0 : rest
+        : Math.max(word, firstRest)
+    if (isResting && now + said <= key.saidUntil) return 0
+    key.saidUntil = now + said
+    key.limits = limits
+    key.restsUntil = Math.max(key.restsUntil, now + Math.min(said, longestWord))
+    return isResting ? 0 : said
   }
 
   /** Notes that the provider accepted the key. */
@@ -102,7 +114,7 @@ export class KeyRing {
 }
 
 function fresh(value: string): Key {
-  return { value, restsUntil: 0, failures: 0, workedAt: Number.NEGATIVE_INFINITY }
+  return { value, restsUntil: 0, saidUntil: 0, limits: none, failures: 0, workedAt: Number.NEGATIVE_INFINITY }
 }
 
-const none: readonly Key[] = []
+const none: readonly never[] = []

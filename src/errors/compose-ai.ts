@@ -28,7 +28,7 @@ export function composeForAi(
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
-  headers.push('x-should-retry', retryAfterOf(refusal) === null ? 'false' : 'true')
+  headers.push('x-should-retry', String(refusal.mayRetry ?? retryAfterOf(refusal) !== null))
   const challenge = options.challenge ?? (status === 401 ? 'Bearer' : null)
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   return { status, reason: reasonOf(refusal), headers, body: content.body }

@@ -6,6 +6,8 @@ export interface Refusal {
   readonly error: ErrorName
   /** Seconds to wait, instead of those of the row; null keeps the row's. */
   readonly retryAfter: number | null
+  /** What SDKs of AI providers are told about another try (x-should-retry); null for what the row says. */
+  readonly mayRetry: boolean | null
   /** The methods for the Allow header of a 405; null for those that the gateway passes on. */
   readonly allow: string | null
   /** What is wrong with the call, for callers of an API; empty where the row is enough. */
@@ -37,6 +39,7 @@ export interface Fault {
 
 export interface Facts {
   readonly retryAfter?: number
+  readonly mayRetry?: boolean | null
   readonly allow?: string
   readonly faults?: readonly Fault[]
   readonly wording?: Wording
@@ -44,8 +47,8 @@ export interface Facts {
 
 /** Makes a refusal; without a stack trace, since floods are refusals. */
 export function refuse(error: ErrorName, facts: Facts = noFacts, cause: unknown = null): Refusal {
-  const { retryAfter = null, allow = null, faults = noFaults, wording = null } = facts
-  return { error, retryAfter, allow, faults, wording, cause }
+  const { retryAfter = null, mayRetry = null, allow = null, faults = noFaults, wording = null } = facts
+  return { error, retryAfter, mayRetry, allow, faults, wording, cause }
 }
 
 /** Turns the code of a preview into its refusal, and any unknown code into `not_found`. */

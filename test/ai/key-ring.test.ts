@@ -19,7 +19,7 @@ test('a key rests as long as the provider says, and others are used', () => {
   assert.equal(ring.setAside(key, 1000, 7000), 7000)
   assert.deepEqual(placesOf(ring, 1000), [2, 3, 2, 3])
   assert.deepEqual(placesOf(ring, 7999), [2, 3, 2, 3])
-  assert.equal(ring.wait(1000), 0)
+  assert.equal(ring.firstBack(1000), null)
   assert.deepEqual(placesOf(ring, 8000, 3).toSorted(), [1, 2, 3])
 })
 
@@ -45,14 +45,22 @@ test('concurrent calls make it rest only once', () => {
   assert.equal(key.restsUntil, 60_020)
 })
 
-test('the wait is that of the first available key, and a wrong retry time does not disable a key for good', () => {
-  const ring = new KeyRing(['a', 'b'])
-  ring.setAside(ring.next(0)!, 0, 1e15)
-  ring.setAside(ring.next(0)!, 0, 9000)
-  assert.equal(ring.wait(2000), 7000)
-  assert.equal(placeOf(ring, ring.next(2000)), 2)
-  assert.equal(ring.wait(9000), 0)
-  assert.deepEqual(placesOf(ring, 86_400_000, 2).toSorted(), [1, 2])
+test('the wait is that of the key that is back first, as its provider said it', () => {
+  const ring = new KeyRing(['a', 'b', 'c'])
+  const day = 86_400_000
+  const [a, b] = [ring.next(0)!, ring.next(0)!]
+  ring.setAside(a, 0, 1e15, ['x', '1'])
+  ring.setAside(b, 0, 3 * day, ['x', '2'])
+  assert.equal(ring.firstBack(0), null)
+  ring.setAside(ring.next(0)!, 0, 9000, ['x', '3'])
+  assert.deepEqual([ring.firstBack(2000)!.saidUntil, ring.firstBack(2000)!.limits], [9000, ['x', '3']])
+  assert.equal(placeOf(ring, ring.next(2000)), 3)
+  assert.equal(ring.firstBack(9000), null)
+  ring.setAside(ring.next(9000)!, 9000, 7 * day)
+  assert.deepEqual([ring.firstBack(9000)!.saidUntil, ring.firstBack(9000)!.limits], [3 * day, ['x', '2']])
+  // A wrong time does not disable a key for good.
+  assert.equal(ring.firstBack(day), null)
+  assert.deepEqual(placesOf(ring, day, 2).toSorted(), [1, 2])
 })
 
 test('a key that stays keeps its state in a new ring, including later updates', () => {

@@ -135,6 +135,12 @@ export const ai: readonly Mutated[] = [
         breaks: 'one caller takes all keys of a provider from the others',
       },
       {
+        text: '/^(?:(?:x-|anthropic-)?rate-?limit|retry-after-ms$|x-should-retry$)/i',
+        becomes: '/^/',
+        breaks: 'callers read what a provider says of our account',
+        tests: ['wire/ai-keys'],
+      },
+      {
         text: 'if (status === 401) keys.refused(key)',
         becomes: '',
         breaks: 'a key that was revoked is trusted on',
@@ -161,9 +167,14 @@ export const ai: readonly Mutated[] = [
         breaks: 'a reload gives back keys that are turned away',
       },
       {
-        text: 'Math.min(Math.max(word, firstRest), longestWord)',
-        becomes: 'Math.max(word, firstRest)',
+        text: 'now + Math.min(said, longestWord)',
+        becomes: 'now + said',
         breaks: 'one wrong Retry-After costs a key for good',
+      },
+      {
+        text: 'key.saidUntil < first.saidUntil',
+        becomes: 'key.saidUntil > first.saidUntil',
+        breaks: 'callers wait for the key that is back last',
       },
       {
         text: 'if (tried.includes(key)) continue',

@@ -270,7 +270,7 @@ export const process: readonly Mutated[] = [
     tests: ['errors/compose-ai'],
     changes: [
       {
-        text: "retryAfterOf(refusal) === null ? 'false' : 'true'",
+        text: 'String(refusal.mayRetry ?? retryAfterOf(refusal) !== null)',
         becomes: "'true'",
         breaks: 'SDKs repeat what can never work',
       },

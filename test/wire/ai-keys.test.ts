@@ -109,6 +109,66 @@ test('when all rest, the response has the shortest wait, and the provider is not
   assert.deepEqual([counts[401].value, counts[429].value], [3, 2])
 })
 
+test('when all are at their limits, the caller gets what the provider said of the one that is back first', async t => {
+  const answers = new Map([
+    ['a', 'Retry-After: 40\r\nx-ratelimit-reset-tokens: 40s\r\nx-should-retry: true\r\n'],
+    [
+      'b',
+      'Retry-After: 7\r\nX-RateLimit-Remaining-Requests: 0\r\nanthropic-ratelimit-tokens-reset: soon\r\nretry-after-ms: 6500\r\nx-should-retry: false\r\nRateLimit-Policy: "b";q=1\r\nX-Account: secret\r\n',
+    ],
+    ['c', 'Retry-After: 259200\r\nx-ratelimit-limit-tokens: 3\r\n'],
+  ])
+  const provider = await startResponder(t, request => {
+    const key = request.field('authorization')!.slice(7)
+    return `HTTP/1.1 429 No\r\n${answers.get(key)}Content-Length: 0\r\n\r\n`
+  })
+  const clock = new ManualClock()
+  const keys = ['a', 'b', 'c']
+  const ai = await startAi(t, { openai: { url: provider.url, keys } }, { ...patient, clock })
+  const chat = () =>
+    ai.edge.ask(call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`))
+  const said = (answer: Message) =>
+    [
+      'retry-after',
+      'x-should-retry',
+      'x-ratelimit-remaining-requests',
+      'x-ratelimit-reset-tokens',
+      'anthropic-ratelimit-tokens-reset',
+      'retry-after-ms',
+      'ratelimit-policy',
+      'x-account',
+      'x-ratelimit-limit-tokens',
+    ].map(name => answer.field(name))
+  const first = await chat()
+  assert.equal(first.status, 429)
+  assert.deepEqual(said(first), ['7', 'false', '0', null, 'soon', '7000', '"b";q=1', null, null])
+  assert.equal(JSON.parse(first.text).retry_after, 7)
+  clock.advance(5000)
+  const second = await chat()
+  assert.deepEqual(said(second).slice(0, 6), ['2', 'false', '0', null, 'soon', '2000'])
+  assert.equal(provider.requests.length, 3)
+  // Those that have said the least are the first to be asked again.
+  answers.set('b', 'Retry-After: 9999999\r\n').set('a', 'Retry-After: 999999\r\n')
+  clock.advance(35_000)
+  for (let i = 0; i < 2; i++) await chat()
+  const long = await chat()
+  assert.deepEqual(said(long), ['259160', 'true', null, null, null, null, null, null, '3'])
+})
+
+test('a wait in milliseconds counts where there is no other', async t => {
+  const provider = await startResponder(
+    t,
+    () => 'HTTP/1.1 429 No\r\nretry-after-ms: 2500\r\nContent-Length: 0\r\n\r\n',
+  )
+  const clock = new ManualClock()
+  const settings = { ...patient, clock }
+  const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } }, settings)
+  const answer = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`),
+  )
+  assert.deepEqual([answer.field('retry-after'), answer.field('retry-after-ms')], ['3', '2500'])
+})
+
 test('Retry-After may be a date', async t => {
   const { chat, words, clock } = await start(t)
   const date = new Date(clock.now() + 90_000).toUTCString()

@@ -1,6 +1,7 @@
 // Chooses the key for a call where several are configured for a provider: one that is refused rests, and the call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { equalsIgnoreCase } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import { retryAfterIn } from '../../http1/retry-after.ts'
 import type { Key } from '../../ai/key-ring.ts'
@@ -10,8 +11,9 @@ import { secondsOf } from '../meter/limit-fields.ts'
 
 /** Refuses a call for which every key is resting (1015), with the shortest wait. */
 export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
-  const wait = ai.keys === null ? 0 : ai.keys.wait(x.plane.clock.monotonic())
-  return wait === 0 ? null : outOfKeys(ai, wait)
+  const now = x.plane.clock.monotonic()
+  const first = ai.keys === null ? null : ai.keys.firstBack(now)
+  return first && outOfKeys(x, ai, first, now)
 }
 
 /**
@@ -30,26 +32,33 @@ export function verdictOnKey(
   if (head.status < 400) keys.worked(key, now)
   // The provider accepts a key for this call, so that the others were to blame.
   if (ai.doubted !== null && head.status < 500 && head.status !== 401)
-    for (const other of ai.doubted) setAside(x, ai, other, 401, null)
+    for (const other of ai.doubted) setAside(x, ai, other, 401, null, [])
   if (head.status !== 429 && head.status !== 401) return null
-  const word = retryAfterIn(head.fields, x.plane.clock.now())
+  const word = retryAfterIn(head.fields, x.plane.clock.now()) ?? millisecondsIn(head.fields)
   if (head.status === 401 && word === null && keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)) {
     const doubted = (ai.doubted ??= [])
     doubted.push(key)
     return isWhole && keys.hasAnother(now, doubted) ? 'another' : null
   }
-  setAside(x, ai, key, head.status, word)
-  const wait = keys.wait(now)
-  if (wait > 0) return outOfKeys(ai, wait)
+  setAside(x, ai, key, head.status, word, limitsIn(head.fields))
+  const first = keys.firstBack(now)
+  if (first !== null) return outOfKeys(x, ai, first, now)
   // A key that is back by now must not keep a call going forever.
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
 }
 
-function setAside(x: Exchange, ai: AiExchange, key: Key, status: 401 | 429, word: number | null): void {
+function setAside(
+  x: Exchange,
+  ai: AiExchange,
+  key: Key,
+  status: 401 | 429,
+  word: number | null,
+  limits: readonly string[],
+): void {
   const keys = ai.keys!
   // With 429 the provider has accepted the key all the same.
   if (status === 401) keys.refused(key)
-  const rest = keys.setAside(key, x.plane.clock.monotonic(), word)
+  const rest = keys.setAside(key, x.plane.clock.monotonic(), word, limits)
   if (rest === 0) return
   x.plane.metrics.ai.keysSetAside[`${status}`].inc()
   const facts = { provider: ai.provider!.name, key: keys.placeOf(key), status, seconds: secondsOf(rest) }
@@ -70,7 +79,39 @@ function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean
 /** The prefixes of OpenAI-Organization and OpenAI-Project values. */
 const ofOpenai = 'openai-'
 
-function outOfKeys({ provider }: AiExchange, wait: number): Refusal {
+/** Refuses with what the provider said of the key that is back first: its wait and its limits. */
+function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }: Key, now: number): Refusal {
+  const wait = saidUntil - now
+  let mayRetry: boolean | null = null
+  for (let i = 0; i < limits.length; i += 2) {
+    const name = limits[i]!
+    if (equalsIgnoreCase(name, 'x-should-retry')) mayRetry = limits[i + 1] === 'true'
+    else if (equalsIgnoreCase(name, inMilliseconds)) x.limitFields += `${name}: ${Math.ceil(wait)}\r\n`
+    else x.limitFields += `${name}: ${limits[i + 1]}\r\n`
+  }
   const cause = { code: `all keys of ${provider!.name} are set aside` }
-  return refuse('rate_limited', { retryAfter: secondsOf(wait) }, cause)
+  return refuse('rate_limited', { retryAfter: secondsOf(wait), mayRetry }, cause)
 }
+
+/** Returns the fields in which a provider tells its limits, and what its SDK is to do: name, value, name, value … */
+function limitsIn(fields: readonly string[]): readonly string[] {
+  const found: string[] = []
+  for (let i = 0; i < fields.length; i += 2)
+    if (aboutLimits.test(fields[i]!)) found.push(fields[i]!, fields[i + 1]!)
+  return found.length > mostLimits ? [] : found
+}
+
+/** In any spelling of the providers: x-ratelimit-reset-tokens, anthropic-ratelimit-requests-limit, ratelimitbysize-query-cost, RateLimit-Policy. */
+const aboutLimits = /^(?:(?:x-|anthropic-)?rate-?limit|retry-after-ms$|x-should-retry$)/i
+/** The most names and values that are kept of one response. */
+const mostLimits = 128
+
+/** Returns the wait in the field that OpenAI's SDKs read before Retry-After; null for none. */
+function millisecondsIn(fields: readonly string[]): number | null {
+  for (let i = 0; i < fields.length; i += 2)
+    if (equalsIgnoreCase(fields[i]!, inMilliseconds) && /^\d{1,15}$/.test(fields[i + 1]!))
+      return Number(fields[i + 1])
+  return null
+}
+
+const inMilliseconds = 'retry-after-ms'
