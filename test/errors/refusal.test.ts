@@ -10,6 +10,7 @@ test('a refusal keeps its facts and its cause', () => {
   assert.deepEqual(refuse('method_not_allowed', { allow: 'POST', faults, wording }, cause), {
     error: 'method_not_allowed',
     retryAfter: null,
+    mayRetry: null,
     allow: 'POST',
     faults,
     wording,
@@ -21,6 +22,7 @@ test('a refusal without facts has no faults, and uses the words of its row', () 
   assert.deepEqual(refuse('origin_down'), {
     error: 'origin_down',
     retryAfter: null,
+    mayRetry: null,
     allow: null,
     faults: [],
     wording: null,
