@@ -20,6 +20,8 @@ export interface StoreOptions {
   readonly hasLogThread?: boolean
   /** Whether a missing or empty file is refused instead of created. */
   readonly mustExist?: boolean
+  /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
+  readonly joins?: string | null
 }
 
 const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//
@@ -36,6 +38,7 @@ export async function openStore(
     metrics,
     hasLogThread,
     mustExist = false,
+    joins = null,
     ...dialling
   }: StoreOptions,
 ): Promise<Store> {
@@ -43,7 +46,7 @@ export async function openStore(
     const path = sqlitePath(url.slice('sqlite:'.length))
     if (mustExist) expectContent(path)
     const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
-    return SqliteStore.open(path, { commandTimeout, clock, metrics, hasLogThread })
+    return SqliteStore.open(path, { commandTimeout, clock, metrics, hasLogThread, joins })
   }
   if (redisUrl.test(url)) {
     const { RedisStore } = await import('./redis/redis-store.ts')

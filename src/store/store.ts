@@ -50,6 +50,8 @@ export interface Store {
   readonly deafness: string | null
   /** Why it is not trusted although it responds. While there is a reason, changes of records reject with `StoreDegraded`. */
   readonly degradation: Degradation
+  /** Device and inode of each file that it has open, for other processes that are to open the same ones; null in memory and on servers. */
+  readonly openFiles: string | null
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
   readonly gateways: Gateways

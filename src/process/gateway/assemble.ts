@@ -52,7 +52,10 @@ export function assemble(config: Config, circumstances: Circumstances): Assembly
     buildPlane: (config, services, shared) =>
       workers === 0
         ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })
-        : new Supervisor(workers, config, { ...shared, metrics, log }),
+        : new Supervisor(workers, config, {
+            ...{ ...shared, metrics, log },
+            openFiles: services.store.openFiles,
+          }),
   })
   return { gateway, metrics, log, destination }
 }

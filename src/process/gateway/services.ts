@@ -28,6 +28,8 @@ interface ServicesOptions {
   readonly log: Logger
   /** Returns where the side port is; its port is real once it listens. */
   readonly sidePort: () => Endpoint
+  /** `Store.openFiles` of the gateway that this process is a worker of: it opens these files, and makes none. */
+  readonly joins?: string | null
   /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
   readonly writesCopy?: boolean
   /** Announces to the other processes what was found in the store; must not reject. */
@@ -101,6 +103,7 @@ export class Services implements AiServices {
       commandTimeout,
       metrics: options.metrics.store,
       hasLogThread: true,
+      joins: options.joins ?? null,
       ...storeDialling(config),
     })
     const services = new Services(store, config, options)

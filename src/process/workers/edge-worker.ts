@@ -118,13 +118,14 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
 }
 
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]> {
-  const { config, documentation, sidePort, checks, ticketKeys } = ask
+  const { config, documentation, sidePort, checks, ticketKeys, openFiles } = ask
   ;({ orphanGrace, lastWords } = ask)
   share = new Share({ ...ask, send: wants => void tell({ wants }) })
   log.level = config.log.level
   services = await Services.open(config, {
     metrics: metrics.edge,
     log,
+    joins: openFiles,
     sidePort: () => sidePort.endpoint,
     tellFound: found => tell({ found }),
     borrow: (found, isFound) => borrower.ask(found, isFound),

@@ -36,6 +36,8 @@ export type Ask =
       /** The ms that each has left. */
       readonly bans: BanNews
       readonly ticketKeys: TicketKeySet | null
+      /** `Store.openFiles` of the gateway. */
+      readonly openFiles: string | null
       /** How many workers share the limits on connections. */
       readonly workers: number
       /** In ms, as `Supervision` has them. */

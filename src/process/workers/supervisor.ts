@@ -31,6 +31,8 @@ interface SupervisorParts {
   readonly sidePort: SidePort
   /** Takes what workers counted of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => void
+  /** `Store.openFiles` of the gateway: workers open these files of the store, and make none. */
+  readonly openFiles?: string | null
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock?: Clock
@@ -254,7 +256,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts the worker of a slot and lets it listen; `attempt` counts the previous crashes in a row. */
   async #start(slot: number, attempt: number): Promise<readonly Listener[]> {
-    const { documentation, sidePort, log, tallied } = this.#parts
+    const { documentation, sidePort, openFiles = null, log, tallied } = this.#parts
     const heard = {
       counted: (tallies: readonly Tally[]) => tallied?.(tallies),
       refused: (refusals: BanNews) => this.#bans.count(refusals),
@@ -278,8 +280,9 @@ export class Supervisor implements ManagedPlane {
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
       const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
-      const means = { config: this.#config, workers: this.#count, slot, documentation, sidePort, ...news }
-      const endpoints = await worker.ask({ kind: 'start', ...means, orphanGrace, lastWords })
+      const means = { config: this.#config, workers: this.#count, slot, ...news }
+      const places = { documentation, sidePort, openFiles }
+      const endpoints = await worker.ask({ kind: 'start', ...means, ...places, orphanGrace, lastWords })
       this.#up.add(worker)
       // Others may have its part while it starts.
       worker.ask({ kind: 'share', moved: this.#shares.join(worker) }).catch(ignore)

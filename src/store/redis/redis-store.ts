@@ -55,6 +55,7 @@ const openTimeout = 2_000
 export class RedisStore implements Store {
   readonly location: string
   readonly degradation = new Degradation()
+  readonly openFiles = null
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
   readonly tokens: RedisTokens

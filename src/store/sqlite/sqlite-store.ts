@@ -2,6 +2,7 @@
 
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
@@ -23,6 +24,7 @@ import { SqliteGateways } from './gateways.ts'
 import { LogThread } from './logs/log-thread.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
+import { OpenFiles } from './database/open-files.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteOAuthGrants } from './oauth-grants.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
@@ -42,6 +44,10 @@ interface Files {
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
   readonly degradation: Degradation
+  /** Ends the look at whether the files are still in place. */
+  readonly endWatch?: () => void
+  /** Device and inode of each. */
+  readonly identity?: string
 }
 
 interface SqliteOptions {
@@ -51,7 +57,12 @@ interface SqliteOptions {
   readonly metrics?: StoreMetrics | undefined
   /** Whether log entries are appended by a thread; not in memory. */
   readonly hasLogThread?: boolean | undefined
+  /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
+  readonly joins?: string | null | undefined
 }
+
+/** Ms between two looks at whether the files are still in place. */
+const watchPeriod = 1_000
 
 // Ms. Another process may be bringing the file to the newest schema.
 const openingPatience = 10_000
@@ -87,6 +98,7 @@ export class SqliteStore implements Store {
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
   readonly changes: JoinedChanges
+  readonly openFiles: string | null
   readonly #files: Files
   readonly #changes: SqliteChanges
 
@@ -107,6 +119,7 @@ export class SqliteStore implements Store {
     const { records, logs, logThread, credentials, counters, tallies, degradation } = files
     this.location = location
     this.degradation = degradation
+    this.openFiles = files.identity ?? null
     this.counters = counters
     this.tallies = tallies
     this.#files = files
@@ -217,7 +230,8 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, logThread, credentials, counters, tallies } = this.#files
+    const { records, logs, logThread, credentials, counters, tallies, endWatch } = this.#files
+    endWatch?.()
     this.changes.close()
     await logThread?.close()
     for (const file of [tallies, counters, credentials, logs, records]) file.close()
@@ -246,29 +260,96 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
 
 async function openFile(
   file: string,
-  { commandTimeout, clock = systemClock, metrics = new StoreMetrics(), hasLogThread = false }: SqliteOptions,
+  {
+    commandTimeout,
+    clock = systemClock,
+    metrics = new StoreMetrics(),
+    hasLogThread = false,
+    joins = null,
+  }: SqliteOptions,
 ): Promise<SqliteStore> {
   const patience = commandTimeout
   const writePatience = writePatienceFor(commandTimeout)
   const options = { patience, writePatience, metrics }
-  await makeDatabase(file, '', migrations)
-  await makeDatabase(`${file}-credentials`, smallPages, credentialMigrations)
+  const paths = [file, `${file}-credentials`, `${file}-counts`] as const
+  if (joins === null) {
+    await makeDatabase(file, '', migrations)
+    await makeDatabase(paths[1], smallPages, credentialMigrations)
+  } else expectSame(paths, joins)
   const degradation = new Degradation()
-  const check = () => expectTrusted(degradation)
-  const records = await Database.open(file, { synchronous: 'FULL', ...options, check })
-  const logs = await Database.open(file, { synchronous: 'NORMAL', ...options })
-  const credentials = await Database.open(`${file}-credentials`, { synchronous: 'FULL', ...options, check })
+  let watched: readonly OpenFiles[] = []
+  const placeOf = (path: string) => (joins === null ? path : existing(path))
+  const records = await Database.open(placeOf(file), {
+    synchronous: 'FULL',
+    ...options,
+    check: () => check(),
+  })
+  const logs = await Database.open(placeOf(file), { synchronous: 'NORMAL', ...options })
+  const credentials = await Database.open(placeOf(paths[1]), {
+    ...{ synchronous: 'FULL', ...options },
+    check: () => check(),
+  })
   await credentials.read(() => credentials.exec(smallPages))
-  const counters = await openCounters(`${file}-counts`, commandTimeout, clock)
-  const tallies = await SqliteTallies.open(`${file}-counts`, commandTimeout, clock)
+  const counters = await openCounters(paths[2], commandTimeout, clock)
+  const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
+  // SQLite makes the log and its index when it first reads.
+  for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
+  watched = paths.map(path => new OpenFiles(path))
+  const look = () => {
+    const difference = watched.map(files => files.difference()).find(clause => clause !== null) ?? null
+    const isNew = difference !== null && !degradation.reasons.some(({ code }) => code === 'file_replaced')
+    // Behind the transaction that may be under way: what was confirmed before is only in the log that has lost its name.
+    if (isNew) setImmediate(() => saveLogs(watched, [records, credentials]))
+    degradation.set('file_replaced', difference === null ? null : { message: difference, remedy: putBack })
+  }
+  const check = () => {
+    look()
+    expectTrusted(degradation)
+  }
+  const watch = setInterval(look, watchPeriod).unref()
   const report = (failure: Error | null) => logs.note(failure)
   const logThread = hasLogThread
     ? new LogThread({ path: file, patience, writePatience, metrics, report })
     : null
-  const files = { records, logs, logThread, credentials, counters, tallies, degradation }
+  const files = {
+    ...{ records, logs, logThread, credentials, counters, tallies, degradation },
+    endWatch: () => clearInterval(watch),
+    identity: identityOf(watched),
+  }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
   void store.logs.sweep()
   return store
+}
+
+const putBack =
+  'Put the files back as they were, or stop the gateway, restore a backup of all of them, and start it again'
+
+/** Returns a URL with which SQLite makes no file. */
+function existing(path: string): URL {
+  const url = pathToFileURL(path)
+  url.search = 'mode=rw'
+  return url
+}
+
+/** Moves what only a log without a name has to its database, so that it outlives the process. */
+function saveLogs(watched: readonly OpenFiles[], databases: readonly Database[]): void {
+  for (const [place, db] of databases.entries()) if (watched[place]!.hasLostLog) db.checkpoint()
+}
+
+function identityOf(watched: readonly OpenFiles[]): string {
+  return watched.map(({ identity }) => identity).join(' ')
+}
+
+/** Throws where the files are not those that another process has open. */
+function expectSame(paths: readonly string[], identity: string): void {
+  const isSame = () => {
+    try {
+      return identityOf(paths.map(path => new OpenFiles(path))) === identity
+    } catch {
+      return false
+    }
+  }
+  if (!isSame()) throw new Error('its files were removed or replaced while the gateway had them open')
 }
 
 /** Makes a file, or brings it to the newest schema. */

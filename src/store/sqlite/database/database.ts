@@ -160,6 +160,15 @@ export class Database {
     else this.#goAway(failure)
   }
 
+  /** Moves what the write-ahead log has to the file, as far as no reader is in the way; best effort. */
+  checkpoint(): void {
+    try {
+      if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (failure) {
+      if (!isOutOfReach(failure)) throw failure
+    }
+  }
+
   /** Runs what was asked before, as far as that can be done at once. */
   close(): void {
     if (this.#db.isOpen) {

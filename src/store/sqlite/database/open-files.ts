@@ -1,0 +1,61 @@
+// Whether the files of an open database are still those at its path: what is written to a file that was removed or replaced is lost with the process.
+
+import { statSync } from 'node:fs'
+
+/** The database itself, the log of its writes, and the index of that log. SQLite has all of them while a connection is open. */
+const suffixes = ['', '-wal', '-shm'] as const
+
+interface OpenFile {
+  readonly path: string
+  /** Device and inode. */
+  readonly identity: string
+}
+
+export class OpenFiles {
+  readonly #files: readonly OpenFile[]
+
+  /** Remembers the files of a database that is open and was read; throws where one of them is missing. */
+  constructor(path: string) {
+    this.#files = suffixes.map(suffix => {
+      const file = `${path}${suffix}`
+      return { path: file, identity: identityOf(file) }
+    })
+  }
+
+  /** Device and inode of each file, in a text that can be compared. */
+  get identity(): string {
+    return this.#files.map(({ identity }) => identity).join(' ')
+  }
+
+  /** Returns in a clause what happened to the first file that is no longer at its path; null where all of them are. */
+  difference(): string | null {
+    for (const { path, identity } of this.#files) {
+      try {
+        if (identityOf(path) !== identity) return `${path} was replaced while it was open`
+      } catch (cause) {
+        const { code } = cause as NodeJS.ErrnoException
+        if (code === 'ENOENT' || code === 'ENOTDIR') return `${path} was removed while it was open`
+        return `${path} cannot be looked at (${code})`
+      }
+    }
+    return null
+  }
+
+  /** Whether the database itself is still in place and its log is missing, so that what only the log has can still be moved to the database. */
+  get hasLostLog(): boolean {
+    const [database, log] = this.#files
+    try {
+      return (
+        identityOf(database!.path) === database!.identity &&
+        statSync(log!.path, { throwIfNoEntry: false }) === undefined
+      )
+    } catch {
+      return false
+    }
+  }
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true })
+  return `${dev}:${ino}`
+}
