@@ -77,7 +77,6 @@ export class DataPlane implements Plane {
   securePort = 443
   isDraining = false
   isGoingAway = false
-  gathered = 0
   readonly #access: AccessParts
   readonly #bans: Bans
   readonly #zones: ZoneDirectory | null

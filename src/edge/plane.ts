@@ -37,8 +37,6 @@ export interface Plane {
   readonly clock: Clock
   /** Monotonic ms of the last tick: precise enough for deadlines, at no cost. */
   coarseNow: number
-  /** Bytes of request bodies that are buffered whole. */
-  gathered: number
   /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
   date(): string
   readonly metrics: EdgeMetrics

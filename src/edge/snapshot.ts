@@ -26,6 +26,7 @@ import { Compression } from './compression/compression.ts'
 import { Rewrite } from './rewrite/rewrite.ts'
 import { type Tracing, tracingOf } from './trace/sampling.ts'
 import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
+import { gatherLimitOf } from './gather-limit.ts'
 
 export interface EdgeRoute extends Route {
   /** All that apply: those of the file, of the zone and of the route. */
@@ -74,6 +75,8 @@ export interface Snapshot {
   /** Null where no host has AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
+  /** Bytes of request bodies that are buffered whole. */
+  readonly gatherLimit: number
   readonly client: Config['client']
   readonly http2: Config['http2']
   /** The port at which clients reach https; null where that is the one on which it listens. */
@@ -132,6 +135,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     ...buildZones(config, parts, { pools, ofAll, failed }),
     ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai ?? null),
     limits: config.limits,
+    gatherLimit: gatherLimitOf(config),
     client: config.client,
     http2: config.http2,
     publicPort: config.publicPort,

@@ -1586,9 +1586,9 @@ export const protocolErrors = {
     guidance:
       '**Wait and retry.** Try again no sooner than {retry_after} s from now. Nothing was sent to a provider, so a retry costs nothing extra.',
     cause:
-      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or the bodies of REST calls in this process take more than 512 MiB together.',
+      'The store (Redis, or the SQLite file) did not respond within store.command_timeout, and this token or gateway was not used within store.grace. Or, with the cause GH_BODY_MEMORY in the access log, the bodies of REST calls in this process take all the memory that they may: an eighth of what the container or the machine has, divided by the workers, and at most 512 MiB.',
     remedy:
-      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at ai.body, and for clients that send large calls slowly.',
+      'Look at /readyz of the admin listener, then check that the store is up and that this machine can reach it. If so, look at gatehouse_ai_body_bytes, at ai.body, and for clients that send large calls slowly; give the container more memory, or run fewer workers.',
   },
   http_version_not_supported: {
     code: 505,

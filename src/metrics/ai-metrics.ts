@@ -1,6 +1,6 @@
 // What is counted of AI gateways.
 
-import { tallies } from './distribution.ts'
+import { Tally, tallies } from './distribution.ts'
 
 /** Why a call to an AI gateway was let in, or not: closed sets, so that no caller can make labels grow. */
 export const allowReasons = ['authenticated', 'authentication_off'] as const
@@ -28,6 +28,9 @@ export class AiMetrics {
   /** By the status that the provider gave. */
   readonly keysSetAside = tallies(['401', '429'])
   readonly lookups = tallies(['remembered', 'asked', 'told'])
+  /** Bytes of request bodies that are buffered whole, and calls that were refused since those of others took all that there may be. */
+  readonly bodyBytes = new Tally()
+  readonly callsWithoutRoom = new Tally()
   /** Returns how many log entries wait for the store; null before there is a queue. */
   queuedEntries: (() => number) | null = null
 }

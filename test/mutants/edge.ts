@@ -775,23 +775,40 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/gather-limit.ts',
+    tests: ['edge/gather-limit'],
+    changes: [
+      {
+        text: ' / processes',
+        becomes: '',
+        breaks: 'the workers together fill the memory of a container with bodies',
+      },
+      {
+        text: 'Math.min(most, affordable)',
+        becomes: 'most',
+        breaks: 'bodies of AI calls take memory that a small container does not have',
+        tests: ['edge/gather-limit', 'wire/ai-memory'],
+      },
+    ],
+  },
+  {
     file: 'edge/client/gather-body.ts',
     tests: ['wire/ai-rest', 'wire/slow-uploads'],
     changes: [
       {
-        text: "if (plane.gathered > mostGathered) this.#stop('service_unavailable')",
+        text: 'this.#stop(noRoom)',
         becomes: '',
         breaks: 'bodies of AI calls fill the memory',
         tests: ['edge/client/gather-body'],
       },
       {
-        text: 'x.plane.gathered -= ai.gathered',
+        text: 'x.plane.metrics.ai.bodyBytes.value -= ai.gathered',
         becomes: '',
         breaks: 'after so many calls none is accepted any more',
         tests: ['edge/client/gather-body'],
       },
       {
-        text: "this.#stop('request_timeout')",
+        text: "this.#stop(refuse('request_timeout'))",
         becomes: '',
         breaks: 'a body of an AI call may take for ever',
         tests: ['edge/client/gather-body'],

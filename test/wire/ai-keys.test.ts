@@ -318,5 +318,5 @@ test('a hundred concurrent calls while keys flap each get one response, with no 
     else assert.match(answer.field('retry-after')!, /^[1-9]\d*$/)
   }
   assert.ok(Math.max(...tries.values()) <= keys.length)
-  assert.equal(ai.edge.plane.gathered, 0)
+  assert.equal(ai.edge.metrics.ai.bodyBytes.value, 0)
 })

@@ -44,7 +44,9 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
   const refusal = wrongType(ai)
   if (refusal !== null) return refusal
   const gathering = gatherBody(x)
-  return gathering instanceof Promise ? gathering.then(body => planRead(x, ai, target, body)) : gathering
+  if (gathering instanceof Promise) return gathering.then(body => planRead(x, ai, target, body))
+  x.plane.metrics.ai.callsWithoutRoom.inc()
+  return gathering
 }
 
 function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {

@@ -8,8 +8,6 @@ import { GrowingBytes } from './growing-bytes.ts'
 
 /** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
 const patience = 5 * 60 * 1000
-/** Bytes that all gathered bodies of a process may take, until their responses come. */
-const mostGathered = 512 * 1024 * 1024
 
 /**
  * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
@@ -17,18 +15,21 @@ const mostGathered = 512 * 1024 * 1024
  */
 export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
-  if (x.plane.gathered + Math.max(0, x.head.contentLength) > mostGathered)
-    return refuse('service_unavailable')
+  const { plane, head } = x
+  const { bodyBytes } = plane.metrics.ai
+  if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
   return new Promise(resolve => {
     x.upstream = new Gathering(x, x.ai!, resolve)
-    if (x.head.expect !== null) x.client.invite(x)
+    if (head.expect !== null) x.client.invite(x)
     x.client.readBody()
   })
 }
 
+const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
+
 /** Releases the room that a body took. */
 export function forgetBody(x: Exchange, ai: AiExchange): void {
-  x.plane.gathered -= ai.gathered
+  x.plane.metrics.ai.bodyBytes.value -= ai.gathered
   ai.gathered = 0
   ai.body = null
 }
@@ -49,13 +50,16 @@ class Gathering implements Upstream {
   }
 
   body(bytes: Buffer): void {
-    const { plane, requestBody } = this.#x
+    const { plane, requestBody, head } = this.#x
+    const { bodyBytes, callsWithoutRoom } = plane.metrics.ai
     this.#ai.gathered += bytes.length
-    plane.gathered += bytes.length
+    bodyBytes.value += bytes.length
     // Mostly all of it comes at once.
     if (this.#pieces === null && requestBody.done) this.#whole = bytes
-    else (this.#pieces ??= new GrowingBytes()).append(bytes)
-    if (plane.gathered > mostGathered) this.#stop('service_unavailable')
+    else (this.#pieces ??= new GrowingBytes(head.contentLength)).append(bytes)
+    if (bodyBytes.value <= plane.snapshot.gatherLimit) return
+    callsWithoutRoom.inc()
+    this.#stop(noRoom)
   }
 
   bodyEnd(): void {
@@ -65,16 +69,16 @@ class Gathering implements Upstream {
   }
 
   expire(): void {
-    this.#stop('request_timeout')
+    this.#stop(refuse('request_timeout'))
   }
 
   flushBody(): void {}
   clientDrained(): void {}
   abort(): void {}
 
-  #stop(error: 'request_timeout' | 'service_unavailable'): void {
+  #stop(refusal: Refusal): void {
     this.#x.upstream = null
     this.#x.keepAlive = false
-    answer(this.#x, refuse(error))
+    answer(this.#x, refusal)
   }
 }

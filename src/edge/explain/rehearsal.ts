@@ -142,7 +142,6 @@ function planeOf(
     snapshot: { ...snapshot, zones: { find: host => zoneFor(host, plane.snapshot, snapshot, asked.zone) } },
     clock: plane.clock,
     coarseNow: plane.coarseNow,
-    gathered: 0,
     date: () => plane.date(),
     metrics: unread,
     noteShortage: () => {},

@@ -1,6 +1,6 @@
 // What Prometheus sees of AI gateways.
 
-import { byName, type Family } from './family.ts'
+import { byName, type Family, sample } from './family.ts'
 
 export const aiFamilies: readonly Family[] = [
   {
@@ -23,6 +23,18 @@ export const aiFamilies: readonly Family[] = [
     name: 'gatehouse_ai_keys_set_aside_total',
     help: 'Provider keys set aside for a while, by the status with which the provider rejected them.',
     read: ({ edge: { ai } }) => byName(ai.keysSetAside, status => ({ status })),
+  },
+  {
+    type: 'gauge',
+    name: 'gatehouse_ai_body_bytes',
+    help: 'Bytes of request bodies of AI calls buffered until their responses come.',
+    read: ({ edge: { ai } }) => [sample(ai.bodyBytes)],
+  },
+  {
+    type: 'counter',
+    name: 'gatehouse_ai_calls_without_room_total',
+    help: 'AI calls refused (503) because the bodies of other calls took all the memory that they may.',
+    read: ({ edge: { ai } }) => [sample(ai.callsWithoutRoom)],
   },
   {
     type: 'counter',

@@ -6,7 +6,6 @@ import { parseAiTarget } from '../../../src/ai/target.ts'
 import { type Staged, type Steps, stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
-const MOST = 512 * 1024 * 1024
 const path = `/client/v4/accounts/${'0'.repeat(32)}/ai/v1/chat/completions`
 
 /** Makes an AI call whose body is yet to come. */
@@ -40,10 +39,10 @@ test('a body is read completely, in one piece or many, and uses its room until i
     assert.deepEqual(seen.asked, ['readBody'])
     for (const piece of pieces) receive(x, piece)
     assert.equal((await gathering).toString(), 'hello')
-    assert.deepEqual([steps.plane.gathered, x.upstream], [5, null])
+    assert.deepEqual([steps.plane.metrics.ai.bodyBytes.value, x.upstream], [5, null])
     forgetBody(x, ai)
     forgetBody(x, ai)
-    assert.equal(steps.plane.gathered, 0)
+    assert.equal(steps.plane.metrics.ai.bodyBytes.value, 0)
   }
   const { x } = callOf(steps)
   assert.equal((await (gatherBody(x) as Promise<Buffer>)).length, 0)
@@ -57,7 +56,7 @@ test('a client that waits gets 100 Continue for its body', t => {
 
 test('a body without room is refused, announced or as it arrives', t => {
   const steps = start(t)
-  steps.plane.gathered = MOST - 4
+  steps.plane.metrics.ai.bodyBytes.value = steps.plane.snapshot.gatherLimit - 4
   const announced = gatherBody(callOf(steps, 'Content-Length: 5').x)
   assert.equal('error' in announced && announced.error, 'service_unavailable')
   assert.ok(gatherBody(callOf(steps, 'Content-Length: 4').x) instanceof Promise)
@@ -65,6 +64,8 @@ test('a body without room is refused, announced or as it arrives', t => {
   void gatherBody(x)
   receive(x, '5\r\nhello\r\n')
   assert.equal(x.refusal?.error, 'service_unavailable')
+  assert.deepEqual(x.refusal?.cause, { code: 'GH_BODY_MEMORY' })
+  assert.equal(steps.plane.metrics.ai.callsWithoutRoom.value, 1)
   assert.match(seen.written, /^HTTP\/1\.1 503 /)
   assert.deepEqual(seen.asked, ['readBody', 'finish'])
   assert.equal(x.keepAlive, false)
