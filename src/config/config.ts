@@ -11,6 +11,7 @@ import type {
   RetryConfig,
   TransportConfig,
 } from './pool-config.ts'
+import type { PriceList } from './price-config.ts'
 import type { RewriteConfig } from './rewrite-config.ts'
 import type { TelemetryConfig } from './telemetry-config.ts'
 
@@ -298,6 +299,7 @@ export interface AiConfig {
   readonly timeouts: Timeouts
   readonly providers: readonly ProviderConfig[] // those in the file; the others have their defaults
   readonly prices: readonly PriceConfig[]
+  readonly priceList: PriceList | null // in place of the prices that come with Gatehouse
 }
 
 export interface StoreConfig {

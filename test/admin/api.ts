@@ -78,7 +78,7 @@ export async function startApi(
   const metrics = new Metrics('0')
   const { managementRefusals: refused } = metrics
   const requests = new RequestHistory({ read: async () => [await metrics.snapshot()], clock })
-  const instance = { version: '1.2.3', startedAt: clock.now(), workers: 2, requests }
+  const instance = { version: '1.2.3', startedAt: clock.now(), workers: 2, priceDate: '2026-01-31', requests }
   const guards = {
     writes: new WriteLimit(limiter, { limit: 1e9, period: 300_000 }),
     refusals: new Refusals(log, refused),

@@ -235,6 +235,7 @@ function readFile(path: string): string {
     'gateway.key': 'client.key',
     'certificates/shop.pem': 'server.pem',
     'certificates/shop.key': 'server.key',
+    'model-prices.json': 'model-prices.json',
   }[path]
   return pair === undefined ? certificate : read(`test/golden/config/files/${pair}`)
 }
@@ -279,7 +280,7 @@ function withoutExamples({
     oauth: oauth.lifetimes,
     people: people.signUp,
     access: access.otherwise,
-    ai: { ...ai, providers: [], prices: [] },
+    ai: { ...ai, providers: [], prices: [], priceList: null },
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))

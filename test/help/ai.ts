@@ -107,7 +107,7 @@ export async function startAi(
   const store = given?.store ?? (await openStore(storeUrl, { commandTimeout }))
   const metrics = new EdgeMetrics()
   const log = createLogger('error', { write: () => {} })
-  const prices = new PriceTable(settings.ai?.prices ?? [])
+  const prices = new PriceTable(settings.ai?.prices ?? [], settings.ai?.priceList ?? null)
   const meter = { usageOf, costOf: prices.costOf.bind(prices) }
   const logs = new LogQueue({ store, meter, metrics: metrics.ai, log })
   const time = clock && { clock }

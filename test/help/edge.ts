@@ -147,6 +147,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       timeouts: { ...usualTimeouts, ...settings.timeouts },
       providers: [],
       prices: [],
+      priceList: null,
       ...settings.ai,
     },
     zones: [zoneTo(members, settings), ...(settings.zones ?? [])],

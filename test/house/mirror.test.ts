@@ -47,7 +47,6 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'ai-logs/queue': ['ai-logs/backlog', 'ai-logs/batches'],
   'ai-logs/series/log-series': ['ai-logs/series/'],
   'ai/plan': ['ai/asked'],
-  'ai/providers': ['ai/provider-rows'],
   'ai/usage/usage': ['ai/usage/level'],
   'ai/translate/there-and-back': ['ai/translate/'],
   'base/address/address-table': ['base/address/address-rows'],

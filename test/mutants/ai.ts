@@ -299,8 +299,8 @@ export const ai: readonly Mutated[] = [
         breaks: 'a model costs what the one before it did',
       },
       {
-        text: 'Math.max(0, (tokensIn ?? 0) - cacheRead - cacheWritten)',
-        becomes: '(tokensIn ?? 0)',
+        text: 'Math.max(0, (usage.tokensIn ?? 0) - cacheRead - cacheWritten - audioIn)',
+        becomes: '(usage.tokensIn ?? 0)',
         breaks: 'cached tokens are paid twice',
       },
       {
@@ -309,9 +309,19 @@ export const ai: readonly Mutated[] = [
         breaks: 'a price of a family comes before that of the model',
       },
       {
-        text: "this.#listed.get(name.replace(version, '')) ??",
+        text: " ?? this.#listed.get(plain.replace(version, ''))",
         becomes: '',
         breaks: 'a dated version of a model has no price',
+      },
+      {
+        text: 'if (price?.isOwn !== true && usage.cost !== null && reportsCost.has(provider))',
+        becomes: 'if (usage.cost !== null)',
+        breaks: 'any provider says what its calls cost, against the price of the operator',
+      },
+      {
+        text: 'Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null',
+        becomes: 'Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : usual',
+        breaks: 'a call at a tier of unknown price is logged at the usual one',
       },
     ],
   },

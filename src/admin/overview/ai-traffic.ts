@@ -13,7 +13,7 @@ const patience = 40
 const mostListed = 100
 
 /** Sums up the calls of the last 24 hours by hour and by gateway, the busiest first. */
-export async function viewAiTraffic(account: string, { store, logSeries }: Api, now: number) {
+export async function viewAiTraffic(account: string, { store, logSeries, instance }: Api, now: number) {
   const windows = { since: Math.floor(now / hour) * hour - (hours - 1) * hour, width: hour, count: hours }
   const byHour = Array.from({ length: hours }, () => new Calls())
   const byGateway: (readonly [id: string, calls: Calls])[] = []
@@ -46,6 +46,7 @@ export async function viewAiTraffic(account: string, { store, logSeries }: Api, 
   return {
     since: isoTime(windows.since),
     is_complete: isComplete,
+    price_date: instance.priceDate,
     hours: byHour.map((calls, at) => ({ at: isoTime(windows.since + at * hour), ...calls.view() })),
     gateways: busiest.map(([gateway_id, calls]) => ({ gateway_id, ...calls.view() })),
   }

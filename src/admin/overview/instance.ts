@@ -7,6 +7,8 @@ export interface Instance {
   /** Ms since the epoch. */
   readonly startedAt: number
   /** How many processes serve requests beside this one; with 0 this one does. */
+  /** Of the list prices of models, as 2026-01-31; null where nothing says it. */
+  readonly priceDate: string | null
   readonly workers: number
   readonly requests: RequestHistory
 }

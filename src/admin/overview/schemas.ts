@@ -50,6 +50,10 @@ export const overview = open(
       open({
         since: time,
         is_complete: about('Whether nothing is missing: what is, is summed up for a later request.', flag),
+        price_date: about(
+          'The day of the list prices that costs are worked out by, as 2026-01-31.',
+          orNull(text),
+        ),
         hours: about('The last 24, the current one last.', listOf(open({ at: time, ...calls }))),
         gateways: about(
           'The 100 with most calls; those without any are left out.',

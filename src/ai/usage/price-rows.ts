@@ -1,6 +1,8 @@
-// What well-known models cost, in US dollars for a million tokens: pure data. These are the list prices of the providers' own price pages as of the end
-// of 2025, for ordinary calls: no discounts for batches, no surcharges for long contexts. Prices change: `ai.prices` of the configuration overrides and
-// adds to them.
+// What well-known models cost, in US dollars for a million tokens: pure data. These are the list prices of the providers' own price pages. Prices change:
+// `ai.price_list` of the configuration replaces them, and `ai.prices` overrides and adds to both.
+
+/** The day on which these prices were read. */
+export const priceDate = '2025-12-31'
 
 /** `cached`: the price of input that was read from a cache, where no factor of the provider applies. */
 export type PriceRow = readonly [input: number, output: number, cached?: number]
@@ -18,6 +20,43 @@ export const cacheFactors: Readonly<Record<string, CacheFactors>> = {
   'google-ai-studio': { read: 0.1, write: 1, writeLong: 1 },
   deepseek: { read: 0.1, write: 1, writeLong: 1 },
 }
+
+/** The prices of models for calls with more tokens of input than that. */
+export const longRows: Readonly<Record<string, { readonly above: number; readonly row: PriceRow }>> = {
+  'anthropic/claude-sonnet-4-5': { above: 200_000, row: [6, 22.5] },
+  'anthropic/claude-sonnet-4-0': { above: 200_000, row: [6, 22.5] },
+  'anthropic/claude-sonnet-4': { above: 200_000, row: [6, 22.5] },
+  'google-ai-studio/gemini-2.5-pro': { above: 200_000, row: [2.5, 15] },
+}
+
+/** The prices of models at other tiers of service than the usual one. */
+export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
+  'openai/gpt-5.1': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
+  'openai/gpt-5': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
+  'openai/gpt-5-mini': { flex: [0.125, 1, 0.0125], priority: [0.45, 3.6, 0.045] },
+  'openai/gpt-5-nano': { flex: [0.025, 0.2, 0.0025] },
+  'openai/gpt-4.1': { priority: [3.5, 14, 0.875] },
+  'openai/gpt-4.1-mini': { priority: [0.7, 2.8, 0.175] },
+  'openai/gpt-4.1-nano': { priority: [0.2, 0.8, 0.05] },
+  'openai/gpt-4o': { priority: [4.25, 17, 2.125] },
+  'openai/gpt-4o-mini': { priority: [0.25, 1, 0.125] },
+  'openai/o3': { flex: [1, 4, 0.25], priority: [3.5, 14, 0.875] },
+  'openai/o4-mini': { flex: [0.55, 2.2, 0.138], priority: [2, 8, 0.5] },
+}
+
+/** What a tier of service costs relative to the usual one, where that is the same for all models of a provider. */
+export const tierFactors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  anthropic: { batch: 0.5 },
+  openai: { batch: 0.5 },
+  'azure-openai': { batch: 0.5 },
+  groq: { flex: 1 },
+}
+
+/** US dollars for a search on the web that a provider counts in its usage. */
+export const searchPrices: Readonly<Record<string, number>> = { anthropic: 0.01 }
+
+/** The providers that say what a call cost, in US dollars. */
+export const reportsCost: ReadonlySet<string> = new Set(['openrouter'])
 
 /** Prices by provider and model; a row also applies to dated versions of its model that have no row of their own. */
 export const priceRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {

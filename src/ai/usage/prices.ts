@@ -1,16 +1,24 @@
-// The cost of a call, from the price rows and the configuration.
+// The cost of a call, from the configuration, the list of prices, or the price rows.
 
+import { rememberLast } from '../../base/remember.ts'
 import type { PriceConfig } from '../../config/config.ts'
-import { type CacheFactors, cacheFactors, type PriceRow, priceRows } from './price-rows.ts'
-import type { Tokens } from './member.ts'
+import type { ListedPrice, PriceList, Rates } from '../../config/price-config.ts'
+import {
+  type CacheFactors,
+  cacheFactors,
+  longRows,
+  type PriceRow,
+  priceRows,
+  reportsCost,
+  searchPrices,
+  tierFactors,
+  tierRows,
+} from './price-rows.ts'
+import type { Usage } from './usage.ts'
 
-/** US dollars for a million tokens. */
-interface Price {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  readonly cacheWriteLong: number
+/** What a model costs: by an operator's own price, which is the same for every call, or by a list. */
+interface Price extends Omit<ListedPrice, 'model'> {
+  readonly isOwn: boolean
 }
 
 export class PriceTable {
@@ -21,12 +29,12 @@ export class PriceTable {
   readonly #beginnings: readonly { readonly model: string; readonly price: Price }[]
   /** The last lookup: mostly the next one is the same. */
   #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
+  readonly #reported = rememberLast((name: string) => this.#find(name))
 
-  constructor(overrides: readonly PriceConfig[]) {
-    for (const [provider, models] of Object.entries(priceRows)) {
-      for (const [model, row] of Object.entries(models))
-        this.#listed.set(`${provider}/${model}`, listed(row, cacheFactors[provider]))
-    }
+  /** Without a list, the price rows are used. */
+  constructor(overrides: readonly PriceConfig[], list: PriceList | null = null) {
+    for (const { model, ...price } of list?.prices ?? ownRows())
+      this.#listed.set(model, { ...price, isOwn: false })
     for (const override of overrides) this.#overrides.set(override.model, configured(override))
     this.#beginnings = overrides
       .filter(({ model }) => model.endsWith('*'))
@@ -34,62 +42,127 @@ export class PriceTable {
       .sort((a, b) => b.model.length - a.model.length)
   }
 
-  /** Returns US dollars; null where the model is unknown, or tokens were not counted. */
-  costOf(provider: string, model: string | null, tokens: Tokens): number | null {
-    const { tokensIn, tokensOut, cacheRead, cacheWritten, cacheWrittenLong } = tokens
-    if (model === null || (tokensIn === null && tokensOut === null)) return null
-    const price = this.#priceOf(provider, model)
-    if (price === null) return null
-    const millionths =
-      Math.max(0, (tokensIn ?? 0) - cacheRead - cacheWritten) * price.input +
-      cacheRead * price.cacheRead +
-      Math.max(0, cacheWritten - cacheWrittenLong) * price.cacheWrite +
-      cacheWrittenLong * price.cacheWriteLong +
-      (tokensOut ?? 0) * price.output
-    return Math.round(millionths * 1e6) / 1e12
+  /** Returns US dollars; null where a price is not known, or tokens were not counted. */
+  costOf(provider: string, model: string | null, usage: Usage): number | null {
+    const price = this.#priceOf(provider, model, usage)
+    if (price?.isOwn !== true && usage.cost !== null && reportsCost.has(provider)) return rounded(usage.cost)
+    if (price === null || (usage.tokensIn === null && usage.tokensOut === null)) return null
+    const rates = price.isOwn ? price.rates : ratesFor(price, provider, usage)
+    const fee = usage.searches === 0 || price.isOwn ? 0 : (price.search ?? searchPrices[provider] ?? null)
+    const dollars = rates === null || fee === null ? null : costAt(rates, usage)
+    return dollars === null ? null : rounded(dollars + usage.searches * fee!)
   }
 
-  #priceOf(provider: string, model: string): Price | null {
-    if (this.#last?.model !== model || this.#last.provider !== provider)
+  /** Looks up the model as it was asked for, and else as the response names it: a deployment may have any name. */
+  #priceOf(provider: string, model: string | null, usage: Usage): Price | null {
+    if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))
       this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
-    return this.#last.price
+    const asked = model === null ? null : this.#last!.price
+    if (asked !== null) return asked
+    const reported = usage.model
+    return reported === null || reported === model ? null : this.#reported(`${provider}/${reported}`)
   }
 
-  /** The configuration takes precedence over the rows, and in both the whole name over a prefix. */
+  /** The configuration takes precedence over the list, and in both the whole name over a prefix. */
   #find(name: string): Price | null {
-    return (
-      this.#overrides.get(name) ??
-      this.#beginnings.find(({ model }) => name.startsWith(model))?.price ??
-      this.#listed.get(name) ??
-      this.#listed.get(name.replace(version, '')) ??
-      null
-    )
+    const own =
+      this.#overrides.get(name) ?? this.#beginnings.find(({ model }) => name.startsWith(model))?.price
+    return own ?? this.#findListed(name) ?? this.#findListed(familyOf(name))
+  }
+
+  #findListed(name: string): Price | null {
+    const plain = name.replace('/models/', '/').replace(fineTuned, '$1')
+    return this.#listed.get(plain) ?? this.#listed.get(plain.replace(version, '')) ?? null
   }
 }
 
-function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = noCache): Price {
+/** Returns the name by which lists have a model of Azure, whose prices are those of OpenAI, or of a provider that an operator added. */
+function familyOf(name: string): string {
+  if (name.startsWith(azure)) return `openai/${name.slice(azure.length).toLowerCase()}`
+  return name.startsWith(custom) ? name.slice(custom.length) : name
+}
+
+const azure = 'azure-openai/'
+const custom = 'custom-'
+
+/** Suffixes of a model's name that denote a version, such as -2024-08-06, @20250929, -001 or -latest. */
+const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/
+/** The name of a model that was trained further, of which the first part has a price: ft:gpt-4o-2024-08-06:org::id. */
+const fineTuned = /(\/ft:[^:]+):.*$/
+
+/** The names of tiers at which a call costs what it usually does. */
+const usualTiers: ReadonlySet<string | null> = new Set([null, 'default', 'standard', 'auto', 'on_demand'])
+
+/** Returns the rates for a call by its tier and its length; null where they are not known. */
+function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage): Rates | null {
+  const usual = long !== null && (usage.tokensIn ?? 0) > long.above ? long.rates : rates
+  const { tier } = usage
+  if (usualTiers.has(tier)) return usual
+  if (Object.hasOwn(tiers, tier!)) return tiers[tier!]!
+  const factors = tierFactors[provider]
+  return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
+}
+
+/** Returns US dollars at these rates; null where one that is needed is not known. */
+function costAt(rates: Rates, usage: Usage): number | null {
+  const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage
+  if ((audioIn > 0 && rates.audioIn === null) || (audioOut > 0 && rates.audioOut === null)) return null
+  const { input, output } = rates
+  const write = rates.cacheWrite ?? input
+  const millionths =
+    Math.max(0, (usage.tokensIn ?? 0) - cacheRead - cacheWritten - audioIn) * input +
+    cacheRead * (rates.cacheRead ?? input) +
+    Math.max(0, cacheWritten - cacheWrittenLong) * write +
+    cacheWrittenLong * (rates.cacheWriteLong ?? write) +
+    audioIn * (rates.audioIn ?? input) +
+    Math.max(0, (usage.tokensOut ?? 0) - audioOut) * output +
+    audioOut * (rates.audioOut ?? output)
+  return millionths / 1e6
+}
+
+function rounded(dollars: number): number {
+  return Math.round(dollars * 1e12) / 1e12
+}
+
+function scaled(rates: Rates, factor: number): Rates {
+  const entries = Object.entries(rates).map(([name, rate]) => [name, rate === null ? null : rate * factor])
+  return Object.fromEntries(entries) as Rates
+}
+
+function ownRows(): readonly ListedPrice[] {
+  return Object.entries(priceRows).flatMap(([provider, models]) =>
+    Object.entries(models).map(([name, row]): ListedPrice => {
+      const model = `${provider}/${name}`
+      const ratesOfRow = (row: PriceRow) => listed(row, cacheFactors[provider])
+      const long = longRows[model]
+      const tiers = Object.entries(tierRows[model] ?? {}).map(([tier, row]) => [tier, ratesOfRow(row)])
+      return {
+        model,
+        rates: ratesOfRow(row),
+        long: long === undefined ? null : { above: long.above, rates: ratesOfRow(long.row) },
+        tiers: Object.fromEntries(tiers),
+        search: null,
+      }
+    }),
+  )
+}
+
+function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = noCache): Rates {
   return {
     input,
     output,
     cacheRead: cacheRead ?? input * factors.read,
     cacheWrite: input * factors.write,
     cacheWriteLong: input * factors.writeLong,
+    audioIn: null,
+    audioOut: null,
   }
 }
 
 const noCache: CacheFactors = { read: 1, write: 1, writeLong: 1 }
 
 /** Applies the default price to what is not configured. */
-function configured({ input, output, cacheRead, cacheWrite, cacheWriteLong }: PriceConfig): Price {
-  const written = cacheWrite ?? input
-  return {
-    input,
-    output,
-    cacheRead: cacheRead ?? input,
-    cacheWrite: written,
-    cacheWriteLong: cacheWriteLong ?? written,
-  }
+function configured({ model: _, input, output, ...caches }: PriceConfig): Price {
+  const rates = { input, output, ...caches, audioIn: input, audioOut: output }
+  return { rates, long: null, tiers: {}, search: null, isOwn: true }
 }
-
-/** Suffixes of a model's name that denote a version, such as -2024-08-06, @20250929, -001 or -latest. */
-const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/

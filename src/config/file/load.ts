@@ -32,7 +32,8 @@ export function loadConfig(
     if (fault !== undefined) throw new FileFault(fault)
     return referred
   }
-  return { ...readAndParse(file, { env, readFile, findFile }), files: [...files] }
+  const writtenAt = (reference: string): number => statSync(resolve(dirname(file), reference)).mtimeMs
+  return { ...readAndParse(file, { env, readFile, findFile, writtenAt }), files: [...files] }
 }
 
 function readAndParse(file: string, surroundings: Surroundings): Parsed {

@@ -10,6 +10,8 @@ export interface Surroundings {
   readonly readFile: (path: string) => string
   /** Returns the absolute path of a readable file; throws as node:fs does otherwise. */
   readonly findFile: (path: string) => string
+  /** Returns when a file was last written, in ms since the epoch; throws as node:fs does. */
+  readonly writtenAt?: (path: string) => number
 }
 
 /** Resolves the references in a value; a flaw follows the name of the field. */

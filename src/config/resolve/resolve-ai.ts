@@ -10,7 +10,7 @@ import { refuseOtherScheme, resolveTransport } from '../settings/transport-setti
 
 /** Returns the AI configuration from its settings. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
-  const { hosts, body, timeouts, providers, prices } = settings
+  const { hosts, body, timeouts, providers, prices, price_list: priceList } = settings
   return {
     hosts: hosts.map(({ value }) => value),
     bodyLimit: body,
@@ -18,6 +18,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     providers: [...providers].flatMap(([name, provider]) =>
       provider === null ? [] : resolveProvider(name, provider, findings),
     ),
+    priceList,
     prices: [...prices].flatMap(([model, price]) => {
       const { input = null, output = null } = price ?? {}
       if (price === null || input === null || output === null) return []

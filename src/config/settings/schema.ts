@@ -11,6 +11,7 @@ import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
 import { pools } from './pool-settings.ts'
+import { priceListFile } from './price-list.ts'
 import { rewrite } from './rewrite-settings.ts'
 import { ruleData } from './rule-data.ts'
 import {
@@ -239,6 +240,7 @@ export const schema = mapping({
       total: optional(limit, 0),
     }),
     providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
+    price_list: optional(priceListFile, null),
     prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
   }),
   pools,

@@ -81,7 +81,9 @@ function factsOf(ask: Ask, log: WholeLog): Html {
     [
       'Cost',
       log.cost === null
-        ? 'Unknown: the model has no price in the configuration, or its usage is unknown'
+        ? log.tokens_in === null && log.tokens_out === null
+          ? 'Unknown: the response does not say how many tokens it used'
+          : 'Unknown: there is no price for this model, its tier or what else it used'
         : dollars(log.cost),
     ],
     ['Took', span(log.duration)],

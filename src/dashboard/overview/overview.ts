@@ -37,6 +37,8 @@ export interface Overview {
   /** Of the last 24 hours. */
   readonly ai?: {
     readonly is_complete: boolean
+    /** Of the list prices, as 2026-01-31. */
+    readonly price_date: string | null
     readonly hours: readonly ({ readonly at: string } & CallSums)[]
     readonly gateways: readonly ({ readonly gateway_id: string } & CallSums)[]
   }

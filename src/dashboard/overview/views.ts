@@ -215,7 +215,10 @@ function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> 
   })
 }
 
-function aiPart({ is_complete: isComplete, gateways }: NonNullable<Overview['ai']>, account: string): Html {
+function aiPart(
+  { is_complete: isComplete, price_date: priceDate, gateways }: NonNullable<Overview['ai']>,
+  account: string,
+): Html {
   type Row = (typeof gateways)[number]
   const columns = [
     {
@@ -236,7 +239,7 @@ function aiPart({ is_complete: isComplete, gateways }: NonNullable<Overview['ai'
   return section(
     'calls',
     'AI calls',
-    html`<p class="hint">Of the last 24 hours, as far as they are in the logs.${!isComplete && ' The rest is being summed up.'}</p>${table('AI calls by gateway', columns, gateways.slice(0, mostZones))}${more > 0 && html`<p class="hint">And more <a href="${paths.gateways(account)}">AI gateways</a>.</p>`}`,
+    html`<p class="hint">Of the last 24 hours, as far as they are in the logs.${!isComplete && ' The rest is being summed up.'} ${priceDate === null ? 'Nothing says of which day the list prices are.' : `The list prices are of ${priceDate}.`}</p>${table('AI calls by gateway', columns, gateways.slice(0, mostZones))}${more > 0 && html`<p class="hint">And more <a href="${paths.gateways(account)}">AI gateways</a>.</p>`}`,
   )
 }
 

@@ -4,6 +4,7 @@ import { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
+import { priceDateOf } from '../gateway/price-date.ts'
 import { AccessFiles } from '../plane/access-files.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
@@ -18,7 +19,16 @@ export async function check(input: Input): Promise<number> {
   const whole = faults.size === 0 ? loaded : loadConfig(path, process.env, faults)
   if (!isUsable(path, whole, true)) return 2
   print(`${path} is valid\n`)
+  if ('config' in whole && whole.config.ai.hosts.length > 0) print(pricesOf(whole.config))
   return 0
+}
+
+/** Returns a line about where the costs of AI calls come from, and how old that is. */
+function pricesOf(config: Config): string {
+  const { priceList } = config.ai
+  const source =
+    priceList === null ? 'that come with Gatehouse' : `in ai.price_list (${priceList.prices.length})`
+  return `list prices ${source} are of ${priceDateOf(config) ?? 'an unknown day'}\n`
 }
 
 /** Reads the files that rules use, and returns what is wrong with each. */

@@ -11,6 +11,7 @@ import { issuerOf, urlOf } from '../url.ts'
 import { version } from '../version.ts'
 import type { Management } from './management.ts'
 import { pagesUrl } from './pages-url.ts'
+import { priceDateOf } from './price-date.ts'
 import type { Services } from './services.ts'
 import type { TlsCare } from './tls-care.ts'
 
@@ -42,7 +43,12 @@ export function apiOf({ config, admin, services, management, plane, tls, log, ..
   })
   const guards = { verifier, tags, secrets, writes, refusals, issuer: issuerOf(config, admin) }
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers
-  const seen = { logSeries, attention, instance: { version, workers, ...own }, zones }
+  const seen = {
+    logSeries,
+    attention,
+    instance: { version, workers, priceDate: priceDateOf(config), ...own },
+    zones,
+  }
   return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
 }
 

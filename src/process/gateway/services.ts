@@ -88,7 +88,7 @@ export class Services implements AiServices {
     this.#found = new FoundReader(([kind, key]) =>
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
-    this.#prices = new PriceTable(config.ai.prices)
+    this.#prices = pricesOf(config)
     const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
     this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
     const { counters } = store
@@ -113,7 +113,7 @@ export class Services implements AiServices {
 
   reload(config: Config): void {
     this.#config = config
-    this.#prices = new PriceTable(config.ai.prices)
+    this.#prices = pricesOf(config)
   }
 
   /** The URL of the authorization server; null where there is none. */
@@ -147,4 +147,8 @@ export class Services implements AiServices {
     await this.zones.close()
     await this.store.close()
   }
+}
+
+function pricesOf({ ai }: Config): PriceTable {
+  return new PriceTable(ai.prices, ai.priceList)
 }

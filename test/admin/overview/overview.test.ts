@@ -74,6 +74,7 @@ test('an overview sums up the calls of AI gateways in the last day, the busiest 
     { gateway_id: 'default', count: 1, errors: 1, ...tokens(1), cost: 0.1, count_without_cost: 0 },
   ]
   assert.deepEqual(ai.gateways, inAll)
+  assert.equal(ai.price_date, '2026-01-31')
   assert.deepEqual(
     ai.hours.map(({ count }: { count: number }) => count),
     [1, ...Array(21).fill(0), 1, 1],

@@ -2,12 +2,11 @@ import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { priceRows } from '../../../src/ai/usage/price-rows.ts'
 import { PriceTable } from '../../../src/ai/usage/prices.ts'
-import { noTokens } from '../../../src/ai/usage/usage.ts'
-import type { Tokens } from '../../../src/ai/usage/member.ts'
+import { noTokens, type Usage } from '../../../src/ai/usage/usage.ts'
 import { type PriceConfig, providerNames } from '../../../src/config/config.ts'
 
-function tokens(tokensIn: number | null, tokensOut: number | null, cache: Partial<Tokens> = {}): Tokens {
-  return { ...noTokens, tokensIn, tokensOut, ...cache }
+function tokens(tokensIn: number | null, tokensOut: number | null, more: Partial<Usage> = {}): Usage {
+  return { ...noTokens, model: null, tokensIn, tokensOut, ...more }
 }
 
 function price(model: string, input: number, more: Partial<PriceConfig> = {}): PriceConfig {
@@ -29,14 +28,14 @@ describe('the cost of a call', () => {
     ['openai', 'gpt-4o', { cacheRead: 1_000_000 }, 1.25],
     ['openai', 'gpt-5', { cacheRead: 400_000 }, 0.8],
     ['openai', 'gpt-4-turbo', { cacheRead: 1_000_000 }, 10],
-    ['anthropic', 'claude-sonnet-4-5', { cacheRead: 1_000_000 }, 0.3],
-    ['anthropic', 'claude-sonnet-4-5', { cacheWritten: 1_000_000 }, 3.75],
-    ['anthropic', 'claude-sonnet-4-5', { cacheWritten: 1_000_000, cacheWrittenLong: 1_000_000 }, 6],
+    ['anthropic', 'claude-haiku-4-5', { cacheRead: 1_000_000 }, 0.1],
+    ['anthropic', 'claude-haiku-4-5', { cacheWritten: 1_000_000 }, 1.25],
+    ['anthropic', 'claude-haiku-4-5', { cacheWritten: 1_000_000, cacheWrittenLong: 1_000_000 }, 2],
     [
       'anthropic',
-      'claude-sonnet-4-5',
+      'claude-haiku-4-5',
       { cacheRead: 500_000, cacheWritten: 300_000, cacheWrittenLong: 100_000 },
-      2.1,
+      0.7,
     ],
     ['google-ai-studio', 'gemini-2.5-flash', { cacheRead: 1_000_000 }, 0.03],
     ['deepseek', 'deepseek-chat', { cacheRead: 1_000_000 }, 0.028],
@@ -65,11 +64,14 @@ describe('the cost of a call', () => {
     ['openai', 'gpt-4o-2024-08-06', 2.5],
     ['openai', 'gpt-4o-2024-05-13', 5],
     ['openai', 'gpt-3.5-turbo-0125', 0.5],
-    ['anthropic', 'claude-sonnet-4-20250514', 3],
+    ['anthropic', 'claude-opus-4-20250514', 15],
     ['anthropic', 'claude-opus-4-1-20250805', 15],
     ['anthropic', 'claude-opus-4-5@20251101', 5],
     ['anthropic', 'claude-3-5-haiku-latest', 0.8],
     ['google-ai-studio', 'gemini-2.0-flash-001', 0.1],
+    ['google-ai-studio', 'models/gemini-2.0-flash-001', 0.1],
+    ['azure-openai', 'gpt-4o', 2.5],
+    ['azure-openai', 'GPT-4o-2024-08-06', 2.5],
   ] as const
   for (const [provider, model, dollars] of versions) {
     test(`is known for the version ${model}`, () => {
@@ -85,7 +87,8 @@ describe('the cost of a call', () => {
     ['openai', 'constructor'],
     ['anthropic', 'gpt-4o'],
     ['anthropic', 'claude-opus-4-9'],
-    ['azure-openai', 'gpt-4o'],
+    ['azure-openai', 'my-deployment'],
+    ['openai', 'ft:gpt-4o-2024-08-06:org::id'],
     ['ollama', 'llama3.2'],
     ['openai', null],
   ] as const
@@ -118,5 +121,103 @@ describe('the cost of a call', () => {
 
   test('is listed for providers that exist', () => {
     for (const provider of Object.keys(priceRows)) ok(providerNames.some(name => name === provider))
+  })
+})
+
+describe('what else a call costs', () => {
+  const table = new PriceTable([])
+  const million = 1_000_000
+
+  test('is that of the model that the response names, where the name in the request has no price', () => {
+    const usage = tokens(million, 0, { model: 'gpt-4o-2024-08-06' })
+    equal(table.costOf('azure-openai', 'my-deployment', usage), 2.5)
+    equal(table.costOf('azure-openai', null, usage), 2.5)
+    equal(table.costOf('openai', 'gpt-4', usage), 30)
+    equal(table.costOf('ollama', 'llama3.2', usage), null)
+    equal(table.costOf('azure-openai', 'mine', tokens(million, 0, { model: 'mine' })), null)
+  })
+
+  test('follows the length of its input', () => {
+    const costOf = (tokensIn: number) => table.costOf('anthropic', 'claude-sonnet-4-5', tokens(tokensIn, 0))
+    equal(costOf(200_000), 0.6)
+    equal(costOf(200_001), 1.200006)
+    equal(table.costOf('google-ai-studio', 'gemini-2.5-pro', tokens(million, million)), 17.5)
+    const cached = tokens(million, 0, { cacheRead: million })
+    equal(table.costOf('anthropic', 'claude-sonnet-4-5-20250929', cached), 0.6)
+  })
+
+  test('follows the tier of service, and is unknown where the price of that is', () => {
+    const costOf = (provider: string, model: string, tier: string | null) =>
+      table.costOf(provider, model, tokens(million, 0, { tier }))
+    for (const tier of [null, 'default', 'standard', 'auto']) equal(costOf('openai', 'gpt-5', tier), 1.25)
+    equal(costOf('openai', 'gpt-5', 'flex'), 0.625)
+    equal(costOf('openai', 'gpt-5-2025-08-07', 'priority'), 2.5)
+    equal(costOf('openai', 'gpt-5', 'batch'), 0.625)
+    equal(costOf('anthropic', 'claude-haiku-4-5', 'batch'), 0.5)
+    equal(costOf('anthropic', 'claude-haiku-4-5', 'priority'), null)
+    equal(costOf('openai', 'gpt-4', 'flex'), null)
+    equal(costOf('openai', 'gpt-5', 'constructor'), null)
+    equal(
+      new PriceTable([price('openai/gpt-5', 3)]).costOf(
+        'openai',
+        'gpt-5',
+        tokens(million, 0, { tier: 'flex' }),
+      ),
+      3,
+    )
+  })
+
+  test('has the fee of searches, and is unknown where that is', () => {
+    equal(table.costOf('anthropic', 'claude-haiku-4-5', tokens(million, 0, { searches: 3 })), 1.03)
+    equal(table.costOf('openai', 'gpt-4o', tokens(million, 0, { searches: 3 })), null)
+    equal(
+      new PriceTable([price('openai/*', 3)]).costOf('openai', 'x', tokens(million, 0, { searches: 3 })),
+      3,
+    )
+  })
+
+  test('is what OpenRouter says, zero too, unless an operator has a price', () => {
+    equal(table.costOf('openrouter', 'any/model', tokens(million, 0, { cost: 0.25 })), 0.25)
+    equal(table.costOf('openrouter', 'any/free', tokens(million, 0, { cost: 0 })), 0)
+    equal(table.costOf('openrouter', null, tokens(null, null, { cost: 0.25 })), 0.25)
+    equal(table.costOf('openrouter', 'any/model', tokens(million, 0)), null)
+    equal(table.costOf('openai', 'gpt-4o', tokens(million, 0, { cost: 0.25 })), 2.5)
+    const own = new PriceTable([price('openrouter/*', 3)])
+    equal(own.costOf('openrouter', 'any/model', tokens(million, 0, { cost: 0.25 })), 3)
+  })
+
+  test('is unknown for sound whose price is', () => {
+    equal(table.costOf('openai', 'gpt-4o', tokens(million, 0, { audioIn: 1 })), null)
+    equal(table.costOf('openai', 'gpt-4o', tokens(0, million, { audioOut: 1 })), null)
+    const own = new PriceTable([price('openai/*', 3)])
+    equal(own.costOf('openai', 'gpt-4o', tokens(million, 0, { audioIn: 1 })), 3)
+  })
+})
+
+describe('a list', () => {
+  const million = 1_000_000
+  const rates = { input: 1, output: 2, cacheRead: null, cacheWrite: null, cacheWriteLong: null }
+  const listed = {
+    model: 'xai/grok-4',
+    rates: { ...rates, audioIn: 10, audioOut: 20 },
+    long: null,
+    tiers: { flex: { ...rates, audioIn: null, audioOut: null, input: 0.5 } },
+    search: 0.5,
+  }
+  const table = new PriceTable([price('openai/o3', 7)], { date: '2026-11-01', prices: [listed] })
+
+  test('takes the place of the prices that come with Gatehouse', () => {
+    equal(table.costOf('openai', 'gpt-4o', tokens(1, 1)), null)
+    equal(table.costOf('openai', 'o3', tokens(million, 0)), 7)
+  })
+
+  test('has the models of a provider that an operator added by its name', () => {
+    equal(table.costOf('custom-xai', 'grok-4', tokens(million, million, { searches: 2 })), 4)
+    equal(table.costOf('custom-xai', 'grok-4', tokens(million, 0, { tier: 'flex' })), 0.5)
+    equal(
+      table.costOf('custom-xai', 'grok-4', tokens(million, million, { audioIn: 500_000, audioOut: 250_000 })),
+      12,
+    )
+    equal(table.costOf('custom-other', 'grok-4', tokens(million, 0)), null)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gatehouse } from '../../help/command.ts'
@@ -118,6 +118,23 @@ test('check accepts a valid configuration, from the option or the environment', 
   const expected = { code: 0, stdout: `${path} is valid\n`, stderr: '' }
   assert.deepEqual(await gatehouse(['check', '--config', path]), expected)
   assert.deepEqual(await gatehouse(['check'], { GATEHOUSE_CONFIG: path }), expected)
+})
+
+test('check says of which day the prices of AI calls are', async t => {
+  const path = writeConfig(t, `${valid}ai: { hosts: [ai.example] }\n`)
+  assert.match(
+    (await gatehouse(['check', '--config', path])).stdout,
+    /^list prices that come with Gatehouse are of 20\d\d-/m,
+  )
+  const own = writeConfig(t, `${valid}ai: { hosts: [ai.example], price_list: prices.json }\n`)
+  const list = {
+    'gpt-4o': { litellm_provider: 'openai', input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 },
+  }
+  const file = join(dirname(own), 'prices.json')
+  writeFileSync(file, JSON.stringify(list))
+  utimesSync(file, new Date('2026-03-04T05:06:07Z'), new Date('2026-03-04T05:06:07Z'))
+  const { stdout } = await gatehouse(['check', '--config', own])
+  assert.match(stdout, /^list prices in ai\.price_list \(1\) are of 2026-03-04$/m)
 })
 
 test('check and start name every mistake with its line and column, and exit with 2', async t => {
