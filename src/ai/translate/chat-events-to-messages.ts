@@ -1,7 +1,9 @@
 // Translates the chunks of a chat completion into events of Messages, one at a time.
 
 import { SseReader } from '../sse.ts'
+import { CallIds, type StreamedCall, StreamedCalls } from './calls.ts'
 import {
+  callsIn,
   contentText,
   firstChoice,
   message,
@@ -9,25 +11,28 @@ import {
   textBlock,
   toolUse,
 } from './chat-response-to-messages.ts'
-import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
+import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import type { EventTranslator } from './translation.ts'
 
-/** The block that is being written. */
-type Block =
-  | { readonly kind: 'text' }
-  | { readonly kind: 'call'; readonly id: string; readonly place: unknown }
+/** A text that is to be written, as far as it has not been. */
+interface Text {
+  readonly kind: 'text'
+  unsent: string
+}
 
 type State = 'new' | 'open' | 'complete' | 'broken'
 
 export class MessageEvents implements EventTranslator {
   readonly #reader = new SseReader()
   #state: State = 'new'
-  #block: Block | null = null
+  /** The blocks that are still to be written, in order; only the first may be open, since Messages writes one after the other. */
+  readonly #blocks: (Text | StreamedCall)[] = []
+  readonly #calls = new StreamedCalls()
+  readonly #ids = new CallIds()
+  #isOpen = false
   /** The index of the block that is being written, or else of the next one. */
   #index = 0
-  /** The ids and the indexes of the calls whose blocks were begun. */
-  readonly #calls = new Set<unknown>()
   #finish = ''
   #refusal = ''
   #usage: JsonObject = {}
@@ -76,65 +81,90 @@ export class MessageEvents implements EventTranslator {
   }
 
   #choose({ delta, finish_reason }: JsonObject): string {
-    const { content, refusal, tool_calls } = objectIn(delta)
+    const { content, refusal, tool_calls, function_call } = objectIn(delta)
     this.#refusal += textIn(refusal)
     this.#finish = textIn(finish_reason) || this.#finish
-    const said = this.#say(contentText(content)) + this.#say(textIn(refusal))
-    return objectsIn(tool_calls).reduce((text, call) => text + this.#write(call), said)
+    this.#say(contentText(content))
+    this.#say(textIn(refusal))
+    const areCalls = callsIn(tool_calls, function_call).every(piece => this.#call(piece))
+    if (!areCalls) return this.#break()
+    const text = this.#write(false)
+    return this.#blocks.length > 1 && this.#waiting() > mostWaiting ? this.#break() : text
   }
 
-  #say(text: string): string {
-    if (text === '') return ''
-    const start = this.#block?.kind === 'text' ? '' : this.#open({ kind: 'text' }, textBlock(''))
-    return start + this.#delta({ type: 'text_delta', text })
+  #say(text: string): void {
+    if (text === '') return
+    const last = this.#blocks.at(-1)
+    if (last?.kind === 'text') last.unsent += text
+    else this.#blocks.push({ kind: 'text', unsent: text })
   }
 
-  /** Writes a piece of a call; one for a call whose block has ended is too late to be written in order. */
-  #write(piece: JsonObject): string {
-    if (this.#state === 'broken') return ''
-    const isCurrent = this.#continues(piece)
-    const id = textIn(piece.id)
-    if (!isCurrent && this.#calls.has(id || piece.index)) return this.#break()
-    const start = isCurrent ? '' : this.#open({ kind: 'call', id, place: piece.index }, toolUse(piece, {}))
-    this.#calls.add(id).add(piece.index)
-    const json = textIn(objectIn(piece.function).arguments)
-    return start + (json === '' ? '' : this.#delta({ type: 'input_json_delta', partial_json: json }))
+  /** Takes a piece of a call; returns false if its arguments belong to no call. */
+  #call(piece: JsonObject): boolean {
+    let call = this.#calls.continuedBy(piece)
+    if (call === undefined) {
+      call = this.#calls.begin(piece)
+      this.#blocks.push(call)
+    }
+    return call.take(piece)
   }
 
-  /** Whether a piece belongs to the open call: some providers omit the index, others the id, and some use the same index for every call. */
-  #continues({ id, index }: JsonObject): boolean {
-    const block = this.#block
-    if (block?.kind !== 'call') return false
-    return id ? id === block.id : index === undefined || index === block.place
+  /** Writes what is known of the first block, and goes on to the next one once nothing more can come for it; at the end of the stream, nothing can. */
+  #write(isAtEnd: boolean): string {
+    let text = ''
+    for (let block = this.#blocks[0]; block !== undefined; block = this.#blocks[0]) {
+      if (block.kind === 'call' && block.name === '') break
+      if (!this.#isOpen) text += this.#open(block)
+      text += this.#rest(block)
+      const isOver = isAtEnd || (this.#blocks.length > 1 && (block.kind === 'text' || block.end.isReached))
+      if (!isOver) break
+      text += this.#close()
+    }
+    return text
   }
 
-  #open(block: Block, content_block: JsonObject): string {
-    const end = this.#close()
-    this.#block = block
-    return end + eventOf({ type: 'content_block_start', index: this.#index, content_block })
+  #open(block: Text | StreamedCall): string {
+    this.#isOpen = true
+    const content_block =
+      block.kind === 'text' ? textBlock('') : toolUse(this.#ids.take(block.id), block.name, {})
+    return eventOf({ type: 'content_block_start', index: this.#index, content_block })
   }
 
-  #delta(delta: JsonObject): string {
+  #rest(block: Text | StreamedCall): string {
+    const { kind, unsent } = block
+    if (unsent === '') return ''
+    block.unsent = ''
+    const delta =
+      kind === 'text'
+        ? { type: 'text_delta', text: unsent }
+        : { type: 'input_json_delta', partial_json: unsent }
     return eventOf({ type: 'content_block_delta', index: this.#index, delta })
   }
 
   #close(): string {
-    if (!this.#block) return ''
-    this.#block = null
+    this.#isOpen = false
+    this.#blocks.shift()
     return eventOf({ type: 'content_block_stop', index: this.#index++ })
+  }
+
+  #waiting(): number {
+    return this.#blocks.reduce((sum, { unsent }) => sum + unsent.length, 0)
   }
 
   #complete(): string {
     if (this.#state !== 'open') return ''
+    const rest = this.#write(true)
+    // A call without a name cannot be run.
+    if (this.#blocks.length > 0) return rest + this.#break()
     this.#state = 'complete'
-    const ending = { isRefusal: this.#refusal !== '', hasToolUse: this.#calls.size > 0 }
+    const ending = { isRefusal: this.#refusal !== '', hasToolUse: !this.#calls.isEmpty }
     const delta = {
       stop_reason: stopReason(this.#finish, ending),
       stop_sequence: null,
       ...refusalDetails(this.#refusal),
     }
     const usage = messagesUsage(countsOfChat(this.#usage))
-    return `${this.#close()}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
+    return `${rest}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
   }
 
   /** Passes on that the provider failed: the stream reports it, so that it counts as complete. */
@@ -150,6 +180,9 @@ export class MessageEvents implements EventTranslator {
     return ''
   }
 }
+
+/** The most characters that wait for blocks before them; far more than any response has. */
+const mostWaiting = 16 * 1024 * 1024
 
 function eventOf(event: JsonObject & { readonly type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

@@ -1,14 +1,17 @@
 // Translates a whole chat completion into a response of Messages.
 
+import { argumentsText, CallIds } from './calls.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
+import { isObject } from './rules.ts'
 
 /** Turns a chat completion, of which only the first choice is used, into a message; null for anything else. */
 export function messagesResponse(json: string): string | null {
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
   if (!completion || !choice) return null
-  return JSON.stringify(messageOf(completion, choice))
+  const translated = messageOf(completion, choice)
+  return translated && JSON.stringify(translated)
 }
 
 /** Returns the choice with index 0: Messages has a single response. */
@@ -36,15 +39,15 @@ export function refusalDetails(explanation: string): { readonly stop_details?: J
   return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
 }
 
-/** Begins the block of a call, before its input is known. */
-export function toolUse(call: JsonObject, input: unknown) {
-  const { name } = objectIn(call.function)
-  return {
-    type: 'tool_use' as const,
-    id: textIn(call.id),
-    name: textIn(name),
-    input,
-  }
+/** Writes the block of a call; a stream begins one before its input is known. */
+export function toolUse(id: string, name: string, input: unknown) {
+  return { type: 'tool_use' as const, id, name, input }
+}
+
+/** Lists the calls of a message, or the pieces of calls in a chunk; the older form of a single call counts as one. */
+export function callsIn(calls: unknown, single: unknown): readonly JsonObject[] {
+  const found = objectsIn(calls)
+  return found.length === 0 && isObject(single) ? [{ index: 0, function: single }] : found
 }
 
 /** Begins a block of text. */
@@ -56,9 +59,13 @@ function messageOf(completion: JsonObject, choice: JsonObject) {
   const said = objectIn(choice.message)
   const refusal = textIn(said.refusal)
   const texts = [contentText(said.content), refusal].filter(text => text !== '').map(textBlock)
-  const calls = objectsIn(said.tool_calls).map(call =>
-    toolUse(call, inputOf(textIn(objectIn(call.function).arguments))),
-  )
+  const ids = new CallIds()
+  const calls = callsIn(said.tool_calls, said.function_call).map(call => {
+    const { name, arguments: value } = objectIn(call.function)
+    return toolUse(ids.take(call.id), textIn(name), inputOf(argumentsText(value)))
+  })
+  // A call without a name cannot be run.
+  if (calls.some(({ name }) => name === '')) return null
   const ending = { isRefusal: refusal !== '', hasToolUse: calls.length > 0 }
   const reason = stopReason(choice.finish_reason, ending)
   return { ...message(completion, [...texts, ...calls], reason), ...refusalDetails(refusal) }

@@ -1,6 +1,7 @@
 // Translates the events of Messages into chunks of a chat completion, one at a time.
 
 import { SseReader } from '../sse.ts'
+import { argumentsText, CallIds, ObjectEnd } from './calls.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-chat.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
@@ -10,7 +11,7 @@ import type { EventTranslator } from './translation.ts'
 interface OpenCall {
   readonly index: number
   readonly input: unknown
-  hasArguments: boolean
+  readonly end: ObjectEnd
 }
 
 type State = 'open' | 'complete' | 'broken'
@@ -26,16 +27,20 @@ export class ChatEvents implements EventTranslator {
   #model = ''
   #usage: JsonObject = {}
   #calls = 0
-  #call: OpenCall | null = null
+  readonly #ids = new CallIds()
+  /** The blocks that the provider is still writing, by index, with the call of each that is one. */
+  readonly #blocks = new Map<unknown, OpenCall | null>()
+  /** The index of the block that began last. */
+  #lastBlock: unknown
 
   constructor({ withUsage, now }: { readonly withUsage: boolean; readonly now: number }) {
     this.#withUsage = withUsage
     this.#created = createdAt(now)
     this.#handlers = new Map<unknown, Handler>([
       ['message_start', event => this.#start(objectIn(event.message))],
-      ['content_block_start', event => this.#startBlock(objectIn(event.content_block))],
-      ['content_block_delta', event => this.#delta(objectIn(event.delta))],
-      ['content_block_stop', () => this.#stopBlock()],
+      ['content_block_start', event => this.#startBlock(event.index, objectIn(event.content_block))],
+      ['content_block_delta', event => this.#delta(event.index, objectIn(event.delta))],
+      ['content_block_stop', event => this.#stopBlock(event.index)],
       ['message_delta', event => this.#finish(objectIn(event.delta), objectIn(event.usage))],
       ['message_stop', () => this.#complete()],
       ['ping', () => keepAlive],
@@ -82,47 +87,59 @@ export class ChatEvents implements EventTranslator {
     return this.#chunk({ role: 'assistant', content: '', refusal: null })
   }
 
-  #startBlock(block: JsonObject): string {
-    if (block.type === 'text') return this.#say(block.text)
-    if (block.type !== 'tool_use') return ''
-    const call = { index: this.#calls++, input: block.input, hasArguments: false }
-    this.#call = call
-    const named = { name: textIn(block.name), arguments: '' }
-    return this.#chunk({
-      tool_calls: [{ index: call.index, id: textIn(block.id), type: 'function', function: named }],
-    })
+  #startBlock(place: unknown, block: JsonObject): string {
+    // Some providers do not end a block, or give all blocks one index.
+    const before = this.#blocks.has(place) ? this.#stopBlock(place) : ''
+    this.#lastBlock = place
+    this.#blocks.set(place, null)
+    if (block.type === 'text') return before + this.#say(block.text)
+    if (block.type !== 'tool_use') return before
+    const name = textIn(block.name)
+    // A call without a name cannot be run.
+    if (name === '') return this.#break()
+    const call = { index: this.#calls++, input: block.input, end: new ObjectEnd() }
+    this.#blocks.set(place, call)
+    const id = this.#ids.take(block.id)
+    const begun = { index: call.index, id, type: 'function', function: { name, arguments: '' } }
+    return before + this.#chunk({ tool_calls: [begun] })
   }
 
-  #delta(delta: JsonObject): string {
+  #delta(place: unknown, delta: JsonObject): string {
     if (delta.type === 'text_delta') return this.#say(delta.text)
-    return delta.type === 'input_json_delta' ? this.#writeArguments(textIn(delta.partial_json)) : ''
+    if (delta.type !== 'input_json_delta') return ''
+    const call = this.#blocks.get(place ?? this.#lastBlock)
+    // Without a block, it is not known whose arguments these are.
+    if (call === undefined) return this.#break()
+    return call === null ? '' : this.#writeArguments(call, argumentsText(delta.partial_json))
   }
 
   /** Ends a block; a call without arguments has none in its events, where chat requires an empty object. */
-  #stopBlock(): string {
-    const call = this.#call
-    const isBare = call !== null && !call.hasArguments
-    const text = isBare ? this.#writeArguments(JSON.stringify(call.input ?? {})) : ''
-    this.#call = null
-    return text
+  #stopBlock(place: unknown = this.#lastBlock): string {
+    const call = this.#blocks.get(place)
+    this.#blocks.delete(place)
+    if (!call || call.end.hasBegun) return ''
+    return this.#writeArguments(call, argumentsText(call.input) || '{}')
   }
 
   #say(content: unknown): string {
     return textIn(content) === '' ? '' : this.#chunk({ content })
   }
 
-  #writeArguments(json: string): string {
-    if (!this.#call || json === '') return ''
-    this.#call.hasArguments = true
-    return this.#chunk({ tool_calls: [{ index: this.#call.index, function: { arguments: json } }] })
+  /** Writes arguments; what follows their object would make them unreadable, so that nothing more is sent. */
+  #writeArguments(call: OpenCall, json: string): string {
+    if (!call.end.take(json)) return this.#break()
+    return json === ''
+      ? ''
+      : this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: json } }] })
   }
 
   /** The counts in this event are for the whole response so far; those that are missing or null stay as they were. */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
+    const rest = [...this.#blocks.keys()].map(place => this.#stopBlock(place)).join('')
     const refusal = refusalOf(delta)
-    return this.#chunk(refusal === null ? {} : { refusal }, finishReason(delta.stop_reason))
+    return rest + this.#chunk(refusal === null ? {} : { refusal }, finishReason(delta.stop_reason))
   }
 
   #complete(): string {
@@ -137,6 +154,12 @@ export class ChatEvents implements EventTranslator {
     this.#state = 'complete'
     const message = textIn(error.message) || 'The provider failed.'
     return eventOf({ error: { message, type: textIn(error.type) || 'api_error', param: null, code: null } })
+  }
+
+  /** Sends nothing from here on: the caller must not take what is left for complete. */
+  #break(): string {
+    this.#state = 'broken'
+    return ''
   }
 
   #chunk(delta: JsonObject, finish_reason: string | null = null): string {

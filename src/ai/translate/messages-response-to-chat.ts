@@ -1,5 +1,6 @@
 // Translates a whole response of Messages into a chat completion.
 
+import { argumentsText, CallIds } from './calls.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
@@ -7,7 +8,10 @@ import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 export function chatResponse(json: string, now: number): string | null {
   const message = readObject(json)
   if (message?.type !== 'message' || !Array.isArray(message.content)) return null
-  return JSON.stringify(completionOf(message, now))
+  const calls = callsOf(message.content)
+  // A call without a name cannot be run.
+  if (calls.some(call => call.function.name === '')) return null
+  return JSON.stringify(completionOf(message, calls, now))
 }
 
 /** Returns the time of `created`, in seconds since the epoch. */
@@ -26,7 +30,7 @@ export function refusalOf(ending: JsonObject): string | null {
   return textIn(objectIn(ending.stop_details).explanation) || null
 }
 
-function completionOf(message: JsonObject, now: number) {
+function completionOf(message: JsonObject, calls: readonly Call[], now: number) {
   const usage = objectIn(message.usage)
   return {
     id: textIn(message.id),
@@ -36,7 +40,7 @@ function completionOf(message: JsonObject, now: number) {
     choices: [
       {
         index: 0,
-        message: assistantMessage(message),
+        message: assistantMessage(message, calls),
         logprobs: null,
         finish_reason: finishReason(message.stop_reason),
       },
@@ -46,10 +50,9 @@ function completionOf(message: JsonObject, now: number) {
   }
 }
 
-function assistantMessage(message: JsonObject) {
+function assistantMessage(message: JsonObject, calls: readonly Call[]) {
   const blocks = objectsIn(message.content)
   const texts = blocks.filter(({ type }) => type === 'text').map(block => textIn(block.text))
-  const calls = blocks.filter(({ type }) => type === 'tool_use').map(toolCall)
   return {
     role: 'assistant' as const,
     content: texts.length > 0 ? texts.join('') : null,
@@ -58,10 +61,14 @@ function assistantMessage(message: JsonObject) {
   }
 }
 
-function toolCall(block: JsonObject) {
-  return {
-    id: textIn(block.id),
+type Call = ReturnType<typeof callsOf>[number]
+
+function callsOf(content: readonly unknown[]) {
+  const ids = new CallIds()
+  const uses = objectsIn(content).filter(({ type }) => type === 'tool_use')
+  return uses.map(({ id, name, input }) => ({
+    id: ids.take(id),
     type: 'function' as const,
-    function: { name: textIn(block.name), arguments: JSON.stringify(block.input ?? {}) },
-  }
+    function: { name: textIn(name), arguments: argumentsText(input) || '{}' },
+  }))
 }

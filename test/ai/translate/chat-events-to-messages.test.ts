@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
@@ -212,7 +212,11 @@ test('calls that share an index, or have none, are distinguished by their ids', 
   const shapes: readonly (readonly Chunk[])[] = [
     [call({ index: 0, id: 'a', function: named('f') }), call({ index: 0, id: 'b', function: named('g') })],
     [call({ id: 'a', function: named('f') }), call({ id: 'b', function: named('g') })],
-    [call({ id: 'a', function: { name: 'f' } }), call({ function: { arguments: '{}' } }), call({ id: 'b' })],
+    [
+      call({ id: 'a', function: { name: 'f' } }),
+      call({ function: { arguments: '{}' } }),
+      call({ id: 'b', function: named('g') }),
+    ],
     [call({ index: 0, function: named('f') }), call({ index: 1, function: named('g') })],
   ]
   for (const shape of shapes) {
@@ -229,22 +233,163 @@ test('a provider that repeats the id with each piece writes one call', () => {
   equal(typesOf(text).filter(type => type === 'content_block_start').length, 1)
 })
 
-test('nothing follows what cannot be written in order, or understood', () => {
+test('nothing follows what cannot be understood', () => {
+  const begun = call({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":1}' } })
+  const glued = [begun, call({ index: 0, function: { arguments: '{"b":2}' } }), chunk({}, 'tool_calls')]
   const late = [
-    call({ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }),
+    begun,
     call({ index: 1, id: 'b', function: { name: 'g', arguments: '{' } }),
     call({ index: 0, function: { arguments: '}' } }),
     chunk({}, 'tool_calls'),
   ]
-  const lateTogether = [
-    ...late.slice(0, 2),
-    chunk({ tool_calls: [0, 2].flatMap(index => [{ index, id: index ? 'c' : 'a' }]) }),
-  ]
+  const nameless = [call({ index: 0, id: 'c', function: { arguments: '{}' } }), chunk({}, 'tool_calls')]
   const broken = Buffer.concat([stream(talk.slice(0, 2)), Buffer.from('data: {"choices":[\n\n'), whole(talk)])
-  for (const bytes of [whole(late), whole(lateTogether), broken]) {
+  for (const bytes of [whole(glued), whole(late), whole(nameless), broken]) {
     const { text, isComplete } = translate(bytes)
     deepEqual([isComplete, text.includes('message_stop'), text.includes('"id":"c"')], [false, false, false])
   }
+})
+
+/** Returns the name and the input of each call, as the published client reads them. */
+async function usesIn(chunks: readonly Chunk[]) {
+  const { text, isComplete } = translate(whole([...chunks, chunk({}, 'tool_calls')]))
+  ok(isComplete)
+  const { content, stop_reason } = await read(text).finalMessage()
+  equal(stop_reason, 'tool_use')
+  return content.flatMap(block => (block.type === 'tool_use' ? [block] : []))
+}
+
+test('two calls stay two, whatever their provider leaves out', async () => {
+  const oslo = { name: 'weather', arguments: '{"city":"Oslo"}' }
+  const utc = { name: 'now', arguments: '{"tz":"UTC"}' }
+  const object = ({ name, arguments: json }: typeof oslo) => ({ name, arguments: JSON.parse(json) })
+  const shapes: Record<string, readonly Chunk[]> = {
+    'one index': [call({ index: 0, id: 'a', function: oslo }), call({ index: 0, id: 'b', function: utc })],
+    'one index, no ids': [call({ index: 0, function: oslo }), call({ index: 0, function: utc })],
+    'no index': [call({ id: 'a', function: oslo }), call({ id: 'b', function: utc })],
+    neither: [call({ function: oslo }), call({ function: utc })],
+    'neither, in one chunk': [chunk({ tool_calls: [{ function: oslo }, { function: utc }] as never })],
+    'one id': [call({ index: 0, id: 'a', function: oslo }), call({ index: 1, id: 'a', function: utc })],
+    'one id, empty': [call({ index: 0, id: '', function: oslo }), call({ index: 1, id: '', function: utc })],
+    'one id and one index': [
+      call({ index: 0, id: 'a', function: oslo }),
+      call({ index: 0, id: 'a', function: utc }),
+    ],
+    objects: [call({ index: 0, function: object(oslo) }), call({ index: 1, function: object(utc) })],
+  }
+  for (const [shape, chunks] of Object.entries(shapes)) {
+    const uses = await usesIn(chunks)
+    deepEqual(
+      uses.map(({ name, input }) => [name, input]),
+      [
+        ['weather', { city: 'Oslo' }],
+        ['now', { tz: 'UTC' }],
+      ],
+      shape,
+    )
+    equal(new Set(uses.map(({ id }) => id)).size, 2, shape)
+    ok(
+      uses.every(({ id }) => id !== ''),
+      shape,
+    )
+  }
+})
+
+test('the older form of a call is a use of a tool', async () => {
+  const uses = await usesIn([
+    chunk({ function_call: { name: 'f', arguments: '{"a"' } }),
+    chunk({ function_call: { arguments: ':1}' } }),
+  ])
+  deepEqual(
+    uses.map(({ name, input }) => [name, input]),
+    [['f', { a: 1 }]],
+  )
+})
+
+/** A call as a provider means it, and how it spells it. */
+const meant = fc.record({
+  name: fc.constantFrom('f', 'g', 'h'),
+  input: fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }).map(input => JSON.stringify(input)),
+  cuts: fc.array(fc.nat(), { maxLength: 4 }),
+})
+const spelling = fc.record({
+  index: fc.constantFrom('own', 'shared', 'none'),
+  id: fc.constantFrom('own', 'shared', 'none', 'empty'),
+  repeats: fc.boolean(),
+})
+type Meant = typeof meant extends fc.Arbitrary<infer T> ? T : never
+type Spelling = typeof spelling extends fc.Arbitrary<infer T> ? T : never
+
+/** Writes a call as its pieces; the id and the name are in the first, or in all. */
+function piecesOf({ name, input, cuts }: Meant, i: number, how: Spelling): Chunk[] {
+  const edges = [0, ...cuts.map(cut => cut % input.length).sort((a, b) => a - b), input.length]
+  const index = { own: { index: i }, shared: { index: 0 }, none: {} }[how.index]
+  const id = { own: { id: `c${i}` }, shared: { id: 'c' }, none: {}, empty: { id: '' } }[how.id]
+  return edges.slice(1).map((edge, n) => {
+    const text = input.slice(edges[n], edge)
+    // Without an id, a name that is repeated before there are arguments would be another call.
+    const isNamed = n === 0 || (how.repeats && how.id === 'own')
+    return call({
+      ...index,
+      ...(isNamed ? id : {}),
+      function: { ...(isNamed ? { name } : {}), arguments: text },
+    })
+  })
+}
+
+test('calls keep their names and inputs in every spelling, and between texts', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(meant, { minLength: 1, maxLength: 4 }), spelling, async (calls, how) => {
+      const chunks = calls.flatMap((one, i) => [chunk({ content: `text ${i}` }), ...piecesOf(one, i, how)])
+      const { text, isComplete } = translate(whole([...chunks, chunk({}, 'tool_calls')]))
+      ok(isComplete)
+      const { content } = await read(text).finalMessage()
+      deepEqual(
+        content.map(block =>
+          block.type === 'tool_use' ? [block.name, block.input] : block.type === 'text' && block.text,
+        ),
+        calls.flatMap(({ name, input }, i) => [`text ${i}`, [name, JSON.parse(input)]]),
+      )
+      equal(new Set(content.map(block => block.type === 'tool_use' && block.id)).size, calls.length + 1)
+    }),
+  )
+})
+
+test('calls whose pieces come in turns keep their arguments', async () => {
+  const how = {
+    index: fc.constantFrom('own', 'shared'),
+    id: fc.constant('own'),
+    repeats: fc.constant(true),
+  } as const
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(meant, { minLength: 2, maxLength: 3 }),
+      fc.record(how),
+      fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
+      async (calls, how, turns) => {
+        const queues = calls.map((one, i) => piecesOf(one, i, how))
+        const chunks = queues.map(queue => queue.shift()!)
+        for (let turn = 0; queues.some(queue => queue.length > 0); turn++) {
+          const left = queues.filter(queue => queue.length > 0)
+          chunks.push(left[turns[turn % turns.length]! % left.length]!.shift()!)
+        }
+        const uses = await usesIn(chunks)
+        deepEqual(
+          uses.map(({ name, input }) => [name, input]),
+          calls.map(({ name, input }) => [name, JSON.parse(input)]),
+        )
+      },
+    ),
+  )
+})
+
+test('a call is streamed while it is written, and the next one as soon as it has ended', () => {
+  const events = new MessageEvents()
+  const [, , , begin, ...rest] = talk
+  events.push(stream([begin]))
+  match(events.push(stream([rest[0]])), /"partial_json":"{\\"city\\":"/)
+  match(events.push(stream([rest[1]])), /Oslo/)
+  match(events.push(stream([rest[2]])), /"name":"now"/)
 })
 
 test('no stream makes the translator throw', () => {

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
@@ -64,8 +64,8 @@ function answerTo(said: Partial<Message>, finish_reason: Finish = 'stop') {
   return answer({ ...completion, choices: [choice] })!
 }
 
-const call = (args: string): OpenAI.Chat.ChatCompletionMessageToolCall => ({
-  id: 'c',
+const call = (args: string, id = 'c'): OpenAI.Chat.ChatCompletionMessageToolCall => ({
+  id,
   type: 'function',
   function: { name: 'f', arguments: args },
 })
@@ -74,13 +74,13 @@ test('a chat completion becomes a message', () => deepEqual(answer(completion), 
 
 test('calls become uses of tools', () => {
   const { content, stop_reason } = answerTo(
-    { content: 'Look:', tool_calls: [call('{"a":1}'), call('')] },
+    { content: 'Look:', tool_calls: [call('{"a":1}'), call('', 'd')] },
     'tool_calls',
   )
   const expected = [
     { type: 'text', text: 'Look:' },
     { type: 'tool_use', id: 'c', name: 'f', input: { a: 1 } },
-    { type: 'tool_use', id: 'c', name: 'f', input: {} },
+    { type: 'tool_use', id: 'd', name: 'f', input: {} },
   ]
   deepEqual([content, stop_reason], [expected, 'tool_use'])
 })
@@ -103,6 +103,40 @@ test('digits of large numbers in arguments survive', () => {
   const said = { role: 'assistant', content: null, tool_calls: [call('{"id":12345678901234567890}')] }
   const json = messagesResponse(JSON.stringify({ choices: [{ message: said }] }))
   equal(json?.includes('"input":{"id":12345678901234567890}'), true)
+})
+
+test('calls without ids, or with one id for all, get ids of their own', () => {
+  for (const id of ['c', '', undefined]) {
+    const calls = [call('{}', id), call('{"a":1}', id)].map(call => ({ ...call, id }) as never)
+    const [first, second] = answerTo({ content: null, tool_calls: calls }).content as Anthropic.ToolUseBlock[]
+    match(first!.id, id ? /^c$/ : /^call_[0-9a-f]{24}$/)
+    match(second!.id, /^call_[0-9a-f]{24}$/)
+    notEqual(first!.id, second!.id)
+  }
+})
+
+test('arguments that are given as an object are the input', () => {
+  const given = { ...call(''), function: { name: 'f', arguments: { city: 'Oslo' } } }
+  const { content } = answerTo({ content: null, tool_calls: [given as never] })
+  deepEqual(content, [{ type: 'tool_use', id: 'c', name: 'f', input: { city: 'Oslo' } }])
+})
+
+test('the older form of a call is a use of a tool', () => {
+  const said = { content: null, function_call: { name: 'f', arguments: '{"a":1}' } }
+  const { content, stop_reason } = answerTo(said, 'function_call')
+  deepEqual(
+    content.map(block => block.type === 'tool_use' && [block.name, block.input]),
+    [['f', { a: 1 }]],
+  )
+  match((content[0] as Anthropic.ToolUseBlock).id, /^call_/)
+  equal(stop_reason, 'tool_use')
+})
+
+test('a call without a name is not understood', () => {
+  equal(
+    answer({ choices: [{ message: { tool_calls: [{ id: 'c', function: { arguments: '{}' } }] } }] }),
+    null,
+  )
 })
 
 test('a refusal is a text and a reason to stop', () => {
@@ -150,9 +184,16 @@ test('no response makes the translator throw', () => {
       const said = {
         content: wild,
         refusal: wild,
-        tool_calls: [{ function: wild }, wild, { function: usage }],
+        tool_calls: [
+          { function: { name: 'f', arguments: wild } },
+          wild,
+          { function: { name: 'f', arguments: usage } },
+        ],
       }
-      equal(answer({ choices: [{ message: said, finish_reason: wild }], usage })?.type, 'message')
+      const translated = answer({ choices: [{ message: said, finish_reason: wild }], usage })
+      // `wild` may itself look like a call, which has no name.
+      equal(translated?.type ?? 'message', 'message')
+      ok(translated !== null || (typeof wild === 'object' && wild !== null))
       equal(answer({ choices: [{ message: wild }], usage: wild })?.type, 'message')
     }),
   )

@@ -256,6 +256,104 @@ test('nothing follows what cannot be understood', () => {
   deepEqual([dataOf(text).length, isComplete], [1, false])
 })
 
+/** Returns id, name and arguments of each call, as the published client reads them. */
+async function callsIn(events: readonly Event[]) {
+  const { text, isComplete } = translate(stream([start, ...events, finish('tool_use'), stop]))
+  ok(isComplete)
+  const { choices } = await read(text).finalChatCompletion()
+  const calls = choices[0]!.message.tool_calls ?? []
+  return calls.map(call => call.type === 'function' && [call.function.name, call.function.arguments, call.id])
+}
+
+test('two calls stay two, whatever their provider leaves out', async () => {
+  const given = (index: number, id: string, name: string, input: object): Event =>
+    ({ type: 'content_block_start', index, content_block: { type: 'tool_use', id, name, input } }) as never
+  const shapes: Record<string, readonly Event[]> = {
+    'in turns': [
+      startTool(0, 'a', 'weather'),
+      startTool(1, 'b', 'now'),
+      json(1, '{"tz":'),
+      json(0, '{"city":"Oslo"}'),
+      json(1, '"UTC"}'),
+      stopBlock(0),
+      stopBlock(1),
+    ],
+    'one index': [
+      startTool(0, 'a', 'weather'),
+      json(0, '{"city":"Oslo"}'),
+      startTool(0, 'b', 'now'),
+      json(0, '{"tz":"UTC"}'),
+    ],
+    'one id': [given(0, 'a', 'weather', { city: 'Oslo' }), given(1, 'a', 'now', { tz: 'UTC' })],
+    'no ids': [given(0, '', 'weather', { city: 'Oslo' }), given(1, '', 'now', { tz: 'UTC' })],
+    'no ends': [
+      given(0, 'a', 'weather', { city: 'Oslo' }),
+      startTool(1, 'b', 'now'),
+      json(1, '{"tz":"UTC"}'),
+    ],
+    objects: [
+      startTool(0, 'a', 'weather'),
+      json(0, { city: 'Oslo' } as never),
+      stopBlock(0),
+      given(1, 'b', 'now', { tz: 'UTC' }),
+      stopBlock(1),
+    ],
+  }
+  for (const [shape, events] of Object.entries(shapes)) {
+    const calls = (await callsIn(events)) as string[][]
+    deepEqual(
+      calls.map(([name, json]) => [name, json]),
+      [
+        ['weather', '{"city":"Oslo"}'],
+        ['now', '{"tz":"UTC"}'],
+      ],
+      shape,
+    )
+    equal(new Set(calls.map(([, , id]) => id)).size, 2, shape)
+    ok(
+      calls.every(([, , id]) => id !== ''),
+      shape,
+    )
+  }
+})
+
+test('nothing follows arguments behind their end, of no call, or of a call without a name', () => {
+  const faults: readonly (readonly Event[])[] = [
+    [startTool(0, 'a', 'f'), json(0, '{"a":1}'), json(0, '{"b":2}')],
+    [startTool(0, 'a', 'f'), json(3, '{"a":1}')],
+    [startTool(0, 'a', '')],
+  ]
+  for (const events of faults) {
+    const { text, isComplete } = translate(stream([start, ...events, finish('tool_use'), stop]))
+    deepEqual([isComplete, text.includes('[DONE]'), text.includes('finish_reason":"')], [false, false, false])
+  }
+})
+
+test('calls whose pieces come in turns keep their arguments', async () => {
+  const inputs = fc.array(
+    fc.dictionary(fc.string(), fc.jsonValue()).map(input => JSON.stringify(input)),
+    { minLength: 1, maxLength: 4 },
+  )
+  await fc.assert(
+    fc.asyncProperty(inputs, fc.array(fc.nat(), { minLength: 9, maxLength: 9 }), async (inputs, turns) => {
+      const left = inputs.map((text, index) => ({ index, text }))
+      const events = inputs.map((_, index) => startTool(index, `c${index}`, 'f'))
+      for (let turn = 0; left.some(({ text }) => text !== ''); turn++) {
+        const open = left.filter(({ text }) => text !== '')
+        const one = open[turns[turn % 9]! % open.length]!
+        const length = 1 + (turns[(turn + 1) % 9]! % one.text.length)
+        events.push(json(one.index, one.text.slice(0, length)))
+        one.text = one.text.slice(length)
+      }
+      const calls = await callsIn([...events, ...inputs.map((_, index) => stopBlock(index))])
+      deepEqual(
+        calls,
+        inputs.map((text, index) => ['f', text, `c${index}`]),
+      )
+    }),
+  )
+})
+
 test('no stream makes the translator throw', () => {
   const type = fc.constantFrom(...talk.map(({ type }) => type), 'error', 'odd')
   const block = fc.oneof(

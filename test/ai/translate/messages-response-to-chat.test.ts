@@ -93,6 +93,16 @@ test('uses of tools become calls, and a message without text has no content', ()
   })
 })
 
+test('uses without ids, or with one id for all, get ids of their own, and one without a name is not understood', () => {
+  const use = (id: unknown, name = 'f') => ({ type: 'tool_use', id, name, input: {} })
+  for (const id of ['c', '', undefined]) {
+    const json = chatResponse(JSON.stringify({ type: 'message', content: [use(id), use(id)] }), 0)
+    const ids = JSON.parse(json!).choices[0].message.tool_calls.map((call: { id: string }) => call.id)
+    deepEqual([new Set(ids).size, ids.includes('')], [2, false])
+  }
+  equal(chatResponse(JSON.stringify({ type: 'message', content: [use('c', '')] }), 0), null)
+})
+
 test('digits of large numbers in the input of a tool survive', () => {
   const json = JSON.stringify({
     ...message,

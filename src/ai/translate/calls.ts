@@ -1,0 +1,142 @@
+// What providers leave open about tool calls: which call a piece of a stream belongs to, where its arguments end, and what its id is.
+
+import { randomBytes } from 'node:crypto'
+import { type JsonObject, objectIn, textIn } from './json.ts'
+import { isObject } from './rules.ts'
+
+/** Assigns each call of a response an id of its own: the provider's, unless there is none or it was used already. */
+export class CallIds {
+  readonly #used = new Set<string>()
+
+  take(id: unknown): string {
+    const given = textIn(id)
+    const own = given === '' || this.#used.has(given) ? `call_${randomBytes(12).toString('hex')}` : given
+    this.#used.add(own)
+    return own
+  }
+}
+
+/** Returns arguments as JSON text, also where a provider gives them as an object; '' where there are none. */
+export function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const isEmpty = isObject(value) && Object.keys(value).length === 0
+  return value === undefined || value === null || isEmpty ? '' : JSON.stringify(value)
+}
+
+/** Follows JSON text that comes in pieces, and knows when the object that it begins with has ended. */
+export class ObjectEnd {
+  /** Whether the object has ended: nothing but space may follow. */
+  isReached = false
+  /** Whether there was anything but space. */
+  hasBegun = false
+  #depth = 0
+  #isInString = false
+  #isEscaped = false
+
+  /** Takes the next piece; returns false if something follows the object. */
+  take(text: string): boolean {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (isSpace(code)) continue
+      if (this.isReached) return false
+      if (!this.hasBegun && code !== brace) this.#depth = Number.POSITIVE_INFINITY
+      this.hasBegun = true
+      this.#step(code)
+    }
+    return true
+  }
+
+  #step(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (code === quote) this.#isInString = !this.#isInString
+    else if (this.#isInString) this.#isEscaped = code === backslash
+    else if (code === brace) this.#depth++
+    else if (code === braceEnd) this.isReached = --this.#depth === 0
+  }
+}
+
+/** A call of a chat completion that is streamed. */
+export class StreamedCall {
+  readonly kind = 'call' as const
+  readonly place: unknown
+  readonly end = new ObjectEnd()
+  id = ''
+  name = ''
+  /** Arguments that have not been written yet. */
+  unsent = ''
+
+  constructor(place: unknown) {
+    this.place = place
+  }
+
+  /** Takes a piece; returns false if its arguments do not belong to the call. */
+  take(piece: JsonObject): boolean {
+    const { name, arguments: value } = objectIn(piece.function)
+    this.id ||= textIn(piece.id)
+    this.name ||= textIn(name)
+    const text = argumentsText(value)
+    // Of what follows the end, only space is acceptable, and nobody needs it.
+    if (!this.end.isReached) this.unsent += text
+    return this.end.take(text)
+  }
+
+  /** Whether a piece that names a function repeats the name of this call, as some providers do in every piece. */
+  isRepeatedBy(piece: JsonObject): boolean {
+    const { name, arguments: value } = objectIn(piece.function)
+    if (this.name !== '' && this.name !== name) return false
+    if (placeOf(piece) !== this.place) return false
+    const id = textIn(piece.id)
+    if (id !== '' && this.id !== '') {
+      return id === this.id && (!this.end.isReached || argumentsText(value).trim() === '')
+    }
+    return this.name === '' || (this.end.hasBegun && !this.end.isReached)
+  }
+}
+
+/** The calls of a chat completion that is streamed. */
+export class StreamedCalls {
+  readonly #byId = new Map<string, StreamedCall>()
+  readonly #byPlace = new Map<unknown, StreamedCall>()
+  #last: StreamedCall | undefined
+
+  get isEmpty(): boolean {
+    return this.#last === undefined
+  }
+
+  /** Returns the call that a piece belongs to, if it began before: a piece with a name begins one. */
+  continuedBy(piece: JsonObject): StreamedCall | undefined {
+    const call = this.#find(textIn(piece.id), placeOf(piece))
+    const isNamed = textIn(objectIn(piece.function).name) !== ''
+    return isNamed && call?.isRepeatedBy(piece) !== true ? undefined : call
+  }
+
+  begin(piece: JsonObject): StreamedCall {
+    const call = new StreamedCall(placeOf(piece))
+    const id = textIn(piece.id)
+    if (id !== '') this.#byId.set(id, call)
+    this.#byPlace.set(call.place, call)
+    this.#last = call
+    return call
+  }
+
+  /** Finds a call by index and id; some providers omit the index, others the id, and some have one index or one id for all. */
+  #find(id: string, place: unknown): StreamedCall | undefined {
+    const sameId = this.#byId.get(id)
+    if (place === undefined) return sameId ?? this.#last
+    if (sameId?.place === place) return sameId
+    return this.#byPlace.get(place) ?? (this.#last?.place === undefined ? this.#last : undefined)
+  }
+}
+
+function placeOf({ index }: JsonObject): unknown {
+  return index ?? undefined
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const brace = 0x7b
+const braceEnd = 0x7d
