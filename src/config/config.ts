@@ -8,6 +8,8 @@ import type {
   BalanceConfig,
   CheckConfig,
   EjectionConfig,
+  ProxyConfig,
+  ProxyException,
   RetryConfig,
   TransportConfig,
 } from './pool-config.ts'
@@ -281,6 +283,7 @@ export interface ProviderConfig {
   readonly streamUsage: boolean | null // whether it may be asked for the usage of a stream; null: as is known of it
   readonly tls: OriginTls
   readonly transport: TransportConfig
+  readonly proxy: ProxyConfig | 'off' | null // null: as for all providers
 }
 
 /** The price of a model in US dollars for a million tokens. */
@@ -297,6 +300,8 @@ export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
   readonly bodyLimit: number // bytes
   readonly timeouts: Timeouts
+  readonly proxy: ProxyConfig | null // for providers with an https URL; null: they are reached directly
+  readonly noProxy: readonly ProxyException[] // the providers for which it is not
   readonly providers: readonly ProviderConfig[] // those in the file; the others have their defaults
   readonly prices: readonly PriceConfig[]
   readonly priceList: PriceList | null // in place of the prices that come with Gatehouse

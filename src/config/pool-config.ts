@@ -27,6 +27,21 @@ export interface CheckConfig {
 /** The versions of HTTP for an origin: 1.1 alone, 2 where a TLS handshake agrees on it, or 2 without TLS, which the operator knows it speaks. */
 export type HttpVersions = '1' | '2' | 'h2c'
 
+/** A proxy through which connections leave a network, each by a CONNECT request (RFC 9110 section 9.3.6). */
+export interface ProxyConfig {
+  readonly protocol: 'http' | 'https'
+  readonly host: string // IPv6 addresses without brackets
+  readonly port: number
+  readonly authorization: string | null // the value of Proxy-Authorization; secret
+  readonly ca: string | null // PEM of the authorities for its certificate; null: those that Node trusts
+}
+
+/** What is reached without a proxy. */
+export interface ProxyException {
+  readonly host: string // a host with all below it, .HOST for those below alone, an address or a network, * for all
+  readonly port: number | null // null: any
+}
+
 /** How one origin is reached; changing it makes a new origin. */
 export interface TransportConfig {
   readonly http: HttpVersions
@@ -34,6 +49,7 @@ export interface TransportConfig {
   readonly connections: number // maximum; 0 for no limit
   readonly queue: { readonly size: number; readonly timeout: number } // requests that wait when all are in use; ms, 0 for no timeout
   readonly dns: { readonly refresh: number; readonly keep: number } // ms: interval between lookups (0: by TTL, at most 30 s), and how long old addresses outlive the name
+  readonly proxy: ProxyConfig | null // by which it is reached; null: directly
   readonly addresses: 'any' | 'public' // public: private, loopback and link-local addresses are refused (1002)
 }
 
@@ -48,6 +64,7 @@ export const usualTransport: TransportConfig = {
   connections: 0,
   queue: { size: 1000, timeout: 10_000 },
   dns: { refresh: 0, keep: 300_000 },
+  proxy: null,
   addresses: 'any',
 }
 

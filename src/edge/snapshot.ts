@@ -1,6 +1,7 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
 
 import type { AiConfig, Config, Endpoint, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
+import { proxyTo } from '../ai/egress-proxy.ts'
 import { usualTransport } from '../config/pool-config.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
@@ -216,7 +217,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   const rings = new Map<string, KeyRing>()
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
-    const pool = pools.only(originOf(provider))
+    const pool = pools.only(originOf(provider, ai))
     const id = JSON.stringify([provider.name, provider.base.href])
     const keys = rings.get(id) ?? new KeyRing(provider.keys, before?.rings.get(id))
     rings.set(id, keys)
@@ -236,16 +237,13 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
 const unchanged = { rewrite: null, compression: null }
 
 /** Returns a provider as the origin that connections need. */
-function originOf({ base, config }: Provider): OriginConfig {
+function originOf({ base, config }: Provider, ai: AiConfig): OriginConfig {
   const protocol = base.protocol === 'https:' ? 'https' : 'http'
-  return {
-    url: base.origin,
-    protocol,
-    host: base.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(base.port) || (protocol === 'https' ? 443 : 80),
-    tls: config?.tls ?? usualTls,
-    transport: config?.transport ?? usualTransport,
-  }
+  const host = base.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(base.port) || (protocol === 'https' ? 443 : 80)
+  const proxy = proxyTo({ protocol, host, port }, config?.proxy ?? null, ai)
+  const transport = { ...(config?.transport ?? usualTransport), proxy }
+  return { url: base.origin, protocol, host, port, tls: config?.tls ?? usualTls, transport }
 }
 
 /** Returns a listener of this gateway as the origin that connections need. */

@@ -75,6 +75,10 @@ const faults = {
   GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
   /** The time that a client gave its gRPC call. */
   GH_CALL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
+  /** The proxy by which the origin is reached wants other credentials, does not let us go there, or is none. */
+  GH_PROXY_AUTHENTICATION: row({ connect: 'origin_unreachable' }),
+  GH_PROXY_REFUSED: row({ connect: 'origin_unreachable' }),
+  GH_BAD_PROXY: row({ connect: 'origin_unreachable' }),
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
   /** A stream of HTTP/2 that the origin refused, or that it had not seen when it said that it takes no more: nothing was done with the request (RFC 9113 section 8.7). */
   GH_REFUSED_STREAM: row({}, { ...loss, isUnprocessed: true }),

@@ -48,6 +48,7 @@ const configuredOpenai = {
   streamUsage: null,
   tls: { verify: true, serverName: null, ca: null, identity: null },
   transport: usualTransport,
+  proxy: null,
 } as const
 
 const messages = [{ role: 'user', content: 'hi' }]

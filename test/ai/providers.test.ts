@@ -17,6 +17,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     streamUsage: null,
     tls,
     transport: usualTransport,
+    proxy: null,
     ...facts,
   }
 }

@@ -54,6 +54,18 @@ describe('config/gatehouse.yaml', () => {
     )
   })
 
+  test('takes the proxy of all providers from the environment, where the file names none', () => {
+    const of = (env: Readonly<Record<string, string>>) => {
+      const { proxy, noProxy } = proven(shipped, env).ai
+      return [proxy?.host, ...noProxy.map(({ host }) => host)]
+    }
+    deepEqual(of({ HTTPS_PROXY: 'http://upper:3128', NO_PROXY: 'a.example' }), ['upper', 'a.example'])
+    deepEqual(of({ HTTPS_PROXY: 'http://upper', https_proxy: 'http://lower' }), ['lower'])
+    deepEqual(of({ HTTP_PROXY: 'http://plain', ALL_PROXY: 'http://all', https_proxy: '' }), [undefined])
+    const own = `ai: { hosts: [a.example], proxy: off }\nzones: []\n`
+    equal(proven(own, { HTTPS_PROXY: 'http://upper' }).ai.proxy, null)
+  })
+
   test('shows in its comments the defaults as they are', () => {
     const env = { ORIGIN: 'https://origin.example' }
     const { documentation, publicPort, ...shown } = withoutExamples(proven(uncommented, env))
@@ -280,7 +292,7 @@ function withoutExamples({
     oauth: oauth.lifetimes,
     people: people.signUp,
     access: access.otherwise,
-    ai: { ...ai, providers: [], prices: [], priceList: null },
+    ai: { ...ai, proxy: null, noProxy: [], providers: [], prices: [], priceList: null },
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))

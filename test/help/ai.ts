@@ -199,6 +199,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     streamUsage: null,
     tls: { verify: true, serverName: null, ca: null, identity: null },
     transport: usualTransport,
+    proxy: null,
     ...settings,
   }
 }

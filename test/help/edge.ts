@@ -145,6 +145,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       hosts: [],
       bodyLimit: 32 * 2 ** 20,
       timeouts: { ...usualTimeouts, ...settings.timeouts },
+      proxy: null,
+      noProxy: [],
       providers: [],
       prices: [],
       priceList: null,

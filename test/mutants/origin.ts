@@ -443,12 +443,12 @@ export const origin: readonly Mutated[] = [
     tests: ['wire/guards', 'wire/dns', 'wire/origin-failures', 'edge/origin/health-checker'],
     changes: [
       {
-        text: "if (transport.addresses === 'public' && !isPublic(address)) return 'GH_PROHIBITED_ADDRESS'",
-        becomes: '',
+        text: "if (proxy === null && transport.addresses === 'public' && !isPublic(address))",
+        becomes: 'if (false)',
         breaks: 'a name of a stranger leads into the private network',
       },
       {
-        text: "if (isOwn(address, port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'",
+        text: "if (isOwn(address, proxy?.port ?? port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'",
         becomes: '',
         breaks: 'a gateway asks itself in a circle',
       },

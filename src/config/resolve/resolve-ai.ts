@@ -5,16 +5,28 @@ import { type Findings, stepInto } from '../file/mistake.ts'
 import { usualTransport } from '../pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
+import { resolveProxy } from '../settings/proxy-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
 
 /** Returns the AI configuration from its settings. */
 export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfig {
-  const { hosts, body, timeouts, providers, prices, price_list: priceList } = settings
+  const {
+    hosts,
+    body,
+    timeouts,
+    proxy,
+    no_proxy: noProxy,
+    providers,
+    prices,
+    price_list: priceList,
+  } = settings
   return {
     hosts: hosts.map(({ value }) => value),
     bodyLimit: body,
     timeouts,
+    proxy: resolveProxy(proxy),
+    noProxy,
     providers: [...providers].flatMap(([name, provider]) =>
       provider === null ? [] : resolveProvider(name, provider, findings),
     ),
@@ -33,7 +45,7 @@ function resolveProvider(
   provider: Placed<ProviderSettings>,
   findings: Findings,
 ): ProviderConfig {
-  const { url, keys, speaks, resources, stream_usage: streamUsage } = provider.value
+  const { url, keys, speaks, resources, stream_usage: streamUsage, proxy } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
   const transport = resolveTransport(provider.value, findings)
@@ -47,6 +59,7 @@ function resolveProvider(
     streamUsage: streamUsage?.value ?? null,
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
     transport: { ...usualTransport, ...transport },
+    proxy: proxy === null ? null : (resolveProxy(proxy.value) ?? 'off'),
   }
 }
 

@@ -182,7 +182,7 @@ function resolvePool(name: string, settings: PoolSettings, findings: Findings): 
 
 function resolveMeans({ dns, addresses, ...transport }: PoolSettings, findings: Findings): TransportConfig {
   const lookups = { refresh: dns.refresh ?? 0, keep: dns.keep }
-  return { ...resolveTransport(transport, findings), dns: lookups, addresses }
+  return { ...resolveTransport(transport, findings), dns: lookups, proxy: null, addresses }
 }
 
 function resolveOrigin(

@@ -1,6 +1,7 @@
 // The schema of the configuration file, as data.
 
 import { access, zoneAccess } from './access-settings.ts'
+import { exceptions, proxy } from './proxy-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
 import { providerNames } from '../config.ts'
 import { previewAudiences } from '../custom-errors-config.ts'
@@ -132,6 +133,7 @@ const provider = mapping(
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),
     stream_usage: optional(placed(scalar(truth)), null),
+    proxy: optional(placed(proxy), null), // null: as for all providers
     ...transport,
     ...tls,
   },
@@ -154,7 +156,7 @@ export const schema = mapping({
   http2,
   tls: serverTls,
   admin: unlessGiven(
-    'GATEHOUSE_ADMIN',
+    ['GATEHOUSE_ADMIN'],
     optional(placed(scalar(endpoint)), unwritten('admin', { host: '127.0.0.1', port: 8081 })),
   ),
   trusted_proxies: optional(list(placed(scalar(network))), []),
@@ -239,6 +241,8 @@ export const schema = mapping({
       idle: optional(limit, 2 * minute),
       total: optional(limit, 0),
     }),
+    proxy: unlessGiven(['https_proxy', 'HTTPS_PROXY'], optional(proxy, null)),
+    no_proxy: unlessGiven(['no_proxy', 'NO_PROXY'], optional(scalar(exceptions), [])),
     providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
     price_list: optional(priceListFile, null),
     prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),

@@ -24,7 +24,7 @@ interface Field<T> {
   readonly shape: Shape<T>
   readonly fallback: T // also used after a mistake, so that the rest can still be checked
   readonly isRequired: boolean
-  readonly variable?: string // the variable whose value is used where the file has none
+  readonly variables?: readonly string[] // the first of these that is set is used where the file has none
 }
 
 type Fields = Readonly<Record<string, Field<unknown>>>
@@ -46,9 +46,9 @@ export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
 }
 
-/** Makes the default of a field come from an environment variable, unless that is unset or empty. */
-export function unlessGiven<T>(variable: string, field: Field<T>): Field<T> {
-  return { ...field, variable }
+/** Makes the default of a field come from the first of these environment variables that is neither unset nor empty. */
+export function unlessGiven<T>(variables: readonly string[], field: Field<T>): Field<T> {
+  return { ...field, variables }
 }
 
 /** Makes a required field; its value is null after a mistake. */
@@ -218,8 +218,8 @@ function readField<T>(
   }
   const path = stepInto(parent.path, key)
   if (field.isRequired) context.findings.flaw({ ...parent, path }, 'is missing')
-  const { variable } = field
-  if (variable === undefined || !context.surroundings.env[variable]) return field.fallback
+  const variable = field.variables?.find(name => context.surroundings.env[name])
+  if (variable === undefined) return field.fallback
   const text = `\${${variable}}`
   const given = { kind: 'scalar', line: 0, column: 0, path, text, inset: null } as const
   return field.shape.read(given, context) ?? field.fallback

@@ -1,13 +1,14 @@
 // The opening of one connection to an origin: name lookup, TCP, TLS, each timed.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import type { OriginConfig, Timeouts } from '../../config/config.ts'
 import type { AddressBook, Asker } from '../resolver/address-book.ts'
 import type { AddressGuard } from '../resolver/address-guard.ts'
 import { guarded } from '../guarded.ts'
 import type { Handshakes } from './handshakes.ts'
+import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../errors/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
@@ -91,7 +92,7 @@ export class Dial implements Asker {
 
   #start(): void {
     const { book, config } = this.#dialer
-    if (book === null) return this.#tryAll([config.host])
+    if (book === null) return this.#tryAll([(config.transport.proxy ?? config).host])
     const known = book.inTurn()
     if (known.length > 0) return this.#tryAll(known)
     this.#phase = 'resolve'
@@ -150,11 +151,56 @@ export class Dial implements Asker {
   }
 
   #listen(socket: Socket): void {
-    const isTls = this.#dialer.config.protocol === 'https'
-    this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
-    this.#once(socket, 'secureConnect', () => this.#done(socket))
-    this.#once(socket, 'error', (error: Cause) => this.#broke(failureOf(error)))
+    const { protocol, transport } = this.#dialer.config
+    if (transport.proxy !== null) {
+      const event = transport.proxy.protocol === 'https' ? 'secureConnect' : 'connect'
+      this.#once(socket, event, () => this.#tunnel(socket))
+    } else {
+      const isTls = protocol === 'https'
+      this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
+      this.#once(socket, 'secureConnect', () => this.#done(socket))
+    }
+    this.#hearEnd(socket)
+  }
+
+  #hearEnd(socket: Socket): void {
+    this.#once(socket, 'error', (error: Cause) => this.#broke(this.#failureOf(error)))
     this.#once(socket, 'close', () => this.#broke(fault('GH_CLOSED')))
+  }
+
+  /** TLS with a proxy comes while the connection to the origin is still to be made. */
+  #failureOf(error: Cause): Failure {
+    const failure = failureOf(error)
+    const isOfProxy = this.#phase === 'connect' && this.#dialer.config.transport.proxy?.protocol === 'https'
+    const isTold = failure.row.errors.connect !== undefined || failure.way === 'no_descriptor'
+    return isOfProxy && !isTold ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
+  }
+
+  /** Has the proxy connect to the origin, for which it has all the time that is left. */
+  #tunnel(socket: Socket): void {
+    this.deadline = this.#connectBy
+    socket.write(tunnelRequest(this.#dialer.config))
+    let response: Buffer = Buffer.alloc(0)
+    const read = () => {
+      response = Buffer.concat([response, (socket.read() as Buffer | null) ?? response.subarray(0, 0)])
+      const failure = readTunnelResponse(response)
+      if (failure === undefined) return
+      socket.removeAllListeners('readable')
+      if (failure !== null) this.#fail(failure)
+      else this.#enterTunnel(socket)
+    }
+    socket.on('readable', this.#guarded(read))
+  }
+
+  #enterTunnel(socket: Socket): void {
+    if (this.#dialer.config.protocol === 'http') return this.#done(socket)
+    for (const event of ['error', 'close']) socket.removeAllListeners(event)
+    socket.on('error', () => {})
+    const secured = connectTls({ socket, ...tlsOptionsOf(this.#dialer) })
+    this.#socket = secured
+    this.#hearEnd(secured)
+    this.#once(secured, 'secureConnect', () => this.#done(secured))
+    this.#shakeHands(secured)
   }
 
   #once<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
@@ -234,18 +280,28 @@ export class Dial implements Asker {
 /** The process may have no more descriptors, by its own count. */
 const shortage = failureOf({ code: 'EMFILE' })
 
-function open({ config, protocols, handshakes: { session } }: Dialer, host: string): Socket {
-  const { verify, serverName, ca, identity } = config.tls
-  const address = { host, port: config.port, noDelay: true, highWaterMark: highWaterMark }
-  if (config.protocol === 'http') return connectTcp(address)
-  const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
+function open(dialer: Dialer, host: string): Socket {
+  const { protocol, port, transport } = dialer.config
+  const { proxy } = transport
+  const address = { host, port: proxy?.port ?? port, noDelay: true, highWaterMark: highWaterMark }
+  if ((proxy?.protocol ?? protocol) === 'http') return connectTcp(address)
+  if (proxy === null) return connectTls({ ...address, ...tlsOptionsOf(dialer) })
   return connectTls({
     ...address,
+    ...(isIP(proxy.host) === 0 && { servername: proxy.host }),
+    ...(proxy.ca !== null && { ca: proxy.ca }),
+  })
+}
+
+function tlsOptionsOf({ config, protocols, handshakes: { session } }: Dialer): ConnectionOptions {
+  const { verify, serverName, ca, identity } = config.tls
+  const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
+  return {
     rejectUnauthorized: verify,
     ALPNProtocols: [...protocols],
     ...(name !== null && { servername: name }),
     ...(ca !== null && { ca }),
     ...(identity !== null && { cert: identity.certificate, key: identity.key }),
     ...(session !== null && { session }),
-  })
+  }
 }

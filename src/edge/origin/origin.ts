@@ -86,8 +86,9 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     const changed = () => this.#leaveOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)
     const { dns } = config.transport
-    const parts = { name: config.host, dns, lookup, clock, metrics, changed, crashed }
-    this.book = isIP(config.host) === 0 ? new AddressBook(parts) : null
+    const { host } = config.transport.proxy ?? config
+    const parts = { name: host, dns, lookup, clock, metrics, changed, crashed }
+    this.book = isIP(host) === 0 ? new AddressBook(parts) : null
     this.#multiplexed = http === '1' ? null : new Multiplexed(this, clock, metrics)
   }
 

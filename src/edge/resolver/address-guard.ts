@@ -10,10 +10,12 @@ export class AddressGuard {
   /** The addresses on which this gateway itself listens. */
   ownEndpoints: readonly Endpoint[] = []
 
-  /** Returns why an address must not be dialled; null where it may be. */
+  /** Returns why an address must not be dialled; null where it may be. Of an origin behind a proxy, it is that of the proxy, which the operator has chosen. */
   faultOf(address: string, { port, transport }: OriginConfig): OriginFault | null {
-    if (isOwn(address, port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'
-    if (transport.addresses === 'public' && !isPublic(address)) return 'GH_PROHIBITED_ADDRESS'
+    const { proxy } = transport
+    if (isOwn(address, proxy?.port ?? port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'
+    if (proxy === null && transport.addresses === 'public' && !isPublic(address))
+      return 'GH_PROHIBITED_ADDRESS'
     return null
   }
 }
