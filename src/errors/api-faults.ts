@@ -370,8 +370,8 @@ export const apiFaults = {
     code: 10503,
     status: 503,
     sentence: (what: string, remedy: string) =>
-      `Nothing was changed, since the store is not trusted: ${what}. ${remedy}`,
-    when: 'Or the store responds, but is not trusted (see `/readyz`), and nothing was changed.',
+      `No change is confirmed, since the store is not trusted: ${what}. ${remedy}`,
+    when: 'Or the store responds, but is not trusted (see `/readyz`), and no change is confirmed.',
   },
   not_serving: {
     code: 10503,

@@ -54,6 +54,7 @@ const lasting = [
  */
 export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
+  const mark = await at(from, from.adopt())
   const counts: Counts = {
     accounts: 0,
     gateways: 0,
@@ -82,6 +83,8 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)
     await copyAcme(from, to, counts)
+    // Machines that have seen the other store go on with this one, unless it lacks what they have seen.
+    await at(to, to.continueAs(mark))
     return counts
   } catch (cause) {
     throw new Error(

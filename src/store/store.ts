@@ -4,6 +4,7 @@ import type { AcmeAccount, HostCertificate } from './acme.ts'
 import type { AuthorizationEvent } from './authorization-event.ts'
 import type { DegradedReason } from '../metrics/counts.ts'
 import type { Degradation } from './degradation.ts'
+import type { Mark, Seen } from './mark.ts'
 import type {
   Consumption,
   Credential,
@@ -52,6 +53,8 @@ export interface Store {
   readonly degradation: Degradation
   /** Device and inode of each file that it has open, for other processes that are to open the same ones; null in memory and on servers. */
   readonly openFiles: string | null
+  /** What must be found in it. While it is not, reads and changes of records reject with `StoreDegraded`, and no changes are reported. */
+  readonly trust: StoreTrust
   readonly accounts: Accounts
   /** Removing one removes its log entries. */
   readonly gateways: Gateways
@@ -82,6 +85,12 @@ export interface Store {
   readonly counters: Counters
   readonly tallies: Tallies
   readonly changes: Changes
+  /** Returns the mark of the store, whether it is trusted or not; null where it holds nothing of ours. */
+  mark(): Promise<Mark | null>
+  /** Sets an identity where there is none, as in a store of an earlier version, and returns the mark; one of several callers wins. */
+  adopt(): Promise<Seen>
+  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. */
+  continueAs(mark: Seen): Promise<void>
   /** Stores the four records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. A token key from before is replaced. */
   bootstrap(first: Bootstrap): Promise<boolean>
   /** Resolves when everything written is as safe as a write that resolved: a write that seemed lost may have been made, so callers that report its absence call this first. */
@@ -94,6 +103,20 @@ export interface Store {
   size(): Promise<number | null>
   /** Closes files and connections; pending commands are finished or rejected first. */
   close(): Promise<void>
+}
+
+/** What a process expects to find in the store. */
+export interface StoreTrust {
+  /** What was seen, and must be found; null while nothing is expected. */
+  readonly seen: Seen | null
+  /** Whether the store lacked it when it was last read. */
+  readonly isDoubted: boolean
+  /** Expects this from now on, whatever was expected before. */
+  expect(seen: Seen): void
+  /** Takes what another process of this machine has seen of the same store. */
+  join(other: Seen): void
+  /** Calls back when something else is expected than before. */
+  follow(listener: () => void): void
 }
 
 export interface Bootstrap {
@@ -585,16 +608,19 @@ export class StoreBusy extends StoreUntouched {
   override readonly message = 'the store is busy'
 }
 
-/** The backend responds but is not trusted (see `Degradation`): nothing was written, and nothing that it holds is used. */
-export class StoreDegraded extends StoreUntouched {
+/** The backend responds but is not trusted (see `Degradation`): nothing that it holds is used, and nothing that was written counts. */
+export class StoreDegraded extends StoreUnreachable {
   override readonly name = 'StoreDegraded'
   override readonly message: string
+  override readonly isUndone: boolean
   /** What the operator does about it, in a sentence without a full stop. */
   readonly remedy: string
 
-  constructor({ code, message, remedy }: DegradedReason) {
+  /** `isUndone`: whether it is certain that nothing was written. */
+  constructor({ code, message, remedy }: DegradedReason, isUndone = true) {
     super({ code })
     this.message = message
+    this.isUndone = isUndone
     this.remedy = remedy
   }
 }

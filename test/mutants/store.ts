@@ -526,7 +526,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/sqlite/changes'],
     changes: [
       {
-        text: 'const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1',
+        text: 'const isWhole = rows.length === 0 || rows[0]!.version === told + 1',
         becomes: 'const isWhole = true',
         breaks: 'who fell behind does not hear that all may have changed',
       },
@@ -534,6 +534,27 @@ export const store: readonly Mutated[] = [
         text: 'this.#trim(version - remembered)',
         becomes: '',
         breaks: 'the list of changes grows for ever',
+      },
+    ],
+  },
+  {
+    file: 'store/trust.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: 'if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null',
+        becomes: 'if (isSame) return null',
+        breaks: 'a store that lost changes is used as if nobody had made them',
+      },
+      {
+        text: 'seen.isBehind ? isExact : isExact || generation > seen.generation',
+        becomes: 'isExact || generation > seen.generation',
+        breaks: 'changes that were lost are forgotten once others are made',
+      },
+      {
+        text: 'if (this.#doubt !== null) throw new StoreDegraded(this.#doubt)',
+        becomes: '',
+        breaks: 'sessions are read of a store that is in doubt',
       },
     ],
   },

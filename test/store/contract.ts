@@ -19,6 +19,7 @@ import { recordsContract } from './contract-records.ts'
 import { talliesContract } from './contract-tallies.ts'
 import { togetherContract } from './contract-together.ts'
 import { tokensContract } from './contract-tokens.ts'
+import { trustContract } from './contract-trust.ts'
 import { zonesContract } from './contract-zones.ts'
 
 /** Opens one more handle on the place of a test, as another process would, with a clock of its own if one is given; it is closed when the test ends. */
@@ -47,4 +48,5 @@ export function storeContract(name: string, place: Place): void {
   logFiltersContract(name, place)
   countersContract(name, place)
   talliesContract(name, place)
+  trustContract(name, place)
 }

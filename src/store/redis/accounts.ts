@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Account } from '../records.ts'
 import type { Accounts, AccountSettings, Together } from '../store.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { changeChannel, keys } from './keys.ts'
 import { stampLua } from './record-scripts.ts'
@@ -12,7 +12,7 @@ import { lua } from './server/script.ts'
 
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 
-/** KEYS: version, changes, accounts, those of what goes with it. ARGV: those of that, channel, id, json that was read and that is to be. Gives -1 where another one is there by now. */
+/** KEYS: version, changes, accounts, those of what goes with it, mark. ARGV: those of that, channel, id, json that was read and that is to be. Gives -1 where another one is there by now. */
 const updateOne = lua`${stampLua}${togetherLua(3)}
 local channel, id, old, json = unpack(ARGV, ${String(togetherCount + 1)})
 if responded() then return 0 end
@@ -23,13 +23,13 @@ accompany()
 return 1`
 
 export class RedisAccounts implements Accounts {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
   /** The oldest, among how many. */
   #oldest: { readonly id: string; readonly of: number } | null = null
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
     this.#writes = writes
     this.#clock = clock
@@ -60,7 +60,7 @@ export class RedisAccounts implements Accounts {
   }
 
   async update(id: string, settings: AccountSettings, together: Together = {}): Promise<boolean> {
-    const homes = [keys.version, keys.changes, keys.accounts, ...togetherKeys(id, together)]
+    const homes = [keys.version, keys.changes, keys.accounts, ...togetherKeys(id, together), keys.mark]
     const more = togetherArguments(together, this.#clock)
     for (;;) {
       const old = await this.#read(id)

@@ -4,7 +4,7 @@ import { nextTurn } from '../../base/turns/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records.ts'
 import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../store.ts'
 import type { Argument } from './server/connect.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 import { lua, rankLua } from './server/script.ts'
@@ -75,10 +75,10 @@ interface Surplus {
 }
 
 export class RedisAudit implements AuditLog {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
 
-  constructor(connection: Connection, writes: DurableWrites) {
+  constructor(connection: Reader, writes: DurableWrites) {
     this.#connection = connection
     this.#writes = writes
   }

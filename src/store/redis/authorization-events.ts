@@ -12,7 +12,7 @@ import {
 import type { AuthorizationEvents } from '../store.ts'
 import { keys } from './keys.ts'
 import { shiftOf } from './server/clock.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua } from './server/script.ts'
 
@@ -41,11 +41,11 @@ return 1`
 const removeAll = lua`return redis.call('DEL', KEYS[1], KEYS[2])`
 
 export class RedisAuthorizationEvents implements AuthorizationEvents {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
     this.#writes = writes
     this.#clock = clock

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Change, ChangeKind, Changes } from '../store.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import { keys } from './keys.ts'
 import { mostChanges } from './record-scripts.ts'
 
@@ -15,7 +15,7 @@ const start = '0-0'
 const period = 1_000
 
 export class RedisChanges implements Changes {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #clock: Clock
   readonly #listeners = new Set<(change: Change) => void>()
   /** The last entry that was read; it must be found again, or entries are missing: trimmed, or lost in a failover. */
@@ -26,7 +26,7 @@ export class RedisChanges implements Changes {
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(connection: Connection, clock: Clock) {
+  constructor(connection: Reader, clock: Clock) {
     this.#connection = connection
     this.#clock = clock
   }
@@ -45,6 +45,12 @@ export class RedisChanges implements Changes {
   look(): Promise<void> {
     this.#isAskedAgain = true
     return (this.#reading ??= this.#readWhileAsked())
+  }
+
+  /** Reports that everything may have changed, and goes on from what there is now. */
+  begin(): void {
+    this.#position = null
+    void this.look()
   }
 
   close(): void {

@@ -20,7 +20,7 @@ import { changeChannel, keys } from './keys.ts'
 import { stampLua } from './record-scripts.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 import type { Argument } from './server/connect.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua } from './server/script.ts'
 
@@ -187,11 +187,11 @@ if count > 0 then tell(channel, stamp(), 'credential', kind, id) end
 return count`
 
 export class RedisCredentials implements Credentials {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
     this.#writes = writes
     this.#clock = clock

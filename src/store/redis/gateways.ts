@@ -7,7 +7,7 @@ import type { Gateway } from '../records.ts'
 import type { Gateways, Listing, Page } from '../store.ts'
 import { keys } from './keys.ts'
 import { plainTraits, RedisRecords } from './records.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua, rankLua } from './server/script.ts'
 
@@ -31,9 +31,9 @@ if #places < ${String(2 * searchStep)} then return {'', '', found} end
 return {places[#places], places[#places - 1], found}`
 
 export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
-  readonly #connection: Connection
+  readonly #connection: Reader
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(plainTraits(kind), connection, writes, clock)
     this.#connection = connection
   }

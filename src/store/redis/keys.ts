@@ -44,6 +44,8 @@ export const keys = {
   auditTimesOf: (account: string, actor: string) => `{gatehouse}:audit_times:${account}/${actor}`,
   /** The version given last. */
   version: '{gatehouse}:version',
+  /** `identity generation last`: by what the store is known again. - for an identity that it was not given. */
+  mark: '{gatehouse}:mark',
   /** The last changes, by version. */
   changes: '{gatehouse}:changes',
   /** Written before a proof is asked for that writes are safe. */

@@ -5,7 +5,7 @@ import { nextTurn } from '../../base/turns/turns.ts'
 import { FoundClients, isFound, type NamedClient } from '../client-search.ts'
 import type { ClientSearch, OAuthClient } from '../oauth-client.ts'
 import type { Listing, OAuthClients, Page, Position, Versioned } from '../store.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 import { parse, RedisRecords, type Traits } from './records.ts'
@@ -96,11 +96,11 @@ end
 return 1`
 
 export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAuthClients {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
     this.#connection = connection
     this.#writes = writes

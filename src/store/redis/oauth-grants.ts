@@ -6,7 +6,7 @@ import type { OAuthGrant } from '../oauth-grant.ts'
 import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../store.ts'
 import { keys } from './keys.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 
 const traits: Traits<OAuthGrant> = {
@@ -22,9 +22,9 @@ const traits: Traits<OAuthGrant> = {
 }
 
 export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthGrants {
-  readonly #connection: Connection
+  readonly #connection: Reader
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
     this.#connection = connection
   }

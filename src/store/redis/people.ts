@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { everybody, type Identity, type Member, type User } from '../people.ts'
 import type { Members, Users, Versioned } from '../store.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 
 /** The most memberships of one user that are listed. */
@@ -34,7 +34,7 @@ const memberTraits: Traits<Member> = {
 }
 
 export class RedisUsers extends RedisRecords<User> implements Users {
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(userTraits, connection, writes, clock)
   }
 
@@ -52,7 +52,7 @@ export class RedisUsers extends RedisRecords<User> implements Users {
 }
 
 export class RedisMembers extends RedisRecords<Member> implements Members {
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(memberTraits, connection, writes, clock)
   }
 

@@ -12,7 +12,7 @@ export const mostChanges = 1_000
 /** How many keys one kind has. */
 const recordKeyCount = 10
 
-/** Returns the keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind. */
+/** Returns the keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind, and the mark last. */
 export function recordKeys(kind: RecordKind, account: string): readonly string[] {
   return [
     keys.version,
@@ -28,7 +28,7 @@ export function recordKeys(kind: RecordKind, account: string): readonly string[]
   ]
 }
 
-// Versions are µs of the server's clock, raised where it stands still: no number comes twice, not even where a failover lost writes.
+// The mark of the store, which each change of a record raises, is the last key of such a script. Versions are µs of the server's clock, raised where it stands still: no number comes twice, not even where a failover lost writes.
 export const stampLua = `
 local function stamp()
   local time = redis.call('TIME')
@@ -38,7 +38,14 @@ local function stamp()
   return version
 end
 
+local function raise(version)
+  local identity, generation = string.match(redis.call('GET', KEYS[#KEYS]) or '', '^(%S+) (%d+) ')
+  local next = string.format('%.0f', (tonumber(generation) or 0) + 1)
+  redis.call('SET', KEYS[#KEYS], (identity or '-') .. ' ' .. next .. ' ' .. version)
+end
+
 local function tell(channel, version, kind, account, id)
+  if kind ~= 'credential' then raise(version) end
   redis.call('XADD', KEYS[2], 'MAXLEN', '${mostChanges}', version .. '-0', 'kind', kind, 'account', account, 'id', id)
   redis.pcall('PUBLISH', channel, '')
 end
@@ -237,7 +244,7 @@ for i = 1, #ARGV, 2 do
 end
 return 1`
 
-/** KEYS: the first three of tokens, the two after these of gateways, of tokens and of token keys, accounts. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token; and with owner of the token key. */
+/** KEYS: the first three of tokens, the two after these of gateways, of tokens and of token keys, accounts, mark. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token; and with owner of the token key. */
 export const insertFirst = lua`${stampLua}${nameLua}${putLua}
 local channel, account, json, gateway, gatewayJson, gatewayAt, token, digest, tokenJson, tokenAt, owner, key, keyJson, keyAt = unpack(ARGV)
 if redis.call('HLEN', KEYS[10]) > 0 then return 0 end

@@ -16,7 +16,7 @@ import {
   type WalkStart,
 } from '../store.ts'
 import type { Argument } from './server/connect.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { changeChannel, keys } from './keys.ts'
 import {
@@ -70,11 +70,11 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   readonly #scripts: RecordScripts
   /** Records as they were read last: a text that is the same need not be parsed again. */
   readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(traits: Traits<T>, connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(traits: Traits<T>, connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#traits = traits
     this.#scripts = traits.isMarked ? markedScripts : plainScripts
     this.#connection = connection
@@ -163,7 +163,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     together: Together = {},
   ): Promise<boolean> {
     const { kind } = this.#traits
-    const homes = [...recordKeys(kind, account), ...togetherKeys(account, together)]
+    const homes = [...recordKeys(kind, account), ...togetherKeys(account, together), keys.mark]
     const more = togetherArguments(together, this.#clock)
     const outcome = await this.#writes.run(script, homes, [...more, changeChannel, kind, ...args])
     if (outcome === -1) throw new LastSuperAdministrator()
@@ -229,9 +229,9 @@ function sortable(at: number): string {
 }
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
-  readonly #connection: Connection
+  readonly #connection: Reader
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(tokenTraits, connection, writes, clock)
     this.#connection = connection
   }

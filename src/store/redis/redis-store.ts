@@ -2,11 +2,13 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { Degradation } from '../degradation.ts'
+import { type Mark, newIdentity, type Seen } from '../mark.ts'
 import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../store.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
 import type { TokenKey } from '../token-key.ts'
+import { Trust } from '../trust.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
@@ -23,6 +25,7 @@ import { NotPrimary } from './server/failure.ts'
 import { RedisGateways } from './gateways.ts'
 import { Graves } from './removed-gateways.ts'
 import { changeChannel, keys } from './keys.ts'
+import { markIn } from './mark-text.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisOAuthGrants } from './oauth-grants.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
@@ -31,6 +34,7 @@ import { RedisMembers, RedisUsers } from './people.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
 import { RedisTallies } from './tallies.ts'
+import { readMark, setMark, TrustedReader } from './trusted.ts'
 import { linesOf } from './server/facts.ts'
 import { deniedRights } from './server/rights.ts'
 import { Sentinels } from './server/sentinels.ts'
@@ -56,6 +60,7 @@ export class RedisStore implements Store {
   readonly location: string
   readonly degradation = new Degradation()
   readonly openFiles = null
+  readonly trust = new Trust(this.degradation)
   readonly accounts: RedisAccounts
   readonly gateways: RedisGateways
   readonly tokens: RedisTokens
@@ -125,55 +130,58 @@ export class RedisStore implements Store {
       clock,
       isCluster: address.kind === 'cluster',
       degradation: this.degradation,
+      trust: this.trust,
     })
-    this.accounts = new RedisAccounts(records, this.#writes, clock)
-    this.gateways = new RedisGateways(records, this.#writes, clock)
-    this.tokens = new RedisTokens(records, this.#writes, clock)
-    this.oauthClients = new RedisOAuthClients(records, this.#writes, clock)
-    this.users = new RedisUsers(records, this.#writes, clock)
-    this.members = new RedisMembers(records, this.#writes, clock)
-    this.credentials = new RedisCredentials(records, this.#writes, clock)
-    this.oauthGrants = new RedisOAuthGrants(records, this.#writes, clock)
-    this.authorizationEvents = new RedisAuthorizationEvents(records, this.#writes, clock)
-    this.signingKeys = new RedisRecords<SigningKey>(plainTraits('signing_key'), records, this.#writes, clock)
+    const [reader, bulk] = [new TrustedReader(records, this.trust), new TrustedReader(logs, this.trust)]
+    this.accounts = new RedisAccounts(reader, this.#writes, clock)
+    this.gateways = new RedisGateways(reader, this.#writes, clock)
+    this.tokens = new RedisTokens(reader, this.#writes, clock)
+    this.oauthClients = new RedisOAuthClients(reader, this.#writes, clock)
+    this.users = new RedisUsers(reader, this.#writes, clock)
+    this.members = new RedisMembers(reader, this.#writes, clock)
+    this.credentials = new RedisCredentials(reader, this.#writes, clock)
+    this.oauthGrants = new RedisOAuthGrants(reader, this.#writes, clock)
+    this.authorizationEvents = new RedisAuthorizationEvents(reader, this.#writes, clock)
+    this.signingKeys = new RedisRecords<SigningKey>(plainTraits('signing_key'), reader, this.#writes, clock)
     this.acmeAccounts = new RedisRecords<AcmeAccount>(
       plainTraits('acme_account'),
-      records,
+      reader,
       this.#writes,
       clock,
     )
     this.certificates = new RedisRecords<HostCertificate>(
       plainTraits('certificate'),
-      records,
+      reader,
       this.#writes,
       clock,
     )
-    this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), records, this.#writes, clock)
-    this.tokenKeys = new RedisRecords<TokenKey>(plainTraits('token_key'), records, this.#writes, clock)
+    this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), reader, this.#writes, clock)
+    this.tokenKeys = new RedisRecords<TokenKey>(plainTraits('token_key'), reader, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
-      records,
+      reader,
       this.#writes,
       clock,
     )
     this.accessRules = new RedisRecords<AccessRuleList>(
       plainTraits('access_rule_list'),
-      records,
+      reader,
       this.#writes,
       clock,
     )
     // Read where bulk is, since a page may have 1.5 MB.
-    this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), logs, this.#writes, clock)
-    this.responses = new RedisResponses(records, this.#writes, clock)
-    this.audit = new RedisAudit(records, this.#writes)
+    this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), bulk, this.#writes, clock)
+    this.responses = new RedisResponses(reader, this.#writes, clock)
+    this.audit = new RedisAudit(reader, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)
     this.tallies = new RedisTallies(logs, clock)
-    this.changes = new RedisChanges(records, clock)
+    this.changes = new RedisChanges(reader, clock)
     this.#graves = new Graves(records, logs)
     this.changes.follow(change => {
       if (change.kind === 'gateway' || change.kind === 'everything') this.#graves.clear()
     })
+    this.trust.follow(() => this.changes.begin())
     records.onArrival(() => this.changes.look())
     this.#notices = subscribe(dialling, changeChannel, () => this.changes.look())
     sentinels?.onSwitch(() => this.#redial())
@@ -201,6 +209,7 @@ export class RedisStore implements Store {
       ...ofTokens.slice(0, 3),
       ...[ofGateways, ofTokens, ofKeys].flatMap(homes => homes.slice(3, 5)),
       keys.accounts,
+      keys.mark,
     ]
     const args = [
       ...[changeChannel, account.id, JSON.stringify(account)],
@@ -213,6 +222,23 @@ export class RedisStore implements Store {
 
   confirm(): Promise<void> {
     return this.#writes.confirm()
+  }
+
+  async mark(): Promise<Mark | null> {
+    return readMark(this.#connections[0]!)
+  }
+
+  async adopt(): Promise<Seen> {
+    return this.#mark(newIdentity(), 0, '')
+  }
+
+  async continueAs({ identity, generation }: Seen): Promise<void> {
+    await this.#mark(identity, generation, 'always')
+  }
+
+  async #mark(identity: string, generation: number, when: '' | 'always'): Promise<Seen> {
+    const text = await this.#writes.run(setMark, [keys.mark, keys.accounts], [identity, generation, when])
+    return { ...(markIn(text) as Mark & { identity: string }), isBehind: false }
   }
 
   async durability(): Promise<readonly string[]> {

@@ -3,16 +3,16 @@
 import type { Clock } from '../../base/clock.ts'
 import type { KeptResponse } from '../records.ts'
 import type { KeptResponses } from '../store.ts'
-import type { Connection } from './server/connection.ts'
+import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './keys.ts'
 
 export class RedisResponses implements KeptResponses {
-  readonly #connection: Connection
+  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
-  constructor(connection: Connection, writes: DurableWrites, clock: Clock) {
+  constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#connection = connection
     this.#writes = writes
     this.#clock = clock

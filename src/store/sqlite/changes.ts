@@ -25,7 +25,8 @@ export class SqliteChanges implements Changes {
   readonly #since: Statement
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #timer: NodeJS.Timeout
-  #told: number
+  /** The last version that was reported; null where everything is to be. */
+  #told: number | null
 
   constructor(db: Database, clock: Clock) {
     this.#db = db
@@ -71,15 +72,26 @@ export class SqliteChanges implements Changes {
     }
   }
 
+  /** Reports that everything may have changed, and goes on from what there is now. */
+  begin(): Promise<void> {
+    this.#told = null
+    return this.tell()
+  }
+
   close(): void {
     clearInterval(this.#timer)
     this.#listeners.clear()
   }
 
   #read(): readonly Change[] {
-    const rows = this.#since.all(this.#told) as unknown as Row[]
-    const isWhole = rows.length === 0 || rows[0]!.version === this.#told + 1
-    this.#told = rows.at(-1)?.version ?? this.#told
+    const told = this.#told
+    if (told === null) {
+      this.#told = this.nextVersion() - 1
+      return [{ kind: 'everything' }]
+    }
+    const rows = this.#since.all(told) as unknown as Row[]
+    const isWhole = rows.length === 0 || rows[0]!.version === told + 1
+    this.#told = rows.at(-1)?.version ?? told
     return isWhole ? rows.map(({ kind, account, id }) => ({ kind, account, id })) : [{ kind: 'everything' }]
   }
 }

@@ -11,6 +11,8 @@ import type { TicketKey } from '../ticket-key.ts'
 import type { TokenKey } from '../token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { Degradation } from '../degradation.ts'
+import type { Mark, Seen } from '../mark.ts'
+import { Trust } from '../trust.ts'
 import { type Bootstrap, expectTrusted, type Records, type Store, StoreUnreachable } from '../store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteResponses } from './responses.ts'
@@ -26,6 +28,7 @@ import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
 import { OpenFiles } from './database/open-files.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
+import { SqliteMarks } from './marks.ts'
 import { SqliteOAuthGrants } from './oauth-grants.ts'
 import { SqliteOAuthClients } from './oauth-clients.ts'
 import { SqliteTallies } from './tallies.ts'
@@ -43,11 +46,13 @@ interface Files {
   readonly credentials: Database
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
+  readonly marks: SqliteMarks
   readonly degradation: Degradation
   /** Ends the look at whether the files are still in place. */
   readonly endWatch?: () => void
   /** Device and inode of each. */
   readonly identity?: string
+  readonly trust: Trust
 }
 
 interface SqliteOptions {
@@ -75,6 +80,7 @@ function writePatienceFor(commandTimeout: number): number {
 export class SqliteStore implements Store {
   readonly location: string
   readonly degradation: Degradation
+  readonly trust: Trust
   readonly accounts: SqliteAccounts
   readonly gateways: SqliteGateways
   readonly tokens: SqliteTokens
@@ -116,10 +122,11 @@ export class SqliteStore implements Store {
 
   /** Joins what was opened. */
   constructor(location: string, files: Files, clock: Clock) {
-    const { records, logs, logThread, credentials, counters, tallies, degradation } = files
+    const { records, logs, logThread, credentials, counters, tallies, degradation, trust } = files
     this.location = location
     this.degradation = degradation
     this.openFiles = files.identity ?? null
+    this.trust = trust
     this.counters = counters
     this.tallies = tallies
     this.#files = files
@@ -130,6 +137,7 @@ export class SqliteStore implements Store {
     ]
     this.#changes = changes
     this.changes = new JoinedChanges([changes, ofCredentials])
+    trust.follow(() => void changes.begin())
     this.responses = new SqliteResponses(records, clock)
     this.audit = new SqliteAudit(records)
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
@@ -211,6 +219,28 @@ export class SqliteStore implements Store {
     return isFirst
   }
 
+  async mark(): Promise<Mark | null> {
+    const { logs, marks } = this.#files
+    // By the connection that checks nothing.
+    return logs.read(() => marks.read())
+  }
+
+  /** A file is given one when it is made, or brought to this version. */
+  async adopt(): Promise<Seen> {
+    const mark = await this.mark()
+    if (mark === null || mark.identity === null) throw new StoreUnreachable()
+    return { ...mark, identity: mark.identity, isBehind: false }
+  }
+
+  async continueAs({ identity, generation }: Seen): Promise<void> {
+    const { records } = this.#files
+    const rename = records.command('UPDATE identity SET id = ?')
+    await records.write(() => {
+      rename(identity)
+      if (this.#changes.nextVersion() <= generation) this.#changes.note(generation, 'account', '', '')
+    })
+  }
+
   /** Nothing that can be read was not committed. */
   async confirm(): Promise<void> {}
 
@@ -244,6 +274,7 @@ const memory = 'sqlite::memory:'
 
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
   const degradation = new Degradation()
+  const trust = new Trust(degradation)
   const check = () => expectTrusted(degradation)
   const options = { synchronous: 'FULL', patience: commandTimeout, check } as const
   const [db, credentials] = [
@@ -254,7 +285,16 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   await migrate(credentials, credentialMigrations)
   const counters = await SqliteCounters.open(':memory:', commandTimeout, clock)
   const tallies = await SqliteTallies.open(':memory:', commandTimeout, clock)
-  const files = { records: db, logs: db, credentials, counters, tallies, degradation }
+  const files = {
+    records: db,
+    logs: db,
+    credentials,
+    counters,
+    tallies,
+    degradation,
+    trust,
+    marks: new SqliteMarks(db),
+  }
   return new SqliteStore(memory, files, clock)
 }
 
@@ -277,17 +317,22 @@ async function openFile(
     await makeDatabase(paths[1], smallPages, credentialMigrations)
   } else expectSame(paths, joins)
   const degradation = new Degradation()
-  let watched: readonly OpenFiles[] = []
+  const trust = new Trust(degradation)
+  let [watched, marks]: [readonly OpenFiles[], SqliteMarks | null] = [[], null]
   const placeOf = (path: string) => (joins === null ? path : existing(path))
   const records = await Database.open(placeOf(file), {
-    synchronous: 'FULL',
-    ...options,
-    check: () => check(),
+    ...{ synchronous: 'FULL', ...options },
+    check: isWrite => {
+      marks?.check(trust)
+      if (isWrite) check()
+    },
   })
   const logs = await Database.open(placeOf(file), { synchronous: 'NORMAL', ...options })
+  marks = new SqliteMarks(logs)
   const credentials = await Database.open(placeOf(paths[1]), {
     ...{ synchronous: 'FULL', ...options },
-    check: () => check(),
+    // Its own mark is none: while that of the records is in doubt, nothing of it is used.
+    check: isWrite => (isWrite ? check() : trust.expectUsable()),
   })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
@@ -312,7 +357,7 @@ async function openFile(
     ? new LogThread({ path: file, patience, writePatience, metrics, report })
     : null
   const files = {
-    ...{ records, logs, logThread, credentials, counters, tallies, degradation },
+    ...{ records, logs, logThread, credentials, counters, tallies, degradation, trust, marks },
     endWatch: () => clearInterval(watch),
     identity: identityOf(watched),
   }

@@ -284,7 +284,7 @@ test('a store that is not trusted needs attention with what to do, and a change 
   assert.deepEqual(refused.json.errors, [
     {
       code: 10503,
-      message: 'Nothing was changed, since the store is not trusted: the store is empty. Restore it',
+      message: 'No change is confirmed, since the store is not trusted: the store is empty. Restore it',
     },
   ])
   kept.degradation.set('store_empty', null)

@@ -53,7 +53,7 @@ test('a digest is of one token, and free again once that is gone or has another'
   assert.ok(await store.tokens.insert(second))
 })
 
-test('a record that is removed leaves its version, and a gateway its grave, but nothing else', async t => {
+test('a record that is removed leaves its version and the mark of the store, and a gateway its grave, but nothing else', async t => {
   const server = await startRedis(t)
   const store = await openRedis(t, server.url)
   const before = new Set((await server.ask('KEYS', '*')) as string[])
@@ -77,7 +77,8 @@ test('a record that is removed leaves its version, and a gateway its grave, but 
   assert.ok(await store.oauthClients.remove(owner.id, client.id))
   assert.ok(await store.accessRules.remove(list.account, list.id))
   const left = (await server.ask('KEYS', '*')) as string[]
-  assert.deepEqual(left.filter(key => !before.has(key)).toSorted(), [keys.changes, keys.graves, keys.version])
+  const all = [keys.changes, keys.graves, keys.mark, keys.version]
+  assert.deepEqual(left.filter(key => !before.has(key)).toSorted(), all)
   assert.equal(await server.ask('ZCARD', keys.graves), 1)
 })
 
@@ -135,7 +136,7 @@ test('people who are removed leave none of what found them', async t => {
     keys.order('member', joined.account),
     keys.names('member'),
   ]
-  assert.deepEqual(left, [keys.changes, keys.version, ...ofMembers].toSorted())
+  assert.deepEqual(left, [keys.changes, keys.mark, keys.version, ...ofMembers].toSorted())
   assert.equal(await server.ask('ZCARD', keys.groups('member')), 2)
   assert.equal(await server.ask('HLEN', keys.names('member')), 1)
 })

@@ -259,6 +259,10 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.tallies.add([tally]),
     act: store => store.tallies.list('error', 'none', 0),
   },
+  adopt: {
+    arrange: store => store.tokens.insert(known),
+    act: store => store.continueAs({ identity: 'a'.repeat(32), generation: 3, last: '', isBehind: false }),
+  },
   'counters.spend, sliding': { act: store => spend(store, 'sliding') },
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Degradation } from '../../../src/store/degradation.ts'
+import { SqliteMarks } from '../../../src/store/sqlite/marks.ts'
+import { Trust } from '../../../src/store/trust.ts'
 import { SqliteResponses } from '../../../src/store/sqlite/responses.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
@@ -60,7 +62,9 @@ async function openStore(t: TestContext) {
   const counters = await SqliteCounters.open(':memory:', 250, clock)
   const tallies = await SqliteTallies.open(':memory:', 250, clock)
   const files = { records: db, logs: db, credentials, counters, tallies }
-  const store = new SqliteStore('sqlite::memory:', { ...files, degradation: new Degradation() }, clock)
+  const degradation = new Degradation()
+  const trusted = { degradation, trust: new Trust(degradation), marks: new SqliteMarks(files.records) }
+  const store = new SqliteStore('sqlite::memory:', { ...files, ...trusted }, clock)
   t.after(() => store.close())
   return { db, clock, store }
 }

@@ -25,7 +25,13 @@ interface ConnectionOptions {
   readonly looks: boolean
 }
 
-export class Connection {
+/** How records are read. */
+export interface Reader {
+  run(command: Command): Promise<unknown>
+  script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>
+}
+
+export class Connection implements Reader {
   readonly #client: Client
   readonly #options: ConnectionOptions
   readonly #arrivals: (() => void)[] = []
@@ -60,6 +66,11 @@ export class Connection {
   /** The run of the server that it leads to, as far as that tells. */
   get runId(): string | null {
     return this.#runId
+  }
+
+  /** How often the server was lost or left: what was read in two epochs may come from two servers. */
+  get epoch(): number {
+    return this.#greeting
   }
 
   /** Calls back each time that the server is reachable again. */

@@ -3,12 +3,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
+import type { DegradedCode } from '../../../metrics/counts.ts'
 import type { Degradation } from '../../degradation.ts'
-import { expectTrusted, StoreUnreachable, StoreUntouched } from '../../store.ts'
+import { expectTrusted, StoreDegraded, StoreUnreachable, StoreUntouched } from '../../store.ts'
+import type { Trust } from '../../trust.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { isDemoted, isDenied, isMoved, isReply, NotPrimary, reasonOf } from './failure.ts'
 import { keys } from '../keys.ts'
+import { markIn, readingOfMark } from '../mark-text.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 import {
@@ -79,6 +82,7 @@ interface DurableOptions {
   readonly clock: Clock
   readonly isCluster: boolean
   readonly degradation: Pick<Degradation, 'reasons'>
+  readonly trust: Trust
 }
 
 /** Why writes are refused where the user of the server lacks a right. */
@@ -307,13 +311,30 @@ export class DurableWrites {
     const isTry = asks.every(({ script }) => script === null)
     const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
     const end = this.#options.clock.monotonic() + timeout / 2
-    const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof]
+    const marked = isTry || this.#options.trust.seen === null ? [] : [readingOfMark]
+    const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof, ...marked]
     const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
-    const [answers, proofs] = [found.slice(0, asks.length), found.slice(asks.length)]
+    const [answers, proofs] = [
+      found.slice(0, asks.length),
+      found.slice(asks.length, commands.length - marked.length),
+    ]
     if (isMoved(proofs[0])) return this.#follow(answers)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
-    return answers
+    return marked.length > 0 ? this.#trusted(answers, found.at(-1)) : answers
+  }
+
+  /** Sees by the mark behind writes that they went to the store that was seen, or else they count for nothing; returns the answers. */
+  #trusted(answers: readonly unknown[], mark: unknown): readonly unknown[] {
+    if (mark instanceof Error) return answers.map(answer => (answer instanceof Error ? answer : mark))
+    try {
+      this.#options.trust.check(markIn(mark))
+      return answers
+    } catch (error) {
+      if (!(error instanceof StoreDegraded)) throw error
+      const { message, remedy } = error
+      throw new StoreDegraded({ code: error.reason as DegradedCode, message, remedy }, false)
+    }
   }
 
   async #expectProof(

@@ -3,7 +3,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../../metrics/store-metrics.ts'
-import { StoreUnreachable, StoreBusy } from '../../store.ts'
+import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../store.ts'
 import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -29,8 +29,8 @@ interface DatabaseOptions {
   /** The same for writes, of which many may be ahead; as `patience` when left out. */
   readonly writePatience?: number
   readonly metrics?: StoreMetrics
-  /** Throws where nothing of the file may be used or confirmed; called in the transaction of each write, behind its work. */
-  readonly check?: () => void
+  /** Throws where nothing of the file may be used or confirmed; called behind each read, and behind the work of each write in its transaction. */
+  readonly check?: (isWrite: boolean) => void
 }
 
 const probePeriod = 500
@@ -46,7 +46,7 @@ export class Database {
   readonly #patience: number
   readonly #transactions: Transactions
   readonly #writes: WriteQueue
-  readonly #check: () => void
+  readonly #check: (isWrite: boolean) => void
   #probe: NodeJS.Timeout | null = null
   #fault: string | null = null
   #isUnreadable = false
@@ -136,7 +136,7 @@ export class Database {
   /** Does as `read`, and returns the result at once where nothing is in the way: a promise costs more than a lookup. */
   glance<T>(work: () => T): T | Promise<T> {
     try {
-      const result = work()
+      const result = this.#checked(work, false)
       this.#isUnreadable = false
       return result
     } catch {
@@ -147,11 +147,7 @@ export class Database {
   /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
-    return this.#writes.push(() => {
-      const result = work()
-      this.#check()
-      return result
-    })
+    return this.#writes.push(() => this.#checked(work, true))
   }
 
   /** Takes what a write has met, here or on another connection to the file: a failure for want of it, or null for none. */
@@ -182,7 +178,7 @@ export class Database {
     const deadline = performance.now() + (this.isUnreachable ? 0 : this.#patience)
     for (;;) {
       try {
-        const result = work()
+        const result = this.#checked(work, false)
         this.#isUnreadable = false
         return result
       } catch (error) {
@@ -196,6 +192,18 @@ export class Database {
       }
       // Of random length, so that two who wait do not meet again.
       await sleep(1 + 4 * Math.random())
+    }
+  }
+
+  /** Runs work and checks the file behind it, also where the work fails: a file that was emptied lacks the tables. */
+  #checked<T>(work: () => T, isWrite: boolean): T {
+    try {
+      const result = work()
+      this.#check(isWrite)
+      return result
+    } catch (error) {
+      if (!(error instanceof StoreDegraded) && !isOutOfReach(error)) this.#check(isWrite)
+      throw error
     }
   }
 

@@ -328,6 +328,10 @@ export const migrations: readonly string[] = [
     (record ->> 'user', record ->> 'client', account, record ->> 'resource')
     WHERE record ->> 'redirectHosts' IS NOT NULL;
   `,
+  `
+  CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+  INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))));
+  `,
 ]
 
 /*

@@ -1,0 +1,24 @@
+// What identifies a store, and how far its changes have come: by these, a process tells whether a store is the one that it has seen, with all of it.
+
+import { randomBytes } from 'node:crypto'
+
+/** What is found in a store about itself. */
+export interface Mark {
+  /** 32 hex digits; null where it was never given one, or has lost it. */
+  readonly identity: string | null
+  /** How many changes of records were made, as far as they were counted. */
+  readonly generation: number
+  /** What identifies the last of them; empty where the backend has nothing for it. */
+  readonly last: string
+}
+
+/** A mark as it was seen, and whether the store has since been found without some of its changes. */
+export interface Seen extends Mark {
+  readonly identity: string
+  readonly isBehind: boolean
+}
+
+/** Returns a new identity for a store. */
+export function newIdentity(): string {
+  return randomBytes(16).toString('hex')
+}
