@@ -5,6 +5,7 @@ import { isId } from '../base/id.ts'
 import { systemClock } from '../base/clock.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import { pause } from '../base/turns/turns.ts'
+import type { StoreSigns } from '../metrics/counts.ts'
 import type { Token } from '../store/records.ts'
 import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../store/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
@@ -28,7 +29,7 @@ import { addressOf } from './sender.ts'
 import { ownerOf } from './zones/owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
-type Facts = { readonly api?: () => Api | null }
+type Facts = { readonly api?: () => Api | null; readonly storeSigns?: () => StoreSigns | null }
 type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'outlasting'>
 /** Refuses a caller; null for one that may. */
 type Refuse = (caller: Token) => ApiResponse | null
@@ -97,13 +98,14 @@ export function guardedUnless<F extends Facts>(
 
 function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
   const api = facts.api?.() ?? null
-  return api === null ? storeUnreachable : ask(api).catch(respondUnreachable)
+  if (api !== null) return ask(api).catch(respondUnreachable)
+  const [reason] = facts.storeSigns?.()?.degradation.reasons ?? []
+  return reason === undefined ? storeUnreachable : degraded(reason)
 }
 
 function respondUnreachable(error: unknown): ApiResponse {
   if (error instanceof StoreBusy) return storeBusy
-  if (error instanceof StoreDegraded)
-    return retryLater(failure('store_degraded', error.message, error.remedy))
+  if (error instanceof StoreDegraded) return degraded(error)
   if (error instanceof StoreUnreachable) return storeUnreachable
   throw error
 }
@@ -271,6 +273,10 @@ const noZone = failure('no_zone')
 
 function unavailable(fault: 'store_away' | 'store_busy'): ApiResponse {
   return retryLater(failure(fault))
+}
+
+function degraded({ message, remedy }: { readonly message: string; readonly remedy: string }): ApiResponse {
+  return retryLater(failure('store_degraded', message, remedy))
 }
 
 function retryLater(response: ApiResponse): ApiResponse {

@@ -4,7 +4,7 @@ import type { StoreSigns } from '../metrics/counts.ts'
 import type { ApiResponse } from './envelope.ts'
 
 /** `null` when traffic is welcome, else the reason why not. */
-export type Unready = 'starting' | 'draining' | 'no worker is up' | null
+export type Unready = 'starting' | 'draining' | 'no worker is up' | 'store not trusted' | null
 
 export function alive(): ApiResponse {
   return status(200, { status: 'alive' })
@@ -12,14 +12,19 @@ export function alive(): ApiResponse {
 
 /** Returns whether traffic is welcome; an unreachable store, or one that refuses writes, does not stop it, since most requests need only the cache. */
 export function ready(unready: Unready, store: StoreSigns | null): ApiResponse {
-  if (unready !== null) return status(503, { status: 'unready', reason: unready })
+  const [degraded] = store?.degradation.reasons ?? []
+  const why = degraded && { reason: degraded.message, next: degraded.remedy }
+  if (unready !== null)
+    return status(503, {
+      status: 'unready',
+      ...(unready === 'store not trusted' && why ? why : { reason: unready }),
+    })
+  if (why) return status(200, { status: 'degraded', ...why })
   const reason = store && faultOf(store)
   return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
 }
 
-function faultOf({ isUnreachable, refusal, degradation }: StoreSigns): string | null {
-  const [degraded] = degradation.reasons
-  if (degraded !== undefined) return degraded.message
+function faultOf({ isUnreachable, refusal }: StoreSigns): string | null {
   if (isUnreachable) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
   return refusal === null ? null : `store refuses writes: ${refusal}`
 }

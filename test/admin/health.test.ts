@@ -22,7 +22,14 @@ test('readiness says why the gateway is degraded, and takes traffic all the same
   )
   const reason = { code: 'store_empty', message: 'the store is empty', remedy: 'Restore it' } as const
   const degradation = { reasons: [reason] }
-  assert.deepEqual(responseOf(null, { ...well, refusal, degradation }), degraded('the store is empty'))
+  assert.deepEqual(responseOf(null, { ...well, refusal, degradation }), [
+    200,
+    { status: 'degraded', reason: 'the store is empty', next: 'Restore it' },
+  ])
+  assert.deepEqual(responseOf('store not trusted', { ...well, degradation }), [
+    503,
+    { status: 'unready', reason: 'the store is empty', next: 'Restore it' },
+  ])
   assert.deepEqual(responseOf('draining', { ...well, refusal }), [
     503,
     { status: 'unready', reason: 'draining' },

@@ -175,6 +175,13 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./store.ts')).store,
   },
+  'store accept': {
+    usage: 'store accept [--config PATH]',
+    summary: 'Have this machine trust its store as it is now, after it came back empty, older or as another.',
+    options: config,
+    args: 0,
+    load: async () => (await import('./store-accept.ts')).storeAccept,
+  },
   demo: {
     usage: 'demo [--config PATH]',
     summary: 'Run the gateway in front of an origin that misbehaves on demand.',

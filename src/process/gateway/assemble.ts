@@ -12,6 +12,7 @@ import { LocalPlane } from '../plane/local-plane.ts'
 import { openOutput } from './log-output.ts'
 import { Management } from './management.ts'
 import { Services } from './services.ts'
+import { StoreKeeper } from '../store/store-keeper.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { version } from '../version.ts'
 
@@ -46,7 +47,10 @@ export function assemble(config: Config, circumstances: Circumstances): Assembly
     metrics,
     ...circumstances,
     openServices: (config, sidePort) =>
-      Services.open(config, { metrics: metrics.edge, log, sidePort, writesCopy: true }),
+      Services.open(config, {
+        ...{ metrics: metrics.edge, log, sidePort, writesCopy: true },
+        keeper: new StoreKeeper(log),
+      }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
     openFaces: parts => new Faces({ ...parts, metrics: metrics.people }),
     buildPlane: (config, services, shared) =>
@@ -55,6 +59,7 @@ export function assemble(config: Config, circumstances: Circumstances): Assembly
         : new Supervisor(workers, config, {
             ...{ ...shared, metrics, log },
             openFiles: services.store.openFiles,
+            trust: services.store.trust,
           }),
   })
   return { gateway, metrics, log, destination }

@@ -96,8 +96,9 @@ export class Gateway {
       ...{ server: this.#server, log, file, replaces, inherited, patience: this.#patience },
       phase: () => this.#life.phase,
     })
-    this.#life = new Lifecycle([this.#storePart(), this.#adminPart(), this.#planePart()], (part, cause) =>
-      log.error({ part, err: cause }, 'shutdown of a part failed'),
+    this.#life = new Lifecycle(
+      [this.#storePart(), this.#adminPart(), this.#trustPart(), this.#planePart()],
+      (part, cause) => log.error({ part, err: cause }, 'shutdown of a part failed'),
     )
   }
 
@@ -166,7 +167,10 @@ export class Gateway {
   get unready(): Unready {
     const { phase } = this.#life
     // A replacement serves before it has the side port.
-    if (phase === 'starting' && this.#edge.length === 0) return 'starting'
+    if (phase === 'starting' && this.#edge.length === 0) {
+      const reasons = this.#storeSigns?.degradation.reasons ?? []
+      return reasons.length > 0 ? 'store not trusted' : 'starting'
+    }
     if (phase === 'stopping' || phase === 'stopped') return 'draining'
     return this.#plane?.isUp ? null : 'no worker is up'
   }
@@ -311,6 +315,34 @@ export class Gateway {
       start: () => this.#adminListener.start(),
       stop: () => this.#adminListener.stop(),
     }
+  }
+
+  /** Sites are not served before the store is trusted: rules that deny may be missing. */
+  #trustPart(): Part {
+    const ended = Promise.withResolvers<void>()
+    return {
+      name: 'store trust',
+      deadline: () => 0,
+      start: () => this.#awaitTrust(ended.promise),
+      stop: () => ended.resolve(),
+    }
+  }
+
+  async #awaitTrust(ended: Promise<void>): Promise<void> {
+    const { degradation, location } = this.store
+    const [reason] = degradation.reasons
+    if (reason === undefined) return
+    const { code, message, remedy } = reason
+    // The gateway before this one goes on with what it knows.
+    if (this.#replaces || (this.#inherited?.secret ?? null) !== null)
+      throw new Error(`the store is not trusted: ${message}. ${remedy}`)
+    this.#log.error({ store: location, code, reason: message, next: remedy }, 'not ready: store not trusted')
+    const trusted = new Promise<void>(resolve =>
+      degradation.follow(() => {
+        if (degradation.reasons.length === 0) resolve()
+      }),
+    )
+    await Promise.race([trusted, ended])
   }
 
   #planePart(): Part {

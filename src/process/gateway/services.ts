@@ -32,10 +32,17 @@ interface ServicesOptions {
   readonly joins?: string | null
   /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
   readonly writesCopy?: boolean
+  /** Decides what the store must have, before anything is read of it. */
+  readonly keeper?: Keeper
   /** Announces to the other processes what was found in the store; must not reject. */
   readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
   /** Asks the other processes for what they have cached while the store is unreachable; with `isFound` one of them has announced the key; must not reject. */
   readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
+}
+
+interface Keeper {
+  open(store: Store): Promise<void> | void
+  close(): Promise<void> | void
 }
 
 export class Services implements AiServices {
@@ -50,6 +57,7 @@ export class Services implements AiServices {
   readonly #uses: TokenUses
   readonly #found: FoundReader
   readonly #sidePort: () => Endpoint
+  readonly #keeper: Keeper | undefined
   #prices: PriceTable
   #config: Pick<Config, 'ai' | 'oauth'>
   /** The last URL, and what it was made of: each call that is refused asks for it. */
@@ -67,6 +75,7 @@ export class Services implements AiServices {
     this.store = store
     this.#config = config
     this.#sidePort = options.sidePort
+    this.#keeper = options.keeper
     this.#uses = new TokenUses({ store, log })
     this.tags = new TokenTags(store)
     this.tokens = new TokenVerifier({
@@ -106,6 +115,7 @@ export class Services implements AiServices {
       joins: options.joins ?? null,
       ...storeDialling(config),
     })
+    await options.keeper?.open(store)
     const services = new Services(store, config, options)
     await Promise.all([services.zones.open(), services.tags.open()])
     return services
@@ -145,6 +155,7 @@ export class Services implements AiServices {
     await this.logs.close()
     await this.#uses.close()
     await this.zones.close()
+    await this.#keeper?.close()
     await this.store.close()
   }
 }

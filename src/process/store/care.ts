@@ -1,7 +1,7 @@
 // Looks after the store of a running gateway: fills an empty one, and logs missing rights, outages, recoveries and other problems.
 
 import type { Logger } from '../../log/log.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { type Store, StoreDegraded, StoreUnreachable } from '../../store/store.ts'
 import { keyOf } from '../../tokens/token-tags.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreSigns } from './signs.ts'
@@ -42,11 +42,13 @@ export function careForStore(store: Store, log: Logger, { firstToken, filled, pe
       }
     } catch (cause) {
       if (!wasUnreachable) tellOf(cause)
-      wasUnreachable = true
+      wasUnreachable = !(cause instanceof StoreDegraded)
     }
     setTimeout(look, period).unref()
   }
   const tellOf = (cause: unknown) => {
+    // Why has been logged.
+    if (cause instanceof StoreDegraded) return
     if (!(cause instanceof StoreUnreachable)) return log.error({ ...details, err: cause }, 'store failed')
     const { reason } = cause
     if (reason === 'NOPERM') void tellDenials()

@@ -9,6 +9,8 @@ import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Listener } from '../../config/config.ts'
 import { Borrower } from '../../store/cache/lending.ts'
+import type { Seen } from '../../store/mark.ts'
+import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
@@ -88,6 +90,10 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
     case 'tickets':
       plane!.takeTicketKeys(ask.keys)
       return null
+    case 'trust':
+      await starting
+      services!.store.trust.expect(ask.seen)
+      return null
     case 'found':
       services!.hearFound(ask.keys)
       return null
@@ -127,6 +133,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
     log,
     joins: openFiles,
     sidePort: () => sidePort.endpoint,
+    keeper: { open: store => obey(store, ask.seen), close: () => {} },
     tellFound: found => tell({ found }),
     borrow: (found, isFound) => borrower.ask(found, isFound),
   })
@@ -142,6 +149,14 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   tuneHeap()
   for (const socket of plane.sockets) if (!sockets.includes(socket)) await tellBound(socket)
   return listeners
+}
+
+/** Trusts the store as far as the main process does, and reports what this process has seen where the store lacks it. */
+function obey({ trust, degradation }: Store, seen: Seen | null): void {
+  if (seen !== null) trust.expect(seen)
+  degradation.follow(() => {
+    if (trust.isDoubted) void tell({ doubts: trust.seen! })
+  })
 }
 
 /** Has the supervisor keep a socket too: the queue of its port must not end with this process. */

@@ -4,6 +4,7 @@ import type { ListeningSocket } from '../../base/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { FoundKey } from '../../store/cache/found-keys.ts'
+import type { Seen } from '../../store/mark.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/cache/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
@@ -38,6 +39,8 @@ export type Ask =
       readonly ticketKeys: TicketKeySet | null
       /** `Store.openFiles` of the gateway. */
       readonly openFiles: string | null
+      /** What the store must have; null where nobody knows yet. */
+      readonly seen: Seen | null
       /** How many workers share the limits on connections. */
       readonly workers: number
       /** In ms, as `Supervision` has them. */
@@ -51,6 +54,8 @@ export type Ask =
   | { readonly kind: 'certificates'; readonly automatic: AutomaticTls }
   | { readonly kind: 'bans'; readonly bans: BanNews }
   | { readonly kind: 'tickets'; readonly keys: TicketKeySet }
+  /** What the store must have from now on. */
+  | { readonly kind: 'trust'; readonly seen: Seen }
   | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
   | { readonly kind: 'lend'; readonly found: FoundKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
@@ -76,6 +81,7 @@ export interface Reply {
   readonly certificates: null
   readonly bans: null
   readonly tickets: null
+  readonly trust: null
   readonly found: null
   readonly lend: Loan | null
   readonly lent: null
@@ -95,7 +101,7 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, a socket that it has bound (beside the message), and its last counts when it dies. */
+/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, what it saw of a store that it finds to lack it, a socket that it has bound (beside the message), and its last counts when it dies. */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
@@ -104,5 +110,6 @@ export type FromWorker =
   | { readonly tallies: readonly Tally[] }
   | { readonly borrow: FoundKey; readonly as: number }
   | { readonly wants: ShareRequest }
+  | { readonly doubts: Seen }
   | { readonly bound: SocketPlace }
   | { readonly last: Snapshot }

@@ -8,6 +8,8 @@ import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import { type FoundKey, LatestKeys } from '../../store/cache/found-keys.ts'
 import { freshest, type Loan } from '../../store/cache/lending.ts'
+import type { Seen } from '../../store/mark.ts'
+import type { StoreTrust } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { type BanNews, Bans } from '../../access/bans.ts'
@@ -33,6 +35,8 @@ interface SupervisorParts {
   readonly tallied?: (tallies: readonly Tally[]) => void
   /** `Store.openFiles` of the gateway: workers open these files of the store, and make none. */
   readonly openFiles?: string | null
+  /** Decides what the store must have; without it, each worker takes the store as it is. */
+  readonly trust?: StoreTrust
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock?: Clock
@@ -79,6 +83,7 @@ export class Supervisor implements ManagedPlane {
     const post = new BanPost(bans => this.#tellBans(bans))
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
+    parts.trust?.follow(() => this.#tellTrust([...this.#up]))
     process.once('exit', this.#destroy)
   }
 
@@ -218,6 +223,11 @@ export class Supervisor implements ManagedPlane {
     for (const worker of this.#up) worker.ask({ kind: 'bans', bans }).catch(ignore)
   }
 
+  #tellTrust(workers: readonly WorkerHandle[]): void {
+    const seen = this.#parts.trust?.seen ?? null
+    if (seen !== null) for (const worker of workers) worker.ask({ kind: 'trust', seen }).catch(ignore)
+  }
+
   #tellFound(keys: readonly FoundKey[], by: WorkerHandle): void {
     for (const found of keys) this.#found.add(found)
     for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
@@ -263,6 +273,7 @@ export class Supervisor implements ManagedPlane {
       found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
       borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),
       wants: (request: ShareRequest, by: WorkerHandle) => void this.#shares.request(by, request),
+      doubts: (seen: Seen) => this.#parts.trust?.join(seen),
       bound: (socket: ListeningSocket) => this.#keep(socket),
       wrote: (line: string, { pid }: WorkerHandle) =>
         log.warn({ worker: pid, line }, 'worker wrote to stderr'),
@@ -279,7 +290,8 @@ export class Supervisor implements ManagedPlane {
       const checks = [...this.#checks.values()]
       const { orphanGrace, lastWords } = this.#patience
       const ticketKeys = this.#ticketKeys
-      const news = { checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
+      const seen = this.#parts.trust?.seen ?? null
+      const news = { seen, checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
       const means = { config: this.#config, workers: this.#count, slot, ...news }
       const places = { documentation, sidePort, openFiles }
       const endpoints = await worker.ask({ kind: 'start', ...means, ...places, orphanGrace, lastWords })
@@ -292,6 +304,7 @@ export class Supervisor implements ManagedPlane {
       if (this.#ticketKeys !== ticketKeys)
         worker.ask({ kind: 'tickets', keys: this.#ticketKeys! }).catch(ignore)
       worker.ask({ kind: 'certificates', automatic: this.#automatic }).catch(ignore)
+      if (this.#parts.trust?.seen?.identity !== seen?.identity) this.#tellTrust([worker])
       worker.ask({ kind: 'found', keys: this.#found.all }).catch(ignore)
       return endpoints
     } catch (cause) {

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { FoundKey } from '../../store/cache/found-keys.ts'
+import type { Seen } from '../../store/mark.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/cache/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
@@ -27,13 +28,14 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, and a socket that it has bound. */
+/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, what it saw of a store that it finds to lack it, and a socket that it has bound. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly FoundKey[], by: WorkerHandle): void
   counted(tallies: readonly Tally[]): void
   borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
   wants(request: ShareRequest, by: WorkerHandle): void
+  doubts(seen: Seen): void
   bound(socket: ListeningSocket): void
   /** Takes each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
@@ -154,6 +156,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     else if ('found' in message) this.#heard.found(message.found, this)
     else if ('tallies' in message) this.#heard.counted(message.tallies)
     else if ('wants' in message) this.#heard.wants(message.wants, this)
+    else if ('doubts' in message) this.#heard.doubts(message.doubts)
     else if ('bound' in message) this.#heard.bound({ ...message.bound, handle })
     else if ('borrow' in message) void this.#borrow(message.borrow, message.as)
     else if ('error' in message) this.#settle(message.id)?.reject(new Error(message.error))

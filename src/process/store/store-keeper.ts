@@ -1,0 +1,107 @@
+// Keeps in a file what this machine has seen of its store, and has the store trusted as long as it has all of that; or as an operator has accepted it, which
+// the file says, too. One per gateway, in its main process.
+
+import type { Logger } from '../../log/log.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
+
+/** Ms between two looks, and so between two writes. */
+const period = 1_000
+
+/** What is expected where it is not known what was seen: no store has it. */
+const unknown = { identity: '0'.repeat(32), generation: 0, last: '', isBehind: false }
+
+export class StoreKeeper {
+  readonly #log: Logger
+  #store: Store | null = null
+  #path: string | null = null
+  /** What the file has, as far as known. */
+  #kept: Remembered | null = null
+  #isFailing = false
+  #timer: NodeJS.Timeout | undefined
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** Has the store trusted only if it has what this machine saw last; a machine that remembers none takes the store as it is. */
+  async open(store: Store): Promise<void> {
+    this.#store = store
+    this.#path = memoryPath(store.location)
+    if (this.#path === null) return
+    try {
+      this.#kept = await readMemory(this.#path)
+      if (this.#kept !== null) store.trust.expect(this.#kept)
+    } catch (cause) {
+      this.#log.error({ path: this.#path, reason: (cause as Error).message }, 'memory of the store unusable')
+      store.trust.expect(unknown)
+    }
+    await this.#look()
+    this.#lookLater()
+  }
+
+  /** Resolves when the file has what was seen last, or cannot be written. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#work
+    if (this.#path !== null) await this.#look()
+    clearTimeout(this.#timer)
+  }
+
+  #lookLater(): void {
+    this.#timer = setTimeout(() => {
+      this.#work = this.#look().finally(() => this.#lookLater())
+    }, period).unref()
+  }
+
+  async #look(): Promise<void> {
+    const { trust, accounts } = this.#store!
+    try {
+      if (trust.seen === null) trust.expect(await this.#store!.adopt())
+      // Nothing is read of a store in doubt but this.
+      if (trust.isDoubted) await this.#takeAccepted()
+      await accounts.oldest()
+    } catch (cause) {
+      // Whoever waits for the store hears of it.
+      if (!(cause instanceof StoreUnreachable)) this.#log.error({ err: cause }, 'looking at the store failed')
+    }
+    await this.#keep()
+  }
+
+  /** Takes what an operator has accepted: the file says something else than was written there. */
+  async #takeAccepted(): Promise<void> {
+    const found = await readMemory(this.#path!).catch(() => null)
+    if (found === null || isSame(found, this.#kept)) return
+    this.#kept = found
+    this.#store!.trust.expect(found)
+  }
+
+  async #keep(): Promise<void> {
+    const { trust, location } = this.#store!
+    const { seen } = trust
+    if (seen === null || seen.identity === unknown.identity) return
+    const next = { ...seen, location }
+    if (isSame(next, this.#kept)) return
+    try {
+      await writeMemory(this.#path!, next)
+      this.#kept = next
+      if (this.#isFailing) this.#log.info({ path: this.#path }, 'memory of the store written again')
+      this.#isFailing = false
+    } catch (cause) {
+      if (!this.#isFailing)
+        this.#log.warn({ path: this.#path, err: cause }, 'memory of the store cannot be written')
+      this.#isFailing = true
+    }
+  }
+}
+
+function isSame(a: Remembered, b: Remembered | null): boolean {
+  return (
+    b !== null &&
+    a.identity === b.identity &&
+    a.generation === b.generation &&
+    a.last === b.last &&
+    a.isBehind === b.isBehind
+  )
+}

@@ -1,0 +1,64 @@
+// What this machine remembers of its store: a small file in the data folder with the identity and the generation that it saw last.
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { writeNew } from '../../base/whole-file.ts'
+import type { Seen } from '../../store/mark.ts'
+import { dataFolder } from './location.ts'
+
+export interface Remembered extends Seen {
+  /** Where the store was, without credentials. */
+  readonly location: string
+}
+
+const format = 1
+const mostBytes = 4_096
+
+/** Returns the path of the file; null for a store that ends with its process. */
+export function memoryPath(location: string): string | null {
+  return location === 'sqlite::memory:' ? null : join(dataFolder(), 'store.json')
+}
+
+/** Reads the file; null where there is none. Rejects with a sentence for one that cannot be read, or is not as it was written. */
+export async function readMemory(path: string): Promise<Remembered | null> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null
+    throw new Error(`${path} cannot be read (${cause.code})`, { cause })
+  })
+  if (text === null) return null
+  const memory = parseMemory(text)
+  if (memory === null) throw new Error(`${path} is damaged`)
+  return memory
+}
+
+/** Writes the file, so that a reader finds the old one or the new one, also after a power cut. */
+export async function writeMemory(path: string, memory: Remembered): Promise<void> {
+  const { location, identity, generation, last, isBehind } = memory
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    await writeNew(draft, `${JSON.stringify({ format, location, identity, generation, last, isBehind })}\n`)
+    await rename(draft, path)
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => {})
+    throw cause
+  }
+}
+
+/** Returns what a file says; null where it is not as `writeMemory` writes it. */
+export function parseMemory(text: string): Remembered | null {
+  if (text.length > mostBytes) return null
+  let found: Partial<Record<string, unknown>> | null
+  try {
+    found = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const { location, identity, generation, last, isBehind } = found ?? {}
+  if (found?.format !== format || typeof location !== 'string' || typeof isBehind !== 'boolean') return null
+  if (typeof identity !== 'string' || !/^[0-9a-f]{32}$/.test(identity)) return null
+  if (!Number.isSafeInteger(generation) || (generation as number) < 0) return null
+  if (typeof last !== 'string' || !/^\d{0,20}$/.test(last)) return null
+  return { location, identity, generation: generation as number, last, isBehind }
+}

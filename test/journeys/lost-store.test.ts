@@ -1,0 +1,194 @@
+// A store that comes back empty: what was denied stays denied, nothing is made quietly, and an operator decides.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { freePort } from '../help/free-port.ts'
+import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
+import { startRedis } from '../help/redis.ts'
+import { siteConfig, startSite } from '../help/site.ts'
+import { until } from '../help/until.ts'
+
+const run = promisify(execFile)
+
+interface Readiness {
+  readonly code: number
+  readonly status: string
+  readonly reason?: string
+  readonly next?: string
+}
+
+async function start(t: TestContext, more: string, env: NodeJS.ProcessEnv = {}) {
+  const origin = await startSite(t, (_, response) => response.end('the site'))
+  const gateway = await startGateway(t, siteConfig(origin, more), { env })
+  const { token } = await gateway.firstStart
+  const deny = { action: 'deny', expression: 'request.path == "/secret"' }
+  const set = await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', deny)
+  assert.equal(set.status, 200, JSON.stringify(set.json))
+  await until(async () => (await statusOf(gateway, '/secret')) === 403)
+  return { gateway, token }
+}
+
+async function ask(gateway: RunningGateway, token: string, method: string, path: string, body?: unknown) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(`${gateway.admin}${path}`, {
+    ...{ method, headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, json: (await response.json()) as { errors: { message: string }[] } }
+}
+
+async function statusOf({ edge }: RunningGateway, path: string): Promise<number> {
+  const response = await fetch(edge + path)
+  await response.arrayBuffer()
+  return response.status
+}
+
+async function readinessOf({ admin }: { readonly admin: string }): Promise<Readiness> {
+  const response = await fetch(`${admin}/readyz`)
+  return { code: response.status, ...((await response.json()) as Omit<Readiness, 'code'>) }
+}
+
+/** Asks for what is denied, and for what is not, until it is ended; returns how often each status came. */
+function load(gateway: RunningGateway) {
+  const counts: Record<string, number> = {}
+  let isOver = false
+  const client = async () => {
+    while (!isOver)
+      for (const path of ['/secret', '/'] as const) {
+        const name = `${path} ${await statusOf(gateway, path)}`
+        counts[name] = (counts[name] ?? 0) + 1
+      }
+  }
+  const clients = Promise.all(Array.from({ length: 4 }, client))
+  return {
+    counts,
+    end: async () => {
+      isOver = true
+      await clients
+    },
+  }
+}
+
+async function storeCommand(gateway: RunningGateway, env: NodeJS.ProcessEnv = {}) {
+  const data = { GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const { stdout } = await run(process.execPath, [main, 'store', 'accept', '--config', gateway.file], {
+    env: { ...process.env, ...data, ...env },
+  })
+  return stdout
+}
+
+for (const workers of [0, 2])
+  test(`Redis that is emptied under load opens nothing, is told, and ends when it comes back or is accepted, with ${workers} workers`, async t => {
+    const redis = await startRedis(t)
+    const env = { STORE: redis.url }
+    const { gateway, token } = await start(t, `workers: ${workers}\nstore: { url: '\${STORE}' }`, env)
+    const dump = await dumpOf(redis)
+    const running = load(gateway)
+    await until(() => (running.counts['/secret 403'] ?? 0) > 20)
+    await redis.ask('FLUSHALL')
+    const lost = await gateway.logged('store not trusted')
+    assert.match(String(lost.reason), /^the store is empty, and this machine has seen it at generation \d+$/)
+    const before = running.counts['/secret 403']!
+    await until(() => running.counts['/secret 403']! > before + 100)
+    assert.deepEqual(await readinessOf(gateway), {
+      code: 200,
+      status: 'degraded',
+      reason: lost.reason,
+      next: lost.next,
+    })
+    assert.match(await gateway.metrics(), /^gatehouse_store_degraded\{reason="store_empty"\} 1$/m)
+    const refused = await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', {
+      ...{ action: 'deny', expression: 'true' },
+    })
+    assert.equal(refused.status, 503)
+    assert.match(refused.json.errors[0]!.message, /store is empty.*gatehouse store accept/)
+
+    // It comes back as it was: nobody has to do anything.
+    await restore(redis, dump)
+    await gateway.logged('store trusted again')
+    await until(async () => (await readinessOf(gateway)).status === 'ready')
+    assert.equal((await ask(gateway, token, 'GET', '/client/v4/zones/site/access_rules')).status, 200)
+
+    // Again, and now it is accepted: only then the rule is gone.
+    gateway.lines.length = 0
+    await redis.ask('FLUSHALL')
+    await gateway.logged('store not trusted')
+    await running.end()
+    const { '/secret 403': denied, '/ 200': served, ...others } = running.counts
+    assert.deepEqual(others, {})
+    assert.ok(denied! > 100 && served! > 100)
+    assert.equal(await statusOf(gateway, '/secret'), 403)
+    const said = await storeCommand(gateway, env)
+    assert.match(
+      said,
+      /^Remembered: redis:\/\/\S+, store [0-9a-f]{8} at generation \d+\nFound: {6}\S+, new, with no account\n/,
+    )
+    await until(async () => (await readinessOf(gateway)).status === 'ready')
+    await until(async () => (await statusOf(gateway, '/secret')) === 200)
+    assert.match(await storeCommand(gateway, env), /^Remembered: .*\nFound: .*\nAccepted/)
+  })
+
+type Redis = Awaited<ReturnType<typeof startRedis>>
+
+/** Reads all keys of a server as DUMP has them, in hex. */
+async function dumpOf(redis: Redis): Promise<readonly [key: string, value: string][]> {
+  const script =
+    'local all = {} for _, key in ipairs(redis.call("KEYS", "*")) do local hex = string.gsub(redis.call("DUMP", key), ".", function (c) return string.format("%02x", string.byte(c)) end) all[#all + 1] = {key, hex} end return all'
+  return (await redis.ask('EVAL', script, 0)) as [string, string][]
+}
+
+/** Brings all keys back in one step. */
+async function restore(redis: Redis, dump: readonly [string, string][]): Promise<void> {
+  const script =
+    'for at = 1, #KEYS do local bytes = string.gsub(ARGV[at], "%x%x", function (hex) return string.char(tonumber(hex, 16)) end) redis.call("RESTORE", KEYS[at], 0, bytes, "REPLACE") end'
+  await redis.ask('EVAL', script, dump.length, ...dump.map(([key]) => key), ...dump.map(([, hex]) => hex))
+}
+
+test('SQLite that is replaced by an empty file opens nothing, and a start on it waits until it is accepted', async t => {
+  const { gateway } = await start(t, '')
+  const file = join(dirname(gateway.file), 'data', 'gatehouse.db')
+  const running = load(gateway)
+  await until(() => (running.counts['/secret 403'] ?? 0) > 20)
+  truncateSync(file)
+  truncateSync(`${file}-wal`)
+  const before = running.counts['/secret 403']!
+  await until(() => running.counts['/secret 403']! > before + 200)
+  await running.end()
+  const { '/secret 403': denied, '/ 200': served, ...others } = running.counts
+  assert.deepEqual(others, {})
+  assert.ok(denied! > 200 && served! > 200)
+  gateway.signal('SIGKILL')
+  await gateway.exited
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+  writeFileSync(file, '')
+
+  const port = await freePort()
+  const config = readFileSync(gateway.file, 'utf8').replace('admin: 127.0.0.1:0', `admin: 127.0.0.1:${port}`)
+  writeFileSync(gateway.file, config)
+  const data = join(dirname(gateway.file), 'data')
+  const remembered = readFileSync(join(data, 'store.json'), 'utf8')
+  const env = { ...process.env, GATEHOUSE_DATA: data }
+  const again = spawnGateway(t, [main, 'start', '--config', gateway.file], { env }, gateway.file)
+  const admin = `http://127.0.0.1:${port}`
+  const isUp = () =>
+    readinessOf({ admin }).then(
+      ({ reason }) => reason !== 'starting',
+      () => false,
+    )
+  await until(isUp)
+  const { code, status, reason, next } = await readinessOf({ admin })
+  assert.deepEqual([code, status], [503, 'unready'])
+  assert.match(reason!, /^the store is empty, and this machine has seen it at generation \d+$/)
+  assert.match(next!, /gatehouse store accept/)
+  assert.equal(readFileSync(join(data, 'store.json'), 'utf8'), remembered)
+  const said = await storeCommand(gateway)
+  assert.match(said, /Found: .* with no account\nAccepted/)
+  const started = await again
+  assert.equal((await readinessOf(started)).status, 'ready')
+  await started.firstStart
+  assert.equal(await statusOf(started, '/'), 200)
+})
