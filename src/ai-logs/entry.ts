@@ -2,6 +2,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Kept, Usage } from '../ai/usage/usage.ts'
+import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
+import { sumOf } from '../ai/usage/session.ts'
 import { appOf } from '../store/audit-entry.ts'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
@@ -44,15 +46,13 @@ export function writeEntry(
   writer: LogBatchWriter,
 ): void {
   const isEventStream = hasType(o.responseContentType, eventStream)
-  const streamed = isEventStream || hasType(o.responseContentType, jsonLines)
-  const usage =
-    answer === null || answer.isEncoded
-      ? null
-      : meter.usageOf({ ...answer, isEventStream, isWhole: o.isWhole && answer.hasEnd })
-  const { tokensIn = null, tokensOut = null } = usage ?? {}
+  const streamed = o.session !== null || isEventStream || hasType(o.responseContentType, jsonLines)
+  const use = useOf(o, { request, answer }, meter, isEventStream, streamed)
+  const { usage, tokensIn, tokensOut } = use
   const asked =
     o.model ??
     requestedModel(o.path, request === null || request.isEncoded ? null : request.head) ??
+    o.session?.model ??
     usage?.model ??
     null
   const model = asked && redacted(asked)
@@ -65,13 +65,14 @@ export function writeEntry(
     model,
     path: o.path,
     status: o.status,
-    success: o.isWhole && o.status >= 200 && o.status < 300,
+    success: o.isWhole && isGood(o),
     error: o.error,
     duration: inMicroseconds(o.duration),
     timeToFirstByte: o.timeToFirstByte === null ? null : inMicroseconds(o.timeToFirstByte),
     tokensIn,
     tokensOut,
-    cost: usage && meter.costOf(o.provider, model, usage),
+    ...(use.isEstimated && { usageIsEstimated: true as const }),
+    cost: costOf(o, model, use, meter),
     cached: false,
     authenticated: o.authenticated,
     tokenId: o.token?.id ?? null,
@@ -84,6 +85,63 @@ export function writeEntry(
   const actor = o.token?.actor
   const entry = actor === undefined ? ofAny : { ...ofAny, app: appOf(actor) }
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+}
+
+/** Whether the provider did what was asked for. */
+function isGood({ status, session }: Observation): boolean {
+  return session === null ? status >= 200 && status < 300 : status === 101
+}
+
+/** What a call used, and whether that is an estimate. */
+interface Use {
+  readonly usage: Usage | null
+  readonly tokensIn: number | null
+  readonly tokensOut: number | null
+  readonly isEstimated: boolean
+}
+
+function useOf(
+  o: Observation,
+  { request, answer }: Excerpts,
+  meter: Meter,
+  isEventStream: boolean,
+  isStreamed: boolean,
+): Use {
+  if (o.session !== null) {
+    const usage = { ...sumOf(o.session.responses), model: o.session.model }
+    return { usage, tokensIn: usage.tokensIn, tokensOut: usage.tokensOut, isEstimated: o.session.isEstimated }
+  }
+  if (answer === null || answer.isEncoded) return noUse
+  const usage = meter.usageOf({ ...answer, isEventStream, isWhole: o.isWhole && answer.hasEnd })
+  const { tokensIn, tokensOut } = usage
+  const isBroken = isStreamed && !o.isWhole && tokensOut === null && o.status >= 200 && o.status < 300
+  if (!isBroken) return { usage, tokensIn, tokensOut, isEstimated: false }
+  const wroteOut = estimatedOut({ head: answer.head, isEventStream }, o.response!.size)
+  const wentIn =
+    tokensIn ?? (request === null || request.isEncoded || request.isCut ? null : estimatedIn(request.head))
+  return { usage, tokensIn: wentIn, tokensOut: wroteOut, isEstimated: true }
+}
+
+const noUse: Use = { usage: null, tokensIn: null, tokensOut: null, isEstimated: false }
+
+/** Returns the cost; of a session the sum over its responses, null where that of one is not known. */
+function costOf(o: Observation, model: string | null, use: Use, meter: Meter): number | null {
+  const { usage, tokensIn, tokensOut, isEstimated } = use
+  if (usage === null) return null
+  if (o.session === null)
+    return meter.costOf(o.provider, model, isEstimated ? { ...partsOf(usage), tokensIn, tokensOut } : usage)
+  let sum: number | null = null
+  for (const response of o.session.responses) {
+    const cost = meter.costOf(o.provider, model, response)
+    if (cost === null) return null
+    sum = (sum ?? 0) + cost
+  }
+  return sum === null ? null : Math.round(sum * 1e12) / 1e12
+}
+
+/** Copies usage, whose model and tier are searched for when they are asked for. */
+function partsOf(usage: Usage): Usage {
+  return { ...usage, model: usage.model, tier: usage.tier }
 }
 
 const noBodies: Bodies = { request: null, response: null, providerResponse: null }

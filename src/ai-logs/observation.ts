@@ -1,5 +1,6 @@
 // What the edge saw of an AI call, raw: nothing is parsed or copied while the request is served.
 
+import type { SessionUsage } from '../ai/usage/session.ts'
 import type { Gateway, Metadata, Token } from '../store/records.ts'
 import type { Capture } from './capture.ts'
 
@@ -35,6 +36,8 @@ export interface Observation {
   readonly request: Capture | null
   /** What the provider sent. */
   readonly response: Capture | null
+  /** What the events of a WebSocket reported; null for any other call. */
+  readonly session: SessionUsage | null
   /** What the client got instead; null where that is the same. */
   readonly relayed: Capture | null
 }

@@ -137,6 +137,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     keepsPayloads: tap.keepsPayloads,
     request: tap.request,
     response: tap.response,
+    session: tap.session,
     relayed: tap.relayed,
   }
 }

@@ -216,7 +216,7 @@ export interface LogEntry {
   /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
-  /** Whether the provider responded with 2xx and the client got all of it. */
+  /** Whether the provider responded with 2xx, or opened a WebSocket, and the client got all of it. */
   readonly success: boolean
   /** The name of the error record, where the gateway itself responded. */
   readonly error: string | null
@@ -225,6 +225,8 @@ export interface LogEntry {
   readonly timeToFirstByte: number | null
   readonly tokensIn: number | null
   readonly tokensOut: number | null
+  /** Present where tokens were not reported, and are about as many as were sent. */
+  readonly usageIsEstimated?: true
   /** US dollars. */
   readonly cost: number | null
   readonly cached: boolean

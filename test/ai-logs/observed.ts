@@ -41,6 +41,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     keepsPayloads: true,
     request: captured('{"model":"gpt-4o","messages":[]}'),
     response: captured('{"usage":{}}'),
+    session: null,
     relayed: null,
     ...changes,
   }

@@ -357,6 +357,33 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'ai-logs/entry.ts',
+    tests: ['wire/ai-sessions'],
+    changes: [
+      {
+        text: 'isStreamed && !o.isWhole && tokensOut === null',
+        becomes: 'false',
+        breaks: 'a caller that leaves before the end of a stream has it for nothing',
+      },
+      {
+        text: '...(use.isEstimated && { usageIsEstimated: true as const }),',
+        becomes: '',
+        breaks: 'an estimate looks like what the provider reported',
+      },
+    ],
+  },
+  {
+    file: 'edge/ai/outbound-call.ts',
+    tests: ['wire/ai-sessions'],
+    changes: [
+      {
+        text: ' || equalsIgnoreCase(name, extensions)',
+        becomes: '',
+        breaks: 'a session over a WebSocket is compressed, and logged without its tokens',
+      },
+    ],
+  },
+  {
     file: 'ai/usage/level.ts',
     tests: ['ai/usage/usage'],
     changes: [
@@ -546,8 +573,8 @@ export const ai: readonly Mutated[] = [
         tests: ['wire/ai-logs'],
       },
       {
-        text: 'success: o.isWhole && o.status >= 200 && o.status < 300',
-        becomes: 'success: o.status >= 200 && o.status < 300',
+        text: 'success: o.isWhole && isGood(o)',
+        becomes: 'success: isGood(o)',
         breaks: 'a call that was cut counts as a success',
       },
     ],

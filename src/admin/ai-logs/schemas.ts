@@ -28,7 +28,10 @@ const summary: Members = {
   model: about('Null if neither request nor response named one.', orNull(text)),
   path: about('The path at the provider, without the query.', text),
   status_code: whole(100, 999),
-  success: about('Whether the provider responded with 2xx and the caller received the whole response.', flag),
+  success: about(
+    'Whether the provider responded with 2xx, or opened a WebSocket, and the caller received the whole response.',
+    flag,
+  ),
   error: about('The name of the error, if the gateway generated the response.', orNull(text)),
   duration: about('In ms.', { ...number, minimum: 0 }),
   time_to_first_byte: about('In ms.', orNull({ ...number, minimum: 0 })),
@@ -116,8 +119,12 @@ export const logSeries = open(
   },
 )
 
-/** Only of calls that an app made. */
-const app: Members = {
+/** Only of some calls: those whose tokens are estimated, and those that an app made. */
+const some: Members = {
+  usage_estimated: about(
+    'Present, and true, if the call ended before its provider reported its tokens: they are estimated by what was sent.',
+    flag,
+  ),
   user_id: about('The user for whom an app made the call.', id),
   user_email: about('Their e-mail address at that time.', text),
   user_email_verified: emailVerified,
@@ -129,10 +136,10 @@ const app: Members = {
 }
 
 /** An entry as lists show it. */
-export const logSummary = open(summary, app)
+export const logSummary = open(summary, some)
 
 export const logEntry = open(summary, {
-  ...app,
+  ...some,
   request_head: about('The beginning of the request body, if it was stored.', text),
   request_head_complete: about('Whether that is the whole body.', flag),
   response_head: about('The beginning of the response body, if it was stored.', text),

@@ -21,6 +21,7 @@ export function viewSummary(entry: LogSummary) {
     time_to_first_byte: entry.timeToFirstByte,
     tokens_in: entry.tokensIn,
     tokens_out: entry.tokensOut,
+    ...(entry.usageIsEstimated && { usage_estimated: true }),
     cost: entry.cost,
     cached: entry.cached,
     authentication: entry.authenticated,

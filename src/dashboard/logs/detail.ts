@@ -77,7 +77,10 @@ function factsOf(ask: Ask, log: WholeLog): Html {
         : html`<a href="${like('client_id', log.client_id)}">${told(log.client_name ?? log.client_id)}</a>`,
     ],
     ['User', log.user_email === undefined ? null : told(log.user_email)],
-    ['Tokens', `${countOf(log.tokens_in)} in, ${countOf(log.tokens_out)} out`],
+    [
+      'Tokens',
+      `${countOf(log.tokens_in)} in, ${countOf(log.tokens_out)} out${log.usage_estimated ? ', estimated: the call ended before its provider reported them' : ''}`,
+    ],
     [
       'Cost',
       log.cost === null

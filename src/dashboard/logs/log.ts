@@ -14,6 +14,7 @@ export interface Log {
   readonly time_to_first_byte: number | null
   readonly tokens_in: number | null
   readonly tokens_out: number | null
+  readonly usage_estimated?: true
   readonly cost: number | null
   readonly cached: boolean
   readonly authentication: boolean

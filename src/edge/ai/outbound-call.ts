@@ -134,9 +134,12 @@ function isSent(name: string, fields: readonly string[]): boolean {
   return false
 }
 
+/** Not offered: the log reads what providers send over a WebSocket, which an extension would compress. */
+const extensions = 'sec-websocket-extensions'
+
 /** Whether a field is only for the gateway or its host. */
 function endsHere(name: string): boolean {
-  return isForGateway(name) || equalsIgnoreCase(name, 'cookie')
+  return isForGateway(name) || equalsIgnoreCase(name, 'cookie') || equalsIgnoreCase(name, extensions)
 }
 
 /** Whether a field is for another API than the one that is called, where it has no place, or another meaning. */

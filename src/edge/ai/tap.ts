@@ -1,8 +1,10 @@
 // Records an AI call for the log of its gateway as it passes: both bodies, and when the response began.
 
 import type { Clock } from '../../base/clock.ts'
+import { SessionUsage } from '../../ai/usage/session.ts'
 import { Capture } from '../../ai-logs/capture.ts'
 import type { Metadata } from '../../store/records.ts'
+import { FrameMessages } from '../../http1/frame-messages.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 
 export class Tap {
@@ -16,6 +18,9 @@ export class Tap {
   /** What the client gets instead of the provider's response; null where it gets that. */
   relayed: Capture | null = null
   head: ResponseHead | null = null
+  /** What the events of a WebSocket report; null for any other call. */
+  session: SessionUsage | null = null
+  #messages: FrameMessages | null = null
   /** Monotonic ms at which the first byte of the response's body arrived; 0 before. */
   firstByteAt = 0
 
@@ -42,6 +47,20 @@ export class Tap {
     this.response?.take(bytes)
   }
 
+  /** Begins to read the events of a WebSocket. `model` is the one that the handshake names; null for none. */
+  noteSession(model: string | null): void {
+    const session = new SessionUsage()
+    session.model = model
+    this.session = session
+    this.#messages = new FrameMessages(text => session.take(text), isWorthReading)
+  }
+
+  /** Takes bytes that the provider sends over a WebSocket. */
+  noteFrames(bytes: Buffer, clock: Clock): void {
+    if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
+    this.#messages?.push(bytes)
+  }
+
   /** Takes bytes that the client gets instead. */
   noteRelayed(bytes: Buffer): void {
     this.relayed?.take(bytes)
@@ -65,4 +84,9 @@ export class Tap {
     }
     this.relayed.take(Buffer.from(text, 'latin1'))
   }
+}
+
+/** Whether an event is anything but a piece of sound, of which there are many, and large ones. */
+function isWorthReading(beginning: Buffer): boolean {
+  return !beginning.subarray(0, 256).includes('audio.delta"')
 }

@@ -2,6 +2,7 @@
 
 import { FrameBorders } from '../../http1/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'
+import { modelInQuery } from '../ai/query-model.ts'
 import { answerBug } from '../answer.ts'
 import type { Exchange, Upstream } from '../exchange.ts'
 import type { Lease } from '../origin/lease.ts'
@@ -25,6 +26,7 @@ export class Tunnel implements Upstream, TunnelUser {
     this.#x = x
     this.#lease = lease
     this.#idle = idle
+    if (x.tap !== null) x.tap.noteSession(modelInQuery(x.ai!.path))
     this.#touch()
   }
 
@@ -32,6 +34,8 @@ export class Tunnel implements Upstream, TunnelUser {
 
   tunnelData(bytes: Buffer): void {
     this.#touch()
+    const { tap, plane } = this.#x
+    if (tap !== null) tap.noteFrames(bytes, plane.clock)
     if (this.#isGoingAway) return this.#passLastToClient(bytes)
     this.#fromOrigin.follow(bytes)
     this.#writeToClient(bytes)

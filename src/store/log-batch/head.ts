@@ -61,6 +61,7 @@ export const flags = {
   providerResponseIsCut: 256,
   providerResponseIsBinary: 512,
   emailIsVerified: 1024,
+  usageIsEstimated: 2048,
 } as const
 
 /** What a head says of its call but for what is counted, as it is written. */
@@ -225,6 +226,7 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
     timeToFirstByte: head[8],
     tokensIn: head[9],
     tokensOut: head[10],
+    ...((head[5] & flags.usageIsEstimated) !== 0 && { usageIsEstimated: true as const }),
     cost: head[11],
     cached: (head[5] & flags.cached) !== 0,
     authenticated: (head[5] & flags.authenticated) !== 0,
@@ -297,6 +299,7 @@ function flagsOf(e: LogSummary, { request, response, providerResponse }: Bodies)
     (e.cached ? flags.cached : 0) |
     (e.authenticated ? flags.authenticated : 0) |
     (e.streamed ? flags.streamed : 0) |
+    (e.usageIsEstimated ? flags.usageIsEstimated : 0) |
     (e.app?.isEmailVerified ? flags.emailIsVerified : 0) |
     (request?.isCut ? flags.requestIsCut : 0) |
     (response?.isCut ? flags.responseIsCut : 0) |

@@ -1,0 +1,83 @@
+// About how many tokens a text has, where nobody counted them: a stream that was broken off, a session that ended within a response.
+
+import { isObject } from '../../base/text/json.ts'
+import { SseReader } from '../sse.ts'
+import type { Kept } from './usage.ts'
+
+/** Bytes of UTF-8 that a token stands for, on average over languages. */
+const bytesOfToken = 4
+
+/** Returns about how many tokens so many bytes of text have. */
+export function tokensOfBytes(bytes: number): number {
+  return Math.ceil(bytes / bytesOfToken)
+}
+
+/** Returns about how many tokens a stream brought, of which the kept beginning is a part of `size` bytes: events, or lines of JSON. */
+export function estimatedOut(
+  { head, isEventStream }: Pick<Kept, 'head' | 'isEventStream'>,
+  size: number,
+): number {
+  let bytes = 0
+  const onEvent = (_: string, data: string) => {
+    bytes += textIn(parse(data))
+  }
+  if (isEventStream) {
+    const reader = new SseReader()
+    reader.push(head, onEvent)
+    reader.end(onEvent)
+  } else for (const line of head.toString().split('\n')) onEvent('', line)
+  return tokensOfBytes(size > head.length ? (bytes * size) / head.length : bytes)
+}
+
+/** Returns about how many tokens a request in JSON has; null where it is none, or has images, files or sound, whose tokens follow no length. */
+export function estimatedIn(request: Buffer): number | null {
+  const body = parse(request.toString())
+  if (!isObject(body) || request.includes('base64') || request.includes('"data:')) return null
+  return tokensOfBytes(bytesBelow(body, everything, 0))
+}
+
+/** Returns the bytes of what a model says in one event, text, thoughts or calls of tools; what repeats earlier events does not count. */
+export function textIn(event: unknown): number {
+  if (!isObject(event)) return 0
+  const { type, delta } = event
+  if (typeof type === 'string' && (type.startsWith('response.') || type.startsWith('conversation.')))
+    return type.endsWith('.delta') && !type.endsWith('audio.delta') && typeof delta === 'string'
+      ? Buffer.byteLength(delta)
+      : 0
+  return bytesBelow(event, spoken, 0)
+}
+
+/** The names of strings that models write, in the events of any API. */
+const spoken: ReadonlySet<string> | null = new Set([
+  'content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'text',
+  'thinking',
+  'partial_json',
+  'arguments',
+  'response',
+])
+const everything = null
+/** No event is as deep; what is deeper does not count. */
+const deepest = 32
+
+function bytesBelow(value: object, names: ReadonlySet<string> | null, depth: number): number {
+  if (depth > deepest) return 0
+  let bytes = 0
+  for (const [name, member] of Object.entries(value)) {
+    const isText = typeof member === 'string' && (names === null || names.has(name) || Array.isArray(value))
+    if (isText) bytes += Buffer.byteLength(member)
+    else if (typeof member === 'object' && member !== null) bytes += bytesBelow(member, names, depth + 1)
+  }
+  return bytes
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,98 @@
+// What a session over a WebSocket used, from the events that its provider sends: Realtime, and Responses.
+
+import { isObject } from '../../base/text/json.ts'
+import { textIn, tokensOfBytes } from './estimate.ts'
+import { tokensIn as tokensOfObject } from './member.ts'
+import { noTokens, type Usage } from './usage.ts'
+
+/** How many responses of a session are told apart; the counts of more are added to the last one. */
+const most = 1000
+
+export class SessionUsage {
+  /** The model that the events name; null where none does. */
+  model: string | null = null
+  readonly #responses: Usage[] = []
+  /** Bytes of text of a response that has not ended. */
+  #open = 0
+
+  /** What each response used; one that did not end is estimated. */
+  get responses(): readonly Usage[] {
+    if (!this.isEstimated) return this.#responses
+    return [...this.#responses, { ...noTokens, model: this.model, tokensOut: tokensOfBytes(this.#open) }]
+  }
+
+  /** Whether the last response did not end. */
+  get isEstimated(): boolean {
+    return this.#open > 0
+  }
+
+  /** Takes the text of an event. */
+  take(text: string): void {
+    const event = parse(text)
+    if (!isObject(event)) return
+    const { type, session, response } = event
+    if (isObject(session)) this.#name(session.model)
+    if (!isObject(response)) {
+      this.#open += textIn(event)
+      return
+    }
+    this.#name(response.model)
+    if (typeof type !== 'string' || !ends.has(type)) return
+    this.#open = 0
+    const tokens = isObject(response.usage) ? tokensOfObject(JSON.stringify(response.usage)) : null
+    if (tokens === null) return
+    const { service_tier: tier } = response
+    this.#add({ ...tokens, model: this.model, tier: tokens.tier ?? (typeof tier === 'string' ? tier : null) })
+  }
+
+  #add(usage: Usage): void {
+    const last = this.#responses.at(-1)
+    if (last === undefined || this.#responses.length < most) this.#responses.push(usage)
+    else this.#responses[most - 1] = sumOf([last, usage])
+  }
+
+  #name(model: unknown): void {
+    if (typeof model === 'string' && model !== '' && model.length <= longestName) this.model = model
+  }
+}
+
+const longestName = 256
+
+/** The events with which a response ends. */
+const ends: ReadonlySet<string> = new Set([
+  'response.done',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+
+/** Returns the counts of responses together; null where none has one. */
+export function sumOf(responses: readonly Usage[]): Usage {
+  let sum: Usage = { ...noTokens, model: null }
+  for (const one of responses)
+    sum = {
+      ...one,
+      tokensIn: plus(sum.tokensIn, one.tokensIn),
+      tokensOut: plus(sum.tokensOut, one.tokensOut),
+      cacheRead: sum.cacheRead + one.cacheRead,
+      cacheWritten: sum.cacheWritten + one.cacheWritten,
+      cacheWrittenLong: sum.cacheWrittenLong + one.cacheWrittenLong,
+      audioIn: sum.audioIn + one.audioIn,
+      audioOut: sum.audioOut + one.audioOut,
+      searches: sum.searches + one.searches,
+      cost: plus(sum.cost, one.cost),
+    }
+  return sum
+}
+
+function plus(one: number | null, other: number | null): number | null {
+  return one === null ? other : other === null ? one : one + other
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

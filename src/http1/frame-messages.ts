@@ -1,0 +1,92 @@
+// The texts that a server sends over a WebSocket (RFC 6455 section 5.4), for who reads along while the bytes pass.
+
+/** The most bytes of a text that are kept; longer ones are skipped. */
+const largest = 1024 * 1024
+
+export class FrameMessages {
+  readonly #onText: (text: string) => void
+  readonly #wants: (beginning: Buffer) => boolean
+  /** Whether these are no frames of a server, or compressed: nothing more is read. */
+  #isLost = false
+  /** The head of a frame, as far as it is there. */
+  readonly #head = Buffer.alloc(10)
+  #read = 0
+  /** Bytes until the present frame ends. */
+  #left = 0
+  #isFinal = false
+  #isData = false
+  /** The pieces of the present message; null where it is skipped. */
+  #pieces: Buffer[] | null = null
+  #size = 0
+
+  /** `wants` says by the beginning of a text whether it is worth keeping. */
+  constructor(onText: (text: string) => void, wants: (beginning: Buffer) => boolean) {
+    this.#onText = onText
+    this.#wants = wants
+  }
+
+  /** Takes bytes cut anywhere. */
+  push(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && !this.#isLost; ) {
+      if (this.#left === 0) {
+        this.#head[this.#read++] = bytes[at++]!
+        if (this.#read >= this.#headSize()) this.#open()
+        continue
+      }
+      const end = Math.min(bytes.length, at + this.#left)
+      if (this.#isData) this.#keep(bytes.subarray(at, end))
+      this.#left -= end - at
+      at = end
+      if (this.#left === 0) this.#close()
+    }
+  }
+
+  #headSize(): number {
+    if (this.#read < 2) return 2
+    const size = this.#head[1]! & 0x7f
+    return size < 126 ? 2 : size === 126 ? 4 : 10
+  }
+
+  #open(): void {
+    const [first, second] = [this.#head[0]!, this.#head[1]!]
+    const opcode = first & 0x0f
+    this.#read = 0
+    // A server masks nothing, and a bit that is reserved means an extension.
+    if ((second & 0x80) !== 0 || (first & 0x70) !== 0) {
+      this.#isLost = true
+      this.#pieces = null
+      return
+    }
+    const short = second & 0x7f
+    this.#left = short < 126 ? short : short === 126 ? this.#head.readUInt16BE(2) : this.#longSize()
+    this.#isFinal = (first & 0x80) !== 0
+    this.#isData = opcode < 8
+    if (opcode === 1) this.#pieces = []
+    else if (opcode === 2) this.#pieces = null
+    if (opcode === 1 || opcode === 2) this.#size = 0
+    if (this.#left === 0) this.#close()
+  }
+
+  #longSize(): number {
+    const size = this.#head.readBigUInt64BE(2)
+    if (size > BigInt(Number.MAX_SAFE_INTEGER)) this.#isLost = true
+    return Number(size)
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#pieces === null) return
+    this.#size += bytes.length
+    const isFirst = this.#pieces.length === 0
+    if (this.#size > largest || (isFirst && !this.#wants(bytes))) this.#pieces = null
+    else this.#pieces.push(Buffer.from(bytes))
+  }
+
+  /** Ends a frame, and a message with its last one. */
+  #close(): void {
+    if (!this.#isData || !this.#isFinal) return
+    const pieces = this.#pieces
+    this.#pieces = null
+    if (pieces !== null && this.#size > 0)
+      this.#onText((pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString())
+  }
+}
