@@ -298,7 +298,8 @@ export interface PriceConfig {
 
 export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
-  readonly bodyLimit: number // bytes
+  readonly bodyLimit: number // bytes of a body that is buffered
+  readonly uploadLimit: number | null // bytes of one that is streamed to a provider; null: no limit
   readonly timeouts: Timeouts
   readonly proxy: ProxyConfig | null // for providers with an https URL; null: they are reached directly
   readonly noProxy: readonly ProxyException[] // the providers for which it is not

@@ -8,9 +8,14 @@ import type { Exchange } from './exchange.ts'
 
 /** Refuses a body whose announced length exceeds the limit (413), and a request that passed this gateway before (1000). */
 export function bound(x: Exchange): Refusal | null {
-  x.bodyLimit = x.route!.config.bodyLimit
+  x.bodyLimit = bodyLimitOf(x)
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
   return x.head.cdnLoop !== null && passedHere(x) ? refuse('dns_loop') : null
+}
+
+/** Returns the bytes that the body of a request may have: a native AI call is streamed, and has a limit of its own. */
+export function bodyLimitOf({ ai, route, snapshot }: Exchange): number {
+  return ai?.target.api === 'native' ? snapshot.ai!.uploadLimit : route!.config.bodyLimit
 }
 
 /** Refuses a body over the limit (413), announced or counted; for a caller of an AI route the response names the limit. */

@@ -59,6 +59,8 @@ export interface EdgeAi {
   readonly providers: Providers
   /** What applies to every call before its provider is known. */
   readonly route: EdgeRoute
+  /** Bytes of a native call, which is streamed. */
+  readonly uploadLimit: number
   /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
   readonly rings: ReadonlyMap<string, KeyRing>
   /** The models that do not accept a request for usage; a new snapshot takes them over. */
@@ -225,6 +227,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   }
   return {
     hosts: new Set(ai.hosts),
+    uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
     providers,
     route: { config, limits, pool: pools.get(null), ...unchanged },
     rings,

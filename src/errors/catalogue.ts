@@ -1490,7 +1490,7 @@ export const protocolErrors = {
     guidance:
       '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator for a higher limit.',
     cause:
-      'The request body is over the limit of the route: its setting body, or else limits.body; on AI routes ai.body.',
+      'The request body is over the limit of the route: its setting body, or else limits.body; on AI routes ai.body, or ai.upload for a provider-native call.',
     remedy: 'Raise that limit if such bodies are legitimate.',
   },
   uri_too_long: {

@@ -121,8 +121,8 @@ export interface ExplainedRoute {
   readonly path: string
   readonly line: number | null
   readonly pool: string | null
-  /** Bytes. */
-  readonly body_limit: number
+  /** Bytes; null for no limit. */
+  readonly body_limit: number | null
   /** How many redirects of the origin are followed. */
   readonly redirects: number
   /** In ms; 0 is off. */

@@ -144,6 +144,7 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     ai: {
       hosts: [],
       bodyLimit: 32 * 2 ** 20,
+      uploadLimit: null,
       timeouts: { ...usualTimeouts, ...settings.timeouts },
       proxy: null,
       noProxy: [],

@@ -211,7 +211,7 @@ test('calls that were not sent to a provider are not stored', async t => {
 
 test('a native call whose body never came whole is not stored', async t => {
   const provider = await startResponder(t, json(completion))
-  const ai = await startAi(t, { openai: provider.url }, { ai: { bodyLimit: 1_000 } })
+  const ai = await startAi(t, { openai: provider.url }, { ai: { uploadLimit: 1_000 } })
   const begin = async (framing: string, body: string) => {
     const path = `${ai.native('openai')}/chat/completions`
     const client = await ai.edge.connect()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { call, completion, json, startAi } from '../help/ai.ts'
+import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { codeOf } from '../help/edge.ts'
 import { deadOrigin, ok, startResponder } from '../help/origin.ts'
 import { chunks } from '../help/raw.ts'
@@ -209,4 +209,31 @@ test('the unified endpoint sends the key of the caller to each provider in the f
       ['ant-ours', null],
     ],
   )
+})
+
+test('a body is streamed, and as large as uploads may be', async t => {
+  const provider = await startResponder(t, json(completion))
+  const post = (ai: AiEdge, size: number, chunked = false) => {
+    const mine = `svc-aig-authorization: Bearer ${ai.token}`
+    const whole = call(`${ai.native('openai')}/files`, 'x'.repeat(size), mine)
+    const [head, body] = whole.split('\r\n\r\n') as [string, string]
+    const framed = head.replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked')
+    return ai.edge.ask(chunked ? `${framed}\r\n\r\n${chunks(body)}0\r\n\r\n` : whole)
+  }
+  const openai = { url: provider.url, keys: ['a'] }
+  const unbounded = await startAi(t, { openai }, { ai: { bodyLimit: 1_000 } })
+  for (const chunked of [false, true]) assert.equal((await post(unbounded, 5_000, chunked)).status, 200)
+  const bounded = await startAi(t, { openai }, { ai: { bodyLimit: 1_000, uploadLimit: 4_000 } })
+  for (const chunked of [false, true]) {
+    assert.equal((await post(bounded, 4_000, chunked)).status, 200)
+    const { status, text } = await post(bounded, 4_001, chunked)
+    assert.deepEqual([status, /must not be larger than 4000B/.test(text)], [413, true], text)
+  }
+  const keys = { openai: { ...openai, keys: ['a', 'b'] } }
+  const buffering = await startAi(t, keys, { ai: { bodyLimit: 1_000, uploadLimit: 4_000 } })
+  assert.equal((await post(buffering, 4_000)).status, 200)
+  assert.equal((await post(buffering, 4_001)).status, 413)
+  // How much will come is unknown, and another key could need all of it.
+  assert.equal((await post(buffering, 1_000, true)).status, 200)
+  assert.equal((await post(buffering, 1_001, true)).status, 413)
 })

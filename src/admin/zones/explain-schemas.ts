@@ -112,7 +112,7 @@ const route = open({
   path: text,
   line: orNull(whole(1)),
   pool: orNull(text),
-  body_limit: about('In bytes.', whole(0)),
+  body_limit: about('In bytes; null for no limit.', orNull(whole(0))),
   redirects: about('How many are followed.', whole(0)),
   timeouts: about('In ms; 0 is off.', { type: 'object', additionalProperties: whole(0) }),
   retries: open({ most: whole(0), statuses: listOf(whole(100, 999)) }),

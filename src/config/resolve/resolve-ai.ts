@@ -14,6 +14,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
   const {
     hosts,
     body,
+    upload,
     timeouts,
     proxy,
     no_proxy: noProxy,
@@ -24,6 +25,7 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
   return {
     hosts: hosts.map(({ value }) => value),
     bodyLimit: body,
+    uploadLimit: upload,
     timeouts,
     proxy: resolveProxy(proxy),
     noProxy,

@@ -48,6 +48,7 @@ import {
   unwritten,
   unlessGiven,
   type Value,
+  wordOr,
 } from './shape.ts'
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
 import { telemetry } from './telemetry-settings.ts'
@@ -233,6 +234,7 @@ export const schema = mapping({
   ai: group({
     hosts: optional(list(placed(scalar(exactHost))), []),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
+    upload: optional(wordOr('off', scalar(size(0, TiB))), null),
     timeouts: group({
       connect: optional(limit, 19 * second),
       handshake: optional(limit, 10 * second),

@@ -29,9 +29,16 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal
-  // Only a buffered body can be sent again with another key; where there is no room, it is streamed.
+  // Only a buffered body can be sent again with another key; one that is too large, or where there is no room, is streamed.
+  const most = x.route!.config.bodyLimit
+  if (x.head.contentLength > most) return null
+  const { bodyLimit } = x
+  x.bodyLimit = Math.min(bodyLimit, most)
   const gathering = gatherBody(x)
-  if (!(gathering instanceof Promise)) return null
+  if (!(gathering instanceof Promise)) {
+    x.bodyLimit = bodyLimit
+    return null
+  }
   return gathering.then(body => {
     x.tap?.noteRequest(body)
     ai.body = body

@@ -12,19 +12,21 @@ import type {
   ExplainedRoute,
 } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange.ts'
+import { bodyLimitOf } from '../bound.ts'
 import { factsOf } from '../exchange-facts.ts'
 import { outboundHead } from '../forward/outbound-request.ts'
 import { shownPath } from './shown.ts'
 import { headText } from '../origin/outbound-head.ts'
 
-export function routeOf({ route }: Exchange): ExplainedRoute | null {
-  if (route === null) return null
-  const { config, pool } = route
+export function routeOf(x: Exchange): ExplainedRoute | null {
+  if (x.route === null) return null
+  const { config, pool } = x.route
+  const limit = bodyLimitOf(x)
   return {
     path: config.path,
     line: config.line ?? null,
     pool: config.pool?.name ?? null,
-    body_limit: config.bodyLimit,
+    body_limit: Number.isFinite(limit) ? limit : null,
     redirects: config.redirects,
     timeouts: { ...config.timeouts },
     retries: { most: pool.mostRetries, statuses: [...pool.retryOn] },
