@@ -34,6 +34,9 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     EMFILE: 'internal_server_error',
   },
   connect: {
+    GH_PROXY_AUTHENTICATION: 'origin_unreachable',
+    GH_PROXY_REFUSED: 'origin_unreachable',
+    GH_BAD_PROXY: 'origin_unreachable',
     GH_QUEUE_FULL: 'cache_connection_limit',
     GH_QUEUE_TIMEOUT: 'origin_gateway_timeout',
     GH_PROHIBITED_ADDRESS: 'prohibited_origin_ip',
