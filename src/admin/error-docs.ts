@@ -1,4 +1,4 @@
-// /errors and /errors/{code}: where the `type` of an error record leads to, unless the operator documents errors elsewhere.
+// /errors and /errors/{code}: what raises each error, and what to check.
 
 import { documentError, documentIndex } from '../errors/docs/document.ts'
 import type { ErrorResponse } from '../errors/compose.ts'

@@ -136,5 +136,26 @@ function composeEventFor(x: Exchange, refusal: Refusal): string {
 }
 
 function occasionOf(x: Exchange) {
-  return { ray: x.ray, zone: x.host, accept: x.head.accept, time: x.plane.clock.now() }
+  return {
+    ray: x.ray,
+    zone: x.host,
+    origin: originAsked(x),
+    accept: x.head.accept,
+    time: x.plane.clock.now(),
+  }
+}
+
+/** Writes the scheme and authority by which the client asked; empty where it named no host. */
+function originAsked(x: Exchange): string {
+  const { host } = x
+  if (host === '') return ''
+  return `${x.scheme}://${host.includes(':') ? `[${host}]` : host}${portIn(x.head.host!)}`
+}
+
+/** Returns the port of a valid Host with its colon; empty where there is none. */
+function portIn(authority: string): string {
+  const at = authority.lastIndexOf(':')
+  return at === -1 || at < authority.lastIndexOf(']') || at === authority.length - 1
+    ? ''
+    : authority.slice(at)
 }

@@ -32,8 +32,8 @@ import type { ZoneDirectory } from './zone-settings.ts'
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const tickPeriod = 100
 interface DataPlaneOptions {
-  /** Base of the `type` URIs, without a slash at the end. */
-  readonly documentation: string
+  /** Base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
@@ -68,7 +68,7 @@ export class DataPlane implements Plane {
   readonly spans: SpanSink | null
   readonly ai: AiServices | null
   readonly sidePort: Plane['sidePort']
-  readonly documentation: string
+  readonly documentation: string | null
   readonly geo: Plane['geo']
   readonly limiter: Limiter
   readonly tallies: TallyBook

@@ -1,8 +1,9 @@
-// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here.
+// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { isAmongAiRoutes } from '../ai/target.ts'
+import { answerAbout } from './about.ts'
 import { answerChallenge } from './challenge.ts'
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from './snapshot.ts'
@@ -20,6 +21,7 @@ export function locate(x: Exchange): Refusal | 'answered' | null {
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)
+  if (x.asksForPreview && isAbout(x, zone)) return 'answered'
   if (ai?.hosts.has(x.host)) {
     x.asksForMetadata = asksForMetadata(x, zone !== null)
     if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
@@ -35,6 +37,13 @@ export function locate(x: Exchange): Refusal | 'answered' | null {
   if (route === 'ambiguous') return refuseAmbiguousPath(x)
   x.route = route
   return route === null ? refuse('dns_resolution_error') : null
+}
+
+function isAbout(x: Exchange, zone: EdgeZone | null): boolean {
+  x.zone = zone
+  if (answerAbout(x)) return true
+  x.zone = null
+  return false
 }
 
 const paused = refuse('dns_resolution_error', {

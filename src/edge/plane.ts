@@ -57,8 +57,8 @@ export interface Plane {
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
   /** The port of the first listener with TLS, to which plain HTTP is redirected where no public port is set. */
   readonly securePort: number
-  /** The base of the `type` URIs. */
-  readonly documentation: string
+  /** The base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
   /** Whether the data plane is shutting down: each connection closes after its current request. */
   isDraining: boolean
   /** Whether WebSockets are being closed, since the drain is near its end. */

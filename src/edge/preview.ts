@@ -2,6 +2,7 @@
 
 import { withoutQuery } from '../base/path/path.ts'
 import { field } from '../http1/fields.ts'
+import { errorsPrefix } from '../errors/problem.ts'
 import { type Refusal, refusalFor, refuse } from '../errors/refusal.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records.ts'
@@ -9,11 +10,9 @@ import { bearerOf } from '../tokens/bearer.ts'
 import type { TokenFault } from '../tokens/verify.ts'
 import type { Exchange, Verdict } from './exchange.ts'
 
-const previewPrefix = '/cdn-cgi/error/'
-
 /** Whether a request is for a preview. */
 export function asksForPreview(x: Exchange): boolean {
-  return x.head.target.startsWith(previewPrefix)
+  return x.head.target.startsWith(errorsPrefix)
 }
 
 /** Refuses a request for a preview with the error that it names, or with 404 where there is no such code, or the client may not see it. */
@@ -30,7 +29,7 @@ export function preview(x: Exchange): Verdict {
 }
 
 function show(x: Exchange): Refusal {
-  const refusal = refusalFor(withoutQuery(x.head.target).slice(previewPrefix.length))
+  const refusal = refusalFor(withoutQuery(x.head.target).slice(errorsPrefix.length))
   x.isPreview = refusal.error !== 'not_found'
   return refusal
 }

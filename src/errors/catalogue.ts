@@ -301,7 +301,7 @@ export const catalogue = {
     stage: 'gateway',
     raised: true,
     detail:
-      'This site is known to the gateway but does not serve traffic at the moment: it is paused, or not set up completely. The operator of the site is responsible.',
+      'This site is known to the gateway, which has no origin server for your request: the site is paused, or nothing is set up for this path. The operator of the site is responsible.',
     guidance:
       '**Wait and retry.** Come back after {retry_after} s or later. If nothing changes, the operator of the site must finish setting it up, or resume it.',
     cause: 'The zone is paused, none of its routes matches the path, or the route has no origin yet.',
@@ -785,7 +785,7 @@ export const catalogue = {
     stage: 'origin',
     raised: true,
     detail:
-      'None of the origin servers of this site is available: the gateway checks them, and at present all of them fail. The site is responsible.',
+      'None of the origin servers of this site is available: each has failed its checks, or too many requests in a row, so the gateway sends requests to none of them. The site is responsible.',
     guidance:
       '**Wait and retry.** The gateway notices by itself when an origin server is back: try again after {retry_after} s. If it takes longer, the operator of the site must bring one back.',
     cause:
@@ -1436,11 +1436,11 @@ export const protocolErrors = {
     stage: 'client',
     raised: true,
     detail:
-      'Nothing was found at the address of your request: the error to preview, or the AI route, gateway or provider, is unknown.',
+      'Nothing was found at the address of your request: there is no error to show there, and no AI route, gateway or provider.',
     guidance:
       '**Do not retry.** Compare the address with the documentation. The address of a preview ends in an error code, for example 522; that of an AI call contains the ID of an account and, depending on its kind, the names of a gateway and a provider.',
     cause:
-      'A preview was asked for with an unknown code, or an AI call for a route, a gateway or a provider that does not exist.',
+      'A preview was asked for with an unknown code or by a client that errors.previews keeps it from, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
       'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 421, 501, 503 and 505.',
   },

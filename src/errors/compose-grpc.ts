@@ -22,7 +22,7 @@ const grpcStatus = {
 export function composeForGrpc(
   refusal: Refusal,
   occasion: Occasion,
-  { documentation }: { readonly documentation: string },
+  { documentation }: { readonly documentation: string | null },
 ): ErrorResponse {
   const { detail, retry_after: retryAfter } = problem(refusal, occasion, documentation)
   const headers = ['Content-Type', 'application/grpc', ...statusOf(refusal, detail), 'svc-ray', occasion.ray]
@@ -35,7 +35,7 @@ export function composeForGrpc(
 export function composeTrailersForGrpc(
   refusal: Refusal,
   occasion: Occasion,
-  { documentation }: { readonly documentation: string },
+  { documentation }: { readonly documentation: string | null },
 ): string[] {
   return statusOf(refusal, problem(refusal, occasion, documentation).detail)
 }

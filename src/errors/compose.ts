@@ -24,8 +24,8 @@ export interface ErrorResponse {
 }
 
 export interface Options {
-  /** The base of the `type` URIs, without a trailing slash. */
-  readonly documentation: string
+  /** The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
   /** The operator named on the page; null for none. */
   readonly operator?: Operator | null
 }

@@ -47,7 +47,8 @@ export function previewError(ask: PreviewAsk, custom: CustomErrors, options: Opt
   if (name === null) return null
   const refusal = refuse(name)
   const facts = factsOf(ask, refusal)
-  const occasion = { ray: nextRay(), zone: ask.host, accept: ask.accept, time: Date.now() }
+  const origin = `${ask.facts?.scheme ?? plainRequest.scheme}://${ask.host}`
+  const occasion = { ray: nextRay(), zone: ask.host, origin, accept: ask.accept, time: Date.now() }
   const found = findWith(ask, custom, refusal, facts)
   return show(found, composeFound(found, refusal, occasion, facts, options))
 }

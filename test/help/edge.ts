@@ -241,6 +241,7 @@ function originOf(member: Member, transport: Partial<TransportConfig> = {}): Ori
 
 /** What a test puts in place of the usual. */
 export interface EdgeParts {
+  readonly documentation?: string | null
   readonly automatic?: AutomaticTls
   readonly clock?: Clock
   readonly ai?: AiServices

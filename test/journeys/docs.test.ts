@@ -246,6 +246,7 @@ test('with the gateway that npm start starts', async t => {
       else if (command.includes('/metrics')) assert.match(output, /^gatehouse_requests_total\{/m)
       else if (command.includes('/logs')) assert.equal(JSON.parse(output).success, true)
       else if (command.includes('/chat/completions')) assert.match(output, /^HTTP\/1\.1 200 .*"Hello\."/s)
+      else if (command.includes('/522/about')) assert.match(output, /^# Error 522: .*## What to Check/s)
       else if (command.includes('/522')) assert.match(output, /^HTTP\/1\.1 522 .*"error_code":522/s)
       else assert.match(output, /^HTTP\/1\.1 521 Web server is down\r\n/)
     }

@@ -110,7 +110,7 @@ test('with nothing on the port the first request shows a 521 in the requested fo
   const ask = (accept: string) => fetch(gateway.edge, { headers: { accept } })
   const problem = (await (await ask('application/json')).json()) as { error_code: number; type: string }
   assert.equal(problem.error_code, 521)
-  assert.equal(problem.type, `${gateway.admin}/errors/521`)
+  assert.equal(problem.type, `${gateway.edge}/cdn-cgi/error/521/about`)
   assert.equal((await fetch(problem.type)).status, 200)
   assert.match(await (await ask('text/markdown')).text(), /## What Happened/)
   assert.match(await (await ask('text/html')).text(), /<html lang="en">/)

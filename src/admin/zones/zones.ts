@@ -19,7 +19,7 @@ export interface Zones {
   /** The custom errors in effect for a zone: what the API has set before what the file says. */
   customErrors(name: string): CustomErrors
   /** The base of the `type` URIs of errors, without a slash at the end. */
-  readonly documentation: string
+  readonly documentation: string | null
   /** Explains what would happen to a request; null where no process serves requests. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns for each process that serves requests the keys that are nearest to limits, by the names of these. */

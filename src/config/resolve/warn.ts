@@ -1,7 +1,6 @@
 // Warnings about settings that are valid but probably not intended, each with its consequence.
 
 import { isLoopback } from '../settings/host-rules.ts'
-import { isWildcard } from './listeners.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
@@ -12,7 +11,6 @@ import { warnOfRules } from './warn-of-rules.ts'
 /** Warns about each setting that is valid but harmful. */
 export function warn(settings: Settings, findings: Findings): void {
   warnOfOpenTrust(settings, findings)
-  warnOfPublishedAdmin(settings, findings)
   for (const pool of settings.pools.values()) {
     warnOfUnverified(pool?.origins ?? [], 'origin', findings)
     warnOfRepeats(pool?.origins ?? [], findings)
@@ -28,16 +26,6 @@ function warnOfOpenTrust({ trusted_proxies: networks, client_address }: Settings
     if (!network.value.endsWith('/0')) continue
     findings.warn(network, `every address is trusted, so any client can claim any address in ${field}`)
   }
-}
-
-function warnOfPublishedAdmin({ admin, errors }: Settings, findings: Findings): void {
-  // A default on all addresses is that of a container, published as localhost.
-  const isLocal = isLoopback(admin.value.host) || (admin.line === 0 && isWildcard(admin.value.host))
-  if (errors.documentation !== null || isLocal) return
-  findings.warn(
-    admin,
-    'this address is not on loopback and appears in the type of every error: set errors.documentation to a URL for clients',
-  )
 }
 
 function warnOfUnverified(servers: readonly Placed<TlsSettings>[], kind: string, findings: Findings): void {

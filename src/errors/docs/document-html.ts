@@ -58,12 +58,16 @@ const indexFrame = new Frame(style, script)
 export const errorPolicy = errorFrame.policy
 export const indexPolicy = indexFrame.policy
 
-export function documentErrorPage(entry: Entry): string {
+/** Writes the page of an error; `listIsNear` for a link to the list of all one step up. */
+export function documentErrorPage(entry: Entry, listIsNear: boolean): string {
   return errorFrame.page(
     `Error ${entry.code}: ${entry.title}`,
     html`<main>
-<nav><a href="..">All errors</a></nav>
-<h1>Error ${entry.code}: ${entry.title}</h1>
+${
+  listIsNear &&
+  html`<nav><a href="..">All errors</a></nav>
+`
+}<h1>Error ${entry.code}: ${entry.title}</h1>
 <dl>
 ${factsOf(entry).map(
   ([label, fact]) => html`<div><dt>${label}</dt><dd>${fact}</dd></div>

@@ -1,4 +1,4 @@
-// The catalogue as documentation for operators, to which the type URI of an error leads.
+// The catalogue as documentation: on every host the page of an error to which its type URI leads, and for operators on the side port the same with a list.
 
 import type { ErrorResponse } from '../compose.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
@@ -6,16 +6,29 @@ import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../negotiate.ts'
 import { safetyHeaders } from '../safety-headers.ts'
 
-/** Documents one error in the format that is accepted; null for an unknown code. */
+/** Documents one error in the format that is accepted, beside the list of all; null for an unknown code. */
 export function documentError(code: string, accept: string | null): ErrorResponse | null {
+  return documentEntry(code, accept, true)
+}
+
+/** Documents one error by itself for clients, whom it may be kept for; null for an unknown code. */
+export function aboutError(code: string, accept: string | null): ErrorResponse | null {
+  return documentEntry(code, accept, false)
+}
+
+function documentEntry(code: string, accept: string | null, isForOperators: boolean): ErrorResponse | null {
   const entry = entryByCode.get(code)
   if (!entry) return null
-  return answer(accept, errorPolicy, {
+  const renderings = {
     json: () => entry,
     markdown: () => markdownOf(entry),
-    html: () => documentErrorPage(entry),
-  })
+    html: () => documentErrorPage(entry, isForOperators),
+  }
+  return answer(accept, errorPolicy, renderings, isForOperators ? 'no-cache' : forAnHour)
 }
+
+/** The pages change with the version of the gateway alone. */
+const forAnHour = 'public, max-age=3600'
 
 /** Documents all errors as a list. */
 export function documentIndex(accept: string | null): ErrorResponse {
@@ -67,7 +80,12 @@ interface Renderings {
   readonly html: () => string
 }
 
-function answer(accept: string | null, policy: string, renderings: Renderings): ErrorResponse {
+function answer(
+  accept: string | null,
+  policy: string,
+  renderings: Renderings,
+  caching = 'no-cache',
+): ErrorResponse {
   const [type, body] = write(negotiate(accept), renderings)
   const headers = [
     'Content-Type',
@@ -75,7 +93,7 @@ function answer(accept: string | null, policy: string, renderings: Renderings): 
     'Content-Length',
     String(body.length),
     'Cache-Control',
-    'no-cache',
+    caching,
     'Vary',
     'Accept',
     ...safetyHeaders,

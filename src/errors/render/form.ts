@@ -24,8 +24,13 @@ export function form(
   return { type, policy, write, escaping, templates: new Map() }
 }
 
-/** Writes the record of a refusal; `documentation` is the base of its type URI. */
-export function render(form: Form, refusal: Refusal, occasion: Occasion, documentation: string): string {
+/** Writes the record of a refusal; `documentation` is as in `problem`. */
+export function render(
+  form: Form,
+  refusal: Refusal,
+  occasion: Occasion,
+  documentation: string | null,
+): string {
   const zone = plain.test(occasion.zone) ? occasion.zone : form.escaping(occasion.zone)
   return templateOf(form, refusal, documentation).fill(refusal, occasion, zone)
 }
@@ -37,7 +42,7 @@ function escapeQuoted(text: string): string {
   return asciiJson(text).slice(1, -1)
 }
 
-function templateOf(form: Form, { error, wording }: Refusal, documentation: string): Template {
+function templateOf(form: Form, { error, wording }: Refusal, documentation: string | null): Template {
   if (wording?.isOfRequest) return new Template(refuse(error, { wording }), documentation, form.write)
   const key = wording === null ? `${error} ${documentation}` : `${error} ${documentation} ${wording.heading}`
   const known = form.templates.get(key)

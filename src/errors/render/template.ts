@@ -8,14 +8,14 @@ import { type Refusal, retryAfterOf } from '../refusal.ts'
 /** Writes a record in one format; `heading` replaces the title where people read it. */
 export type Write = (problem: Problem, heading: string) => string
 
-type Slot = 'ray' | 'zone' | 'wait' | 'date' | 'clock' | 'retry date' | 'retry clock'
+type Slot = 'ray' | 'zone' | 'origin' | 'wait' | 'date' | 'clock' | 'retry date' | 'retry clock'
 
 export class Template {
   readonly #texts: readonly string[]
   /** Each follows the text with the same index. */
   readonly #slots: readonly Slot[]
 
-  constructor(refusal: Refusal, documentation: string, write: Write) {
+  constructor(refusal: Refusal, documentation: string | null, write: Write) {
     const record = problem({ ...refusal, retryAfter: sampleWait }, sample, documentation)
     const heading = refusal.wording?.heading ?? errorRows[refusal.error].title
     const pieces = write(record, heading).split(marks)
@@ -35,9 +35,10 @@ export class Template {
 }
 
 const sampleWait = 5_107_000
-const sample: Occasion = {
+const sample: Required<Occasion> = {
   ray: '51a051a051a051a0',
   zone: 'sample.invalid',
+  origin: 'https://origin.invalid:5107',
   accept: null,
   time: Date.UTC(2001, 1, 3, 4, 5, 6),
 }
@@ -48,6 +49,7 @@ const [sampleRetryDate, sampleRetryClock] = write(secondOf(sample.time) + sample
 const slotOf: ReadonlyMap<string, Slot> = new Map([
   [sample.ray, 'ray'],
   [sample.zone, 'zone'],
+  [sample.origin, 'origin'],
   [String(sampleWait), 'wait'],
   [sampleDate, 'date'],
   [sampleClock, 'clock'],
@@ -66,6 +68,8 @@ function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string
       return occasion.ray
     case 'zone':
       return zone
+    case 'origin':
+      return occasion.origin ?? ''
     case 'wait':
       return String(retryAfterOf(refusal))
     case 'date':

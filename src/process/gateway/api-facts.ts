@@ -7,7 +7,7 @@ import type { Config, Endpoint } from '../../config/config.ts'
 import type { Api } from '../../admin/row.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import { zoneFacts } from '../plane/zone-facts.ts'
-import { issuerOf, urlOf } from '../url.ts'
+import { issuerOf } from '../url.ts'
 import { version } from '../version.ts'
 import type { Management } from './management.ts'
 import { pagesUrl } from './pages-url.ts'
@@ -36,7 +36,7 @@ export function apiOf({ config, admin, services, management, plane, tls, log, ..
   const { secrets, writes, refusals, grants, logSeries, attention } = management
   const zones = zoneFacts({
     config,
-    documentation: documentationOf(config, admin),
+    documentation: config.errors.documentation,
     records,
     plane,
     standings: () => tls.standings,
@@ -50,9 +50,4 @@ export function apiOf({ config, admin, services, management, plane, tls, log, ..
     zones,
   }
   return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
-}
-
-/** Returns the base URL of the error documentation. */
-export function documentationOf({ errors }: Pick<Config, 'errors'>, admin: Endpoint): string {
-  return errors.documentation ?? `${urlOf(admin)}/errors`
 }

@@ -65,8 +65,8 @@ export interface GatewayParts {
 
 /** What every process of the data plane needs. */
 interface Shared {
-  /** The base URL of the error documentation. */
-  readonly documentation: string
+  /** The base URL of the error documentation; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
   readonly sidePort: SidePort
   /** Takes what was counted of errors, rules and limits. */
   readonly tallied: (tallies: readonly Tally[]) => void

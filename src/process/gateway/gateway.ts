@@ -19,7 +19,7 @@ import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import { AdminListener } from './admin-listener.ts'
-import { type ApiParts, apiOf, documentationOf } from './api-facts.ts'
+import { type ApiParts, apiOf } from './api-facts.ts'
 import type { Faces } from './faces.ts'
 import { GatewayCounts } from './gateway-counts.ts'
 import { type GatewayParts, type Patience, usualPatience } from './gateway-parts.ts'
@@ -395,7 +395,7 @@ export class Gateway {
     const sidePort = { endpoint: this.admin, issuer, secret: this.#adminListener.secret }
     const { tallies } = this.#management!
     const tallied = (counted: readonly Tally[]) => tallies.take(counted)
-    const documentation = documentationOf(this.#config, this.admin)
+    const { documentation } = this.#config.errors
     return this.#parts.buildPlane(this.#config, this.#services!, { documentation, sidePort, tallied })
   }
 }

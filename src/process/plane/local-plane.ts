@@ -23,7 +23,7 @@ import { lastExport, openSpans } from './telemetry.ts'
 import type { Services } from '../gateway/services.ts'
 
 interface LocalPlaneParts {
-  readonly documentation: string
+  readonly documentation: string | null
   readonly metrics: Metrics
   readonly destination: LogDestination
   readonly log: Logger

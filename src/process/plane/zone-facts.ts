@@ -12,7 +12,7 @@ import { poolStatesOf } from './pool-states.ts'
 
 interface ZoneFactsParts {
   readonly config: Config
-  readonly documentation: string
+  readonly documentation: string | null
   readonly records: ZoneRecords
   readonly plane: ManagedPlane
   /** How the hosts of automatic certificates stand. */

@@ -30,7 +30,7 @@ export type Ask =
       readonly config: Config
       /** The number of the sockets that it binds itself. */
       readonly slot: number
-      readonly documentation: string
+      readonly documentation: string | null
       readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
       readonly automatic: AutomaticTls

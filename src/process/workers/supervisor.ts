@@ -29,7 +29,7 @@ import { backoff, type Supervision, usualSupervision } from './supervision.ts'
 import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 
 interface SupervisorParts {
-  readonly documentation: string
+  readonly documentation: string | null
   readonly sidePort: SidePort
   /** Takes what workers counted of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => void

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorRows } from '../../../src/errors/catalogue.ts'
 import { compose } from '../../../src/errors/compose.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../help/source.ts'
 import { documentError, documentIndex } from '../../../src/errors/docs/document.ts'
 import { refuse } from '../../../src/errors/refusal.ts'
 
@@ -95,4 +98,14 @@ test('the page of an error runs no script, and the list only its own', () => {
   assert.match(headerOf(error, 'Content-Security-Policy')!, /script-src 'none'/)
   assert.doesNotMatch(error.body, /<script/)
   assert.match(headerOf(list, 'Content-Security-Policy')!, /script-src 'sha256-[^']+';/)
+})
+
+test('the page about errors lists the codes that this version never raises', () => {
+  const page = readFileSync(join(root, 'docs/errors.md'), 'utf8').replaceAll('\n', ' ')
+  const listed = /This version never raises these codes, only previews show them: ([\d, ]+)\./.exec(page)![1]!
+  const codes = rows.flatMap(({ code, raised }) => (raised ? [] : [code]))
+  assert.deepEqual(
+    listed.split(', ').map(Number),
+    codes.sort((a, b) => a - b),
+  )
 })

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { errorRows } from '../../../src/errors/catalogue.ts'
 import { gatehouse } from '../../help/command.ts'
 import { mmdb } from '../../help/mmdb.ts'
 import { writeConfig } from '../../help/gateway.ts'
@@ -187,6 +188,21 @@ test('errors shows one as Markdown, or as the requested type', async () => {
   const json = await gatehouse(['errors', '1015', '--accept', 'application/json'])
   assert.equal(JSON.parse(json.stdout).error_name, 'rate_limited')
   assert.match((await gatehouse(['errors', '522', '--accept', 'text/html'])).stdout, /^<!doctype html>/i)
+})
+
+test('errors says of each what happens here, and which ones are never raised', async () => {
+  const { stdout } = await gatehouse(['errors'])
+  for (const { code, title, raised, detail } of Object.values(errorRows)) {
+    const what = raised
+      ? `${/^.*?\.(?= |$)/.exec(detail)![0]}`
+      : '(this version never raises this error; only a preview shows it)'
+    assert.match(stdout, new RegExp(`^${code} .*${RegExp.escape(`${title}\n      ${what}`)}$`, 'm'))
+  }
+  assert.match(
+    (await gatehouse(['errors', '1034'])).stderr,
+    /^gatehouse: this version never raises this error;/,
+  )
+  assert.equal((await gatehouse(['errors', '522'])).stderr, '')
 })
 
 test('errors shows those that HTTP itself defines too', async () => {
