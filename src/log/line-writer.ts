@@ -1,13 +1,14 @@
 // Gathers lines and hands them to a stream in pieces, one at a time: the way of the log to stdout.
 
-import type { Writable } from 'node:stream'
 import { Tally } from '../metrics/distribution.ts'
 
 interface LineWriterOptions {
   /** How long a line may wait for others, in ms. */
   readonly patience?: number
-  /** How much may wait for a reader that does not keep up, in bytes; what comes then is dropped. */
+  /** How much may wait for a reader that does not keep up, or a full disk, in bytes; what comes then is dropped. */
   readonly most?: number
+  /** Ms after which a write that failed is tried again. */
+  readonly retry?: number
   /** Writes each line in another form, such as one for people. */
   readonly render?: (line: string) => string
   /** Counts the lines that were dropped. */
@@ -17,8 +18,23 @@ interface LineWriterOptions {
 /** What a pipe takes in one piece or not at all (PIPE_BUF), so that lines of several processes never mix. */
 const pieceSize = 4096
 
+/** Where pieces go; one that is destroyed by an error takes no more. */
+interface PieceSink {
+  readonly destroyed: boolean
+  write(piece: string, done: (error?: Error | null) => void): unknown
+  on(event: 'error', listener: () => void): unknown
+}
+
+/** Lines that were dropped, and when the first and the last were, in ms since the epoch. */
+interface Loss {
+  lines: number
+  readonly first: number
+  last: number
+}
+
 export class LineWriter {
-  readonly #stream: Writable
+  readonly #stream: PieceSink
+  readonly #retry: number
   readonly #patience: number
   readonly #most: number
   readonly #dropped: Tally
@@ -28,25 +44,33 @@ export class LineWriter {
   #pieceBytes = 0
   #waitingBytes = 0
   #isWriting = false
+  /** What was lost since that was last written to the log. */
+  #loss: Loss | null = null
   #isGone = false
   #timer: NodeJS.Timeout | null = null
   #emptied: (() => void) | null = null
 
-  constructor(stream: Writable, options: LineWriterOptions = {}) {
-    const { patience = 250, most = 8 * 1024 * 1024, dropped = new Tally(), render = null } = options
+  constructor(stream: PieceSink, options: LineWriterOptions = {}) {
+    const { patience = 250, most = 8 * 1024 * 1024, retry = 1_000 } = options
+    const { dropped = new Tally(), render = null } = options
     this.#stream = stream
     this.#patience = patience
     this.#most = most
+    this.#retry = retry
     this.#dropped = dropped
     this.#render = render
-    stream.on('error', () => this.#giveUp())
+    stream.on('error', () => stream.destroyed && this.#giveUp())
   }
 
   /** Takes a line, its line feed included. */
   write(given: string): void {
     const line = this.#render === null ? given : this.#render(given)
     const bytes = Buffer.byteLength(line)
-    if (this.#isGone || this.#waitingBytes + bytes > this.#most) return this.#dropped.inc()
+    if (this.#isGone || this.#waitingBytes + bytes > this.#most) return this.#drop()
+    this.#take(line, bytes)
+  }
+
+  #take(line: string, bytes: number): void {
     if (this.#pieceBytes + bytes > pieceSize) this.flush()
     this.#piece += line
     this.#pieceBytes += bytes
@@ -81,16 +105,49 @@ export class LineWriter {
     const piece = this.#pieces.shift()
     if (piece === undefined) return this.#emptied?.()
     this.#isWriting = true
-    this.#stream.write(piece, () => {
+    this.#write(piece)
+  }
+
+  #write(piece: string): void {
+    this.#stream.write(piece, error => {
+      if (this.#isGone) return
+      // A full disk may have room again.
+      if (error) return void setTimeout(() => this.#isGone || this.#write(piece), this.#retry).unref()
       this.#isWriting = false
       this.#waitingBytes -= Buffer.byteLength(piece)
+      this.#tellLoss()
       this.#writeNext()
     })
   }
 
+  #drop(): void {
+    this.#dropped.inc()
+    const now = Date.now()
+    if (this.#loss === null) this.#loss = { lines: 1, first: now, last: now }
+    else {
+      this.#loss.lines++
+      this.#loss.last = now
+    }
+  }
+
+  /** Writes how much was lost, behind what was here before, once half of the room is free: a reader that is always a little too slow would get little else. */
+  #tellLoss(): void {
+    if (this.#loss === null || this.#waitingBytes > this.#most / 2) return
+    const { lines, first, last } = this.#loss
+    this.#loss = null
+    const fields = { lines, from: new Date(first).toISOString(), to: new Date(last).toISOString() }
+    const line = `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, ...fields, msg: 'log lines lost: the log could not be written in time' })}\n`
+    const rendered = this.#render === null ? line : this.#render(line)
+    this.#take(rendered, Buffer.byteLength(rendered))
+    this.flush()
+  }
+
   /** A reader that has left does not come back. */
   #giveUp(): void {
+    if (this.#isGone) return
     this.#isGone = true
+    this.#waitingBytes = 0
+    for (const piece of this.#pieces) this.#dropped.value += piece.split('\n').length - 1
     this.#pieces.length = 0
     this.#emptied?.()
   }

@@ -59,18 +59,24 @@ test('a line waits for others within its time limit', t => {
   assert.deepEqual(reader.pieces, ['one\ntwo\n'])
 })
 
-test('one piece is written at a time, and what a slow reader leaves queued is bounded and counted', async () => {
+test('one piece is written at a time, and what a slow reader leaves queued is bounded, counted and told', async () => {
   const reader = new SlowReader()
   const dropped = new Tally()
   const writer = new LineWriter(reader, { most: 10_000, dropped })
   for (let i = 0; i < 30; i++) writer.write(line(1000))
   const drained = writer.drain(1000)
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 4; i++) {
     assert.equal(reader.pieces.length, i + 1)
     reader.take()
     await new Promise(setImmediate)
   }
   await drained
+  // It is told before the rest, as soon as half of the room is free.
+  const told = reader.pieces.findIndex(piece => piece.startsWith('{'))
+  const [loss] = reader.pieces
+    .splice(told, 1)
+    .map(piece => JSON.parse(piece) as { readonly lines: number; readonly level: number })
+  assert.deepEqual([loss!.lines, loss!.level], [20, 40])
   assert.deepEqual(
     reader.pieces.map(({ length }) => length),
     [4000, 4000, 2000],
@@ -93,7 +99,8 @@ test('draining an empty writer finishes at once', async () => {
 
 test('when the reader has gone, waiting ends and later lines are dropped', async () => {
   const reader = new SlowReader()
-  const writer = new LineWriter(reader)
+  const dropped = new Tally()
+  const writer = new LineWriter(reader, { dropped })
   writer.write('one\n')
   writer.flush()
   writer.write('two\n')
@@ -103,4 +110,5 @@ test('when the reader has gone, waiting ends and later lines are dropped', async
   writer.write('three\n')
   writer.flush()
   assert.deepEqual(reader.pieces, ['one\n'])
+  assert.equal(dropped.value, 2)
 })

@@ -120,7 +120,7 @@ export const processFamilies: readonly Family[] = [
   {
     type: 'counter',
     name: 'gatehouse_log_lines_dropped_total',
-    help: 'Log lines dropped because the reader of the log was too slow.',
+    help: 'Log lines dropped because the log could not be written in time: its reader was too slow, or gone, or the disk full.',
     read: ({ droppedLogLines }) => [sample(droppedLogLines)],
   },
   {

@@ -1,19 +1,27 @@
 // The output of a process that serves: its log on stdout, and messages on stderr. A terminal gets text for people; anything
 // else gets JSON lines on both, which usually end up in one place, as in a container.
 
+import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import { FileSink } from '../../log/file-sink.ts'
 import { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
 import { readable } from '../../log/readable.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from '../commands/terminal.ts'
 
-/** Opens the log of this process on stdout; `dropped` counts the lines that were not read in time. */
+/** Opens the log of this process on stdout; `dropped` counts the lines for which there was no room. */
 export function openOutput(dropped: Metrics['droppedLogLines']): LineWriter {
   const { stdout } = process
-  if (!stdout.isTTY) return new LineWriter(stdout, { dropped })
+  if (!stdout.isTTY) return new LineWriter(isFile(stdout) ? new FileSink(stdout.fd) : stdout, { dropped })
   const hasColours = stdout.hasColors()
   return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
+}
+
+/** Whether a stream leads to a file or a device, such as /dev/null, and not to a pipe or a socket. */
+function isFile({ fd }: NodeJS.WriteStream & { fd: number }): boolean {
+  const found = fstatSync(fd)
+  return found.isFile() || found.isCharacterDevice()
 }
 
 /** Returns a stream to a terminal that is non-blocking: Node would wait for a paused one (Ctrl-S), and no request would be served. */
