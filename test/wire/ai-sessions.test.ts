@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { type AiEdge, call, startAi } from '../help/ai.ts'
+import type { Span } from '../../src/telemetry/span.ts'
 import { startOrigin } from '../help/origin.ts'
 import { chunks } from '../help/raw.ts'
 import { until } from '../help/until.ts'
@@ -102,7 +103,10 @@ describe('a WebSocket', () => {
       cacheWrite: null,
       cacheWriteLong: null,
     }))
-    const ai = await startAi(t, { openai: `http://127.0.0.1:${port}` }, { ai: { prices } })
+    const told = Promise.withResolvers<readonly Span[]>()
+    const telemetry = { trace: { continues: 'all', sample: 1 } } as const
+    const settings = { ai: { prices }, telemetry, spans: { take: told.resolve } }
+    const ai = await startAi(t, { openai: `http://127.0.0.1:${port}` }, settings)
     const socket = new WebSocket(`ws://127.0.0.1:${ai.edge.port}${ai.native('openai')}/realtime${query}`, {
       headers: { 'svc-aig-authorization': `Bearer ${ai.token}` },
     })
@@ -110,7 +114,7 @@ describe('a WebSocket', () => {
     let seen = 0
     socket.on('message', () => void seen++)
     await until(() => seen === events.length)
-    return { ai, socket, server }
+    return { ai, socket, spans: told.promise }
   }
 
   const done = (input: number, output: number) => ({
@@ -120,13 +124,19 @@ describe('a WebSocket', () => {
 
   test('of Realtime is logged with the model, tokens and cost of its responses', async t => {
     const sound = { type: 'response.output_audio.delta', delta: 'x'.repeat(100_000) }
-    const { ai, socket } = await open(t, [done(1000, 500), sound, done(2000, 700)], '?model=gpt-realtime')
+    const events = [done(1000, 500), sound, done(2000, 700)]
+    const { ai, socket, spans } = await open(t, events, '?model=gpt-realtime')
     assert.equal(socket.extensions, '')
     socket.close()
     const { status, success, model, tokensIn, tokensOut, cost, streamed, usageIsEstimated } =
       await ai.entry(1)
     assert.deepEqual([status, success, model, streamed], [101, true, 'gpt-realtime', true])
     assert.deepEqual([tokensIn, tokensOut, cost, usageIsEstimated], [3000, 1200, 0.0054, undefined])
+    const [, { attributes }] = (await spans) as readonly [Span, Span]
+    assert.deepEqual(
+      [attributes['gen_ai.response.model'], attributes['gen_ai.usage.output_tokens']],
+      ['gpt-realtime', 1200],
+    )
   })
 
   test('of Responses is logged by the model that its events name, and what did not end is estimated', async t => {

@@ -42,8 +42,7 @@ const counted = {
     [['completion_tokens']],
     [['output_tokens']],
     [['candidatesTokenCount'], ['thoughtsTokenCount']],
-    // A model that only thought has no candidates; the API of live sessions calls them otherwise.
-    [['responseTokenCount'], ['thoughtsTokenCount']],
+    // A model that only thought has no candidates.
     [['thoughtsTokenCount']],
   ],
   total: [[['total_tokens']], [['totalTokenCount']]],

@@ -206,10 +206,11 @@ const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
 /** Finds the tier that OpenAI names beside the usage. */
 function tierOf({ head, tail, isEventStream }: Kept): string | null {
-  const bytes = tail.length === 0 ? head : tail
+  const all = tail.length === 0 ? head : tail
+  const bytes = isEventStream && head[0] !== firstOfEvent ? all.subarray(-nearTier) : all
   let at = bytes.length
   for (let tries = 0; tries < mostTried; tries++) {
-    at = at === 0 ? -1 : bytes.lastIndexOf('"service_tier"', at - 1)
+    at = at === 0 ? -1 : bytes.lastIndexOf(tierName, at - 1)
     if (at === -1) return null
     const [member, tier] = tierMember.exec(bytes.toString('latin1', at, at + 64)) ?? []
     if (member !== undefined && levelOf(bytes, at, at + member.length, isEventStream) > 0) return tier!
@@ -217,6 +218,10 @@ function tierOf({ head, tail, isEventStream }: Kept): string | null {
   return null
 }
 
+const tierName = Buffer.from('"service_tier"')
+/** Bytes at the end of a stream of chunks in which the tier is searched for: each has it. Events with names begin with `event`, and may be long. */
+const nearTier = 4096
+const firstOfEvent = 0x65
 const tierMember = /^"service_tier"\s*:\s*"(\w{1,32})"/
 
 /** Reads the counts of Ollama, which are in the last line among many other members. */

@@ -4,6 +4,7 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { errorRows } from '../../errors/catalogue.ts'
 import { decodedExcerptOf } from '../../ai-logs/entry.ts'
+import { sumOf } from '../../ai/usage/session.ts'
 import { usageOf } from '../../ai/usage/usage.ts'
 import type { Attributes, AttributeValue, Span } from '../../telemetry/span.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
@@ -147,13 +148,15 @@ async function callAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promi
   const { head } = tap
   const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
   const usage =
-    excerpt === null || excerpt.isEncoded
-      ? null
-      : usageOf({
-          ...excerpt,
-          isEventStream: head?.isEventStream ?? false,
-          isWhole: isWhole && excerpt.hasEnd,
-        })
+    tap.session !== null
+      ? { ...sumOf(tap.session.responses), model: tap.session.model }
+      : excerpt === null || excerpt.isEncoded
+        ? null
+        : usageOf({
+            ...excerpt,
+            isEventStream: head?.isEventStream ?? false,
+            isWhole: isWhole && excerpt.hasEnd,
+          })
   return given({
     'gen_ai.operation.name': operationOf(ai),
     'gen_ai.provider.name': providers[ai.provider!.name] ?? ai.provider!.name,

@@ -364,6 +364,19 @@ describe('what a tool is called with is no usage', () => {
     equal(usageOf(Buffer.from(said), Buffer.alloc(0), false).tier, 'batch')
   })
 
+  test('nor a tier, which may be far from the usage in a response, and is in every chunk of a chat', () => {
+    const tools = [{ type: 'function', description: 'x'.repeat(6000) }]
+    const response = { service_tier: 'flex', tools, usage }
+    const completed = stream({ type: 'response.completed', response })
+    equal(usageOf(Buffer.from(completed), Buffer.alloc(0), true).tier, 'flex')
+    equal(usageOf(Buffer.from(JSON.stringify(response)), Buffer.alloc(0), false).tier, 'flex')
+    const chunks = stream(
+      { choices: [], service_tier: 'priority' },
+      { choices: [], service_tier: 'flex', usage },
+    )
+    equal(usageOf(Buffer.from(chunks), Buffer.alloc(0), true).tier, 'flex')
+  })
+
   const counts = fc.record({
     prompt_tokens: fc.nat(),
     completion_tokens: fc.nat(),
