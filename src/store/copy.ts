@@ -4,10 +4,11 @@ import { acmeOwner } from './acme.ts'
 import type { CredentialKind } from './credential.ts'
 import { batchOf } from './log-batch/writer.ts'
 import type { OAuthClient } from './oauth-client.ts'
-import { everybody, type User } from './people.ts'
+import { everybody, type Member, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
-import type { AuditQuery, Position, Store } from './store.ts'
+import { type AuditQuery, LastSuperAdministrator, type Position, type Records, type Store } from './store.ts'
 import { keyOwner } from './signing-key.ts'
+import { noteOwner } from './store-note.ts'
 import { ticketOwner } from './ticket-key.ts'
 import { tokenKeyOwner } from './token-key.ts'
 import { zoneOwner } from './zone-lists.ts'
@@ -50,9 +51,9 @@ const lasting = [
 
 /**
  * Copies everything, logs and the keys of TLS sessions included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.
- * Versions of records start over. Rejects with a sentence that names the store that failed, and says what was copied.
+ * Versions of records start over. Until all is there, a note in the target says so; a target with that note is emptied first, and then copied to as any other. Rejects with a sentence that names the store that failed, and says what was copied.
  */
-export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
+export async function copyStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
   const mark = await at(from, from.adopt())
   const counts: Counts = {
@@ -74,6 +75,7 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     certificates: 0,
   }
   try {
+    await at(to, begin(from, to, now))
     for await (const key of each(from, from.tokenKeys.walk(tokenKeyOwner)))
       expectNew(await at(to, to.tokenKeys.insert(key)), 'key of tokens', key.id)
     // Else every client would begin with a full handshake, all at once.
@@ -85,10 +87,11 @@ export async function copyStore(from: Store, to: Store): Promise<CopyReport> {
     await copyAcme(from, to, counts)
     // Machines that have seen the other store go on with this one, unless it lacks what they have seen.
     await at(to, to.continueAs(mark))
+    await at(to, to.notes.remove(noteOwner, 'copy'))
     return counts
   } catch (cause) {
     throw new Error(
-      `the copy to ${to.location} is incomplete: ${(cause as Error).message}. Copied so far: ${inWords(counts)}. Empty it and copy again`,
+      `the copy to ${to.location} is incomplete: ${(cause as Error).message}. Copied so far: ${inWords(counts)}. Run the same command again`,
       { cause },
     )
   }
@@ -121,7 +124,12 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
   try {
     const accounts = await at(from, from.accounts.list())
     if (accounts.length === 0) throw new Error(`${from.location} has no account`)
-    if ((await at(to, to.accounts.list())).length > 0)
+    const copy = await at(to, to.notes.get(noteOwner, 'copy'))
+    if (copy !== null && copy.record.value !== from.location)
+      throw new Error(
+        `${to.location} holds an unfinished copy of ${copy.record.value}: copy that one again, or use an empty store`,
+      )
+    if (copy === null && (await at(to, to.accounts.list())).length > 0)
       throw new Error(`${to.location} already has an account: the target must be an empty store`)
     return accounts
   } catch (cause) {
@@ -129,8 +137,34 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
   }
 }
 
+/** Notes in the target that it is incomplete; removes what is left there of a copy that was begun before. */
+async function begin({ location: value }: Store, to: Store, now: number): Promise<void> {
+  if (await to.notes.insert({ account: noteOwner, id: 'copy', value, createdAt: now })) return
+  for (const { id } of await to.accounts.list()) {
+    for await (const clients of to.oauthClients.walk(id))
+      for (const client of clients) await to.authorizationEvents.removeOf(client.id)
+    for (const records of [to.tokens, to.oauthClients, to.oauthGrants, to.gateways]) await clear(records, id)
+  }
+  for await (const users of to.users.walk(everybody))
+    for (const { id: user } of users) await to.credentials.removeOf({ user })
+  await clear(to.users, everybody)
+  await clear(to.tokenKeys, tokenKeyOwner)
+  await clear(to.ticketKeys, ticketOwner)
+  await clear(to.signingKeys, keyOwner)
+  for (const records of [to.errorRules, to.accessRules, to.errorPages]) await clear(records, zoneOwner)
+  for (const records of [to.acmeAccounts, to.certificates]) await clear(records, acmeOwner)
+}
+
+async function clear(
+  records: Pick<Records<{ readonly id: string }>, 'walk' | 'remove'>,
+  owner: string,
+): Promise<void> {
+  for await (const page of records.walk(owner)) for (const { id } of page) await records.remove(owner, id)
+}
+
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
-  expectNew(await at(to, to.accounts.insert(account)), 'account', account.id)
+  // Accounts are not removed, and so those of a copy that was begun before are there.
+  if (!(await at(to, to.accounts.insert(account)))) await at(to, to.accounts.update(account.id, account))
   counts.accounts++
   await copyTokens(from, to, account, counts)
   for await (const client of each(from, from.oauthClients.walk(account.id))) {
@@ -138,10 +172,7 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
     counts.oauthClients++
     await copyEvents(from, to, client, counts)
   }
-  for await (const member of each(from, from.members.walk(account.id))) {
-    expectNew(await at(to, to.members.insert(member)), 'member', member.id)
-    counts.members++
-  }
+  counts.members += await copyMembers(from, to, account.id)
   for await (const grant of each(from, from.oauthGrants.walk(account.id))) {
     expectNew(await at(to, to.oauthGrants.insert(grant)), 'OAuth grant', grant.id)
     counts.oauthGrants++
@@ -152,6 +183,34 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
     await copyLogs(from, to, gateway, counts)
   }
   await copyAudit(from, to, account, counts)
+}
+
+/** Adds members before it changes and removes those of a copy that was begun before: an account is never without its last super administrator. */
+async function copyMembers(from: Store, to: Store, account: string): Promise<number> {
+  const wanted = new Map<string, Member>()
+  for await (const member of each(from, from.members.walk(account))) wanted.set(member.id, member)
+  const before: Member[] = []
+  for await (const member of each(to, to.members.walk(account))) before.push(member)
+  // Another membership of the same user would be in the way.
+  for (const { id } of before)
+    if (!wanted.has(id))
+      await at(to, to.members.remove(account, id)).catch(cause => {
+        if (!(cause.cause instanceof LastSuperAdministrator)) throw cause
+      })
+  const changed: Member[] = []
+  for (const member of wanted.values()) if (!(await at(to, to.members.insert(member)))) changed.push(member)
+  for (const member of changed) {
+    const found = await at(to, to.members.get(account, member.id))
+    const isSame = found !== null && JSON.stringify(found.record) === JSON.stringify(member)
+    if (!isSame)
+      expectNew(
+        found !== null && (await at(to, to.members.replace(member, found.version))),
+        'member',
+        member.id,
+      )
+  }
+  for (const { id } of before) if (!wanted.has(id)) await at(to, to.members.remove(account, id))
+  return wanted.size
 }
 
 async function copyTokens(from: Store, to: Store, { id: account }: Account, counts: Counts): Promise<void> {

@@ -32,6 +32,7 @@ import type {
 import type { SigningKey } from './signing-key.ts'
 import type { TicketKey } from './ticket-key.ts'
 import type { Occurrence, Tally, TallyKind, TallySum } from './tally.ts'
+import type { StoreNote } from './store-note.ts'
 import type { TokenKey } from './token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from './zone-lists.ts'
 
@@ -75,6 +76,8 @@ export interface Store {
   readonly ticketKeys: Records<TicketKey>
   /** `tokenKeyOwner` owns it: there is one. */
   readonly tokenKeys: Records<TokenKey>
+  /** What the store says of itself; `noteOwner` owns it. */
+  readonly notes: Records<StoreNote>
   /** What the API has set for zones; `zoneOwner` owns it. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
@@ -557,6 +560,7 @@ export type RecordKind =
   | 'certificate'
   | 'ticket_key'
   | 'token_key'
+  | 'store_note'
 
 /**
  * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,

@@ -53,6 +53,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'base/turns/turns': ['base/turns/short-exchanges'],
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'journeys/systemd': ['process/systemd/service-manager'],
+  'process/commands/store-copy': ['process/store/unfinished-copy'],
   'journeys/upgrade': ['admin/operator-command', 'process/commands/running'],
   'config/file/parse': ['config/custom-errors-config'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],

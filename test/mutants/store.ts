@@ -8,7 +8,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/sqlite/database/open-files'],
     changes: [
       {
-        text: '    look()\n    expectTrusted(degradation)',
+        text: '    look(isClosing ? watched.slice(place, place + 1) : watched)\n    expectTrusted(degradation)',
         becomes: '    expectTrusted(degradation)',
         breaks: 'a change is confirmed that went into a removed file',
       },
@@ -21,6 +21,17 @@ export const store: readonly Mutated[] = [
         text: 'if (!isSame()) throw',
         becomes: 'if (false) throw',
         breaks: 'a worker opens another store than its gateway',
+      },
+    ],
+  },
+  {
+    file: 'store/copy.ts',
+    tests: ['process/commands/store-copy'],
+    changes: [
+      {
+        text: '    await at(to, begin(from, to, now))\n',
+        becomes: '',
+        breaks: 'a copy that was killed half-way is started on without its rules that deny',
       },
     ],
   },
@@ -689,7 +700,7 @@ export const store: readonly Mutated[] = [
     tests: ['store/copy'],
     changes: [
       {
-        text: 'if ((await at(to, to.accounts.list())).length > 0)',
+        text: 'if (copy === null && (await at(to, to.accounts.list())).length > 0)',
         becomes: 'if (false)',
         breaks: 'a copy is mixed into a store that is used',
       },

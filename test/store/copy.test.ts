@@ -218,7 +218,7 @@ test('a copy that fails says what was copied, and why not all', async t => {
   await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
   await assert.rejects(copyStore(from, to), {
     message:
-      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Empty it and copy again',
+      'the copy to sqlite::memory: is incomplete: the gateway quiet already exists. Copied so far: 2 accounts, 3 gateways, 240 tokens, 242 OAuth clients, 1400 log entries, 120 audit entries, 6 members, 6 OAuth grants and 12 authorization events. Run the same command again',
   })
 })
 
@@ -255,7 +255,7 @@ test('a source that fails on the way is named, and what was copied before', asyn
     if (part === 'audit') from.audit.list = broken
     if (part === 'logs') from.logs.entries = brokenOnTheWay
     await assert.rejects(copyStore(from, to), {
-      message: `the copy to ${to.location} is incomplete: sqlite::memory:: it is broken. Copied so far: ${copied}. Empty it and copy again`,
+      message: `the copy to ${to.location} is incomplete: sqlite::memory:: it is broken. Copied so far: ${copied}. Run the same command again`,
     })
   }
 })

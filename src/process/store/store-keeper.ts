@@ -3,6 +3,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { isWhole } from './unfinished-copy.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
 
 /** Ms between two looks, and so between two writes. */
@@ -18,6 +19,8 @@ export class StoreKeeper {
   /** What the file has, as far as known. */
   #kept: Remembered | null = null
   #isFailing = false
+  /** Whether the store was seen without an unfinished copy: none begins in a store that has an account. */
+  #isWhole = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> = Promise.resolve()
 
@@ -29,23 +32,26 @@ export class StoreKeeper {
   async open(store: Store): Promise<void> {
     this.#store = store
     this.#path = memoryPath(store.location)
-    if (this.#path === null) return
-    try {
-      this.#kept = await readMemory(this.#path)
-      if (this.#kept !== null) store.trust.expect(this.#kept)
-    } catch (cause) {
-      this.#log.error({ path: this.#path, reason: (cause as Error).message }, 'memory of the store unusable')
-      store.trust.expect(unknown)
-    }
+    if (this.#path !== null) await this.#remember(store, this.#path)
     await this.#look()
     this.#lookLater()
+  }
+
+  async #remember(store: Store, path: string): Promise<void> {
+    try {
+      this.#kept = await readMemory(path)
+      if (this.#kept !== null) store.trust.expect(this.#kept)
+    } catch (cause) {
+      this.#log.error({ path, reason: (cause as Error).message }, 'memory of the store unusable')
+      store.trust.expect(unknown)
+    }
   }
 
   /** Resolves when the file has what was seen last, or cannot be written. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#work
-    if (this.#path !== null) await this.#look()
+    await this.#look()
     clearTimeout(this.#timer)
   }
 
@@ -56,17 +62,21 @@ export class StoreKeeper {
   }
 
   async #look(): Promise<void> {
-    const { trust, accounts } = this.#store!
+    const store = this.#store!
+    const { trust, accounts } = store
     try {
-      if (trust.seen === null) trust.expect(await this.#store!.adopt())
-      // Nothing is read of a store in doubt but this.
+      // Nothing is read of a store in doubt.
       if (trust.isDoubted) await this.#takeAccepted()
+      this.#isWhole ||= await isWhole(store)
+      // A copy gets its identity when it is complete.
+      if (!this.#isWhole || this.#path === null) return
+      if (trust.seen === null) trust.expect(await store.adopt())
       await accounts.oldest()
     } catch (cause) {
       // Whoever waits for the store hears of it.
       if (!(cause instanceof StoreUnreachable)) this.#log.error({ err: cause }, 'looking at the store failed')
     }
-    await this.#keep()
+    if (this.#path !== null) await this.#keep()
   }
 
   /** Takes what an operator has accepted: the file says something else than was written there. */

@@ -7,6 +7,7 @@ import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../s
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
+import type { StoreNote } from '../store-note.ts'
 import type { TokenKey } from '../token-key.ts'
 import { Trust } from '../trust.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
@@ -75,6 +76,7 @@ export class RedisStore implements Store {
   readonly certificates: Records<HostCertificate>
   readonly ticketKeys: Records<TicketKey>
   readonly tokenKeys: Records<TokenKey>
+  readonly notes: Records<StoreNote>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -157,6 +159,7 @@ export class RedisStore implements Store {
     )
     this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), reader, this.#writes, clock)
     this.tokenKeys = new RedisRecords<TokenKey>(plainTraits('token_key'), reader, this.#writes, clock)
+    this.notes = new RedisRecords<StoreNote>(plainTraits('store_note'), reader, this.#writes, clock)
     this.errorRules = new RedisRecords<ErrorRuleList>(
       plainTraits('error_rule_list'),
       reader,

@@ -1,6 +1,6 @@
 // The store in a file of SQLite, which processes of one machine may share; `:memory:` is one of a single process.
 
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -8,6 +8,7 @@ import { StoreMetrics } from '../../metrics/store-metrics.ts'
 import type { AcmeAccount, HostCertificate } from '../acme.ts'
 import type { SigningKey } from '../signing-key.ts'
 import type { TicketKey } from '../ticket-key.ts'
+import type { StoreNote } from '../store-note.ts'
 import type { TokenKey } from '../token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../zone-lists.ts'
 import { Degradation } from '../degradation.ts'
@@ -26,6 +27,7 @@ import { SqliteGateways } from './gateways.ts'
 import { LogThread } from './logs/log-thread.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
+import { named } from './database/transactions.ts'
 import { OpenFiles } from './database/open-files.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteMarks } from './marks.ts'
@@ -95,6 +97,7 @@ export class SqliteStore implements Store {
   readonly certificates: Records<HostCertificate>
   readonly ticketKeys: Records<TicketKey>
   readonly tokenKeys: SqliteRecords<TokenKey>
+  readonly notes: Records<StoreNote>
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -115,8 +118,7 @@ export class SqliteStore implements Store {
     try {
       return await openFile(file, options)
     } catch (error) {
-      const cause = error instanceof StoreUnreachable ? error.cause : error
-      throw new Error(`${file} cannot be used as the store: ${(cause as Error).message}`, { cause })
+      throw error instanceof UnusableFile ? error : new UnusableFile(file, error)
     }
   }
 
@@ -173,6 +175,11 @@ export class SqliteStore implements Store {
     this.tokenKeys = new SqliteRecords<TokenKey>(records, ledgers, {
       name: 'token_key',
       table: 'token_keys',
+      createdAt,
+    })
+    this.notes = new SqliteRecords<StoreNote>(records, ledgers, {
+      name: 'store_note',
+      table: 'store_notes',
       createdAt,
     })
     this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
@@ -314,7 +321,10 @@ async function openFile(
   const paths = [file, `${file}-credentials`, `${file}-counts`] as const
   if (joins === null) {
     await makeDatabase(file, '', migrations)
-    await makeDatabase(paths[1], smallPages, credentialMigrations)
+    await makeDatabase(paths[1], smallPages, credentialMigrations).catch(cause => {
+      throw new UnusableFile(paths[1], cause)
+    })
+    await setAsideIfDamaged(paths[2])
   } else expectSame(paths, joins)
   const degradation = new Degradation()
   const trust = new Trust(degradation)
@@ -324,7 +334,7 @@ async function openFile(
     ...{ synchronous: 'FULL', ...options },
     check: isWrite => {
       marks?.check(trust)
-      if (isWrite) check()
+      if (isWrite) check(0)
     },
   })
   const logs = await Database.open(placeOf(file), { synchronous: 'NORMAL', ...options })
@@ -332,7 +342,7 @@ async function openFile(
   const credentials = await Database.open(placeOf(paths[1]), {
     ...{ synchronous: 'FULL', ...options },
     // Its own mark is none: while that of the records is in doubt, nothing of it is used.
-    check: isWrite => (isWrite ? check() : trust.expectUsable()),
+    check: isWrite => (isWrite ? check(1) : trust.expectUsable()),
   })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
@@ -340,25 +350,30 @@ async function openFile(
   // SQLite makes the log and its index when it first reads.
   for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
   watched = paths.map(path => new OpenFiles(path))
-  const look = () => {
-    const difference = watched.map(files => files.difference()).find(clause => clause !== null) ?? null
+  const look = (looked = watched) => {
+    const difference = looked.map(files => files.difference()).find(clause => clause !== null) ?? null
     const isNew = difference !== null && !degradation.reasons.some(({ code }) => code === 'file_replaced')
     // Behind the transaction that may be under way: what was confirmed before is only in the log that has lost its name.
     if (isNew) setImmediate(() => saveLogs(watched, [records, credentials]))
     degradation.set('file_replaced', difference === null ? null : { message: difference, remedy: putBack })
   }
-  const check = () => {
-    look()
+  let isClosing = false
+  // While the store closes, the last writes of one file run after others were closed and are gone from their paths.
+  const check = (place: number) => {
+    look(isClosing ? watched.slice(place, place + 1) : watched)
     expectTrusted(degradation)
   }
-  const watch = setInterval(look, watchPeriod).unref()
+  const watch = setInterval(() => look(), watchPeriod).unref()
   const report = (failure: Error | null) => logs.note(failure)
   const logThread = hasLogThread
     ? new LogThread({ path: file, patience, writePatience, metrics, report })
     : null
   const files = {
     ...{ records, logs, logThread, credentials, counters, tallies, degradation, trust, marks },
-    endWatch: () => clearInterval(watch),
+    endWatch: () => {
+      isClosing = true
+      clearInterval(watch)
+    },
     identity: identityOf(watched),
   }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
@@ -396,6 +411,43 @@ function expectSame(paths: readonly string[], identity: string): void {
   }
   if (!isSame()) throw new Error('its files were removed or replaced while the gateway had them open')
 }
+
+class UnusableFile extends Error {
+  constructor(file: string, error: unknown) {
+    const cause = error instanceof StoreUnreachable ? error.cause : error
+    super(`${file} cannot be used as the store: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Moves the file of the counts out of the way where it is damaged: no site has to stay closed for what begins at nothing each period. */
+async function setAsideIfDamaged(file: string): Promise<void> {
+  const damage = await damageOf(file)
+  if (damage === null) return
+  const aside = `${file}.damaged-${Date.now()}`
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`)
+  process.emitWarning(`${file} is damaged (${damage}) and was renamed to ${aside}; limits count from zero`)
+}
+
+/** Returns what SQLite says of a file that is damaged; null where there is none, or it is whole. */
+async function damageOf(file: string): Promise<string | null> {
+  if (!existsSync(file)) return null
+  let db: Database | null = null
+  try {
+    db = await Database.open(file, { synchronous: 'NORMAL', patience: openingPatience })
+    const check = db.prepare('PRAGMA quick_check(1)')
+    const [result] = Object.values((await db.read(() => check.get())) ?? {})
+    return result === 'ok' ? null : 'database disk image is malformed'
+  } catch (error) {
+    const { code = '', message } = (error instanceof StoreUnreachable ? error.cause : named(error)) as Failure
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return message
+    throw new UnusableFile(file, error)
+  } finally {
+    db?.close()
+  }
+}
+
+type Failure = Error & { readonly code?: string }
 
 /** Makes a file, or brings it to the newest schema. */
 async function makeDatabase(file: string, pragmas: string, steps: readonly string[]): Promise<void> {

@@ -147,7 +147,7 @@ test('the file of the folder, with its newline, is an old key of the configurati
   const folder = dataFolder(t)
   const before = await loadSecretKeys(nothing, folder)
   const place = `secrets: { key: ${'0'.repeat(64)}, old_keys: 'file:${fileOf(folder)}' }`
-  const file = writeConfig(t, `zones: []\nai: { hosts: [127.0.0.1] }\n${place}`)
+  const file = writeConfig(t, `zones: []\n${place}`)
   assert.deepEqual(await gatehouse(['check', '--config', file]), {
     code: 0,
     stdout: `${file} is valid\n`,

@@ -332,6 +332,18 @@ export const migrations: readonly string[] = [
   CREATE TABLE identity (id TEXT NOT NULL) STRICT;
   INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))));
   `,
+  `
+  CREATE TABLE store_notes (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX store_notes_by_id ON store_notes (account, id);
+  CREATE INDEX store_notes_by_creation ON store_notes (account, created_at, id);
+  `,
 ]
 
 /*
