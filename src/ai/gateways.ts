@@ -58,6 +58,16 @@ export class GatewayDirectory {
     return this.#gateways.lend(key)
   }
 
+  /** Returns all that is known, by key. */
+  loans(): Iterable<readonly [key: string, lent: Lent<Gateway>]> {
+    return this.#gateways.loans()
+  }
+
+  /** Remembers what another process knew, for no longer than that. */
+  adopt(key: string, lent: Lent<Gateway>): void {
+    this.#gateways.adopt(key, lent)
+  }
+
   /** Returns at once for a gateway that is remembered, and for invalid names. */
   find(account: string, id: string): Found | Promise<Found> {
     const key = this.#keyOf(account, id)

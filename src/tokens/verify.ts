@@ -136,6 +136,18 @@ export class TokenVerifier {
     return lent && { value: lent.value.token, age: lent.age }
   }
 
+  /** Returns all that is known, by form and digest. */
+  *loans(): Iterable<readonly [form: FormOfToken, digest: string, lent: Lent<Token>]> {
+    for (const form of ['token', 'access_token'] as const)
+      for (const [digest, { value, age }] of this.#known[form]?.loans() ?? [])
+        yield [form, digest, { value: value.token, age }]
+  }
+
+  /** Remembers what another process knew, for no longer than that. */
+  adopt(form: FormOfToken, digest: string, lent: Lent<Token>): void {
+    this.#known[form]?.adopt(digest, compileLent(lent))
+  }
+
   #isMadeUp(value: string): boolean {
     return this.#options.tags?.mayBeKept(value) === false
   }
@@ -250,6 +262,8 @@ function rememberedOf(
   })
 }
 
+function compileLent(lent: Lent<Token>): Lent<Known>
+function compileLent(lent: Lent<Token> | null): Lent<Known> | null
 function compileLent(lent: Lent<Token> | null): Lent<Known> | null {
   return lent && { value: compile(lent.value), age: lent.age }
 }

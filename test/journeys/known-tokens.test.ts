@@ -11,7 +11,7 @@ import { readMetrics } from '../help/prometheus.ts'
 import { say, startProvider } from '../help/provider.ts'
 import { type RedisServer, startRedis } from '../help/redis.ts'
 import { busySecond, until } from '../help/until.ts'
-import { lineToEach, type WorkerLine } from '../help/workers.ts'
+import { lineToEach, WorkerLine } from '../help/workers.ts'
 
 const run = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!
 
@@ -26,13 +26,13 @@ interface Envelope<T> {
   readonly errors: unknown
 }
 
-async function start(t: TestContext) {
+async function start(t: TestContext, workers = 2) {
   const provider = await startProvider(t, (_, response) => say(response, completion))
   const redis = await startRedis(t)
   const gateway = await startGateway(
     t,
     `
-workers: 2
+workers: ${workers}
 log: { level: debug }
 store: { url: '\${STORE}', command_timeout: 5s }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
@@ -103,7 +103,8 @@ test('a token that one worker has seen is valid on both while the store is unrea
   const [seen, unseen] = [await journey.mint(), await journey.mint()]
   const [a, b] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
   assert.equal(await journey.call(a, seen.value), 200)
-  await until(async () => (await journey.told()) === 1, busySecond)
+  // The other worker, and the process that outlives both.
+  await until(async () => (await journey.told()) === 2, busySecond)
   await redis.kill()
   for (const line of [a, b, a, b]) assert.equal(await journey.call(line, seen.value), 200)
   for (const line of [a, b]) assert.equal(await journey.call(line, unseen.value), 503)
@@ -117,9 +118,9 @@ test('a worker that starts later knows what the others have seen', async t => {
   const token = await journey.mint()
   const [a, b] = (await lineToEach(t, gateway)) as [WorkerLine, WorkerLine]
   assert.equal(await journey.call(a, token.value), 200)
-  await until(async () => (await journey.told()) === 1, busySecond)
+  await until(async () => (await journey.told()) === 2, busySecond)
   process.kill(b.pid, 'SIGKILL')
-  await until(async () => (await journey.told()) === 2)
+  await until(async () => (await journey.told()) === 3)
   const lines = await lineToEach(t, gateway)
   await redis.kill()
   for (const line of lines) assert.equal(await journey.call(line, token.value), 200)
@@ -172,3 +173,50 @@ test('a token that is revoked just as workers announce it to each other is refus
   for (const token of tokens)
     for (const line of lines) assert.notEqual(await journey.call(line, token.value), 200)
 })
+
+test('the only worker is replaced by one that knows what it knew, while the store is unreachable', async t => {
+  const journey = await start(t, 1)
+  const { gateway, redis } = journey
+  const [seen, unseen] = [await journey.mint(), await journey.mint()]
+  const [a] = (await lineToEach(t, gateway, 1)) as [WorkerLine]
+  assert.equal(await journey.call(a, seen.value), 200)
+  await until(async () => (await journey.told()) === 1, busySecond)
+  await redis.kill()
+  process.kill(a.pid, 'SIGKILL')
+  await gateway.logged('worker ended, starting another')
+  const [b] = (await lineToEach(t, gateway, 1)) as [WorkerLine]
+  assert.notEqual(b.pid, a.pid)
+  assert.equal(await journey.call(b, seen.value), 200)
+  assert.equal(await journey.call(b, unseen.value), 503)
+})
+
+for (const workers of [0, 1])
+  test(`upgrades while the store is unreachable forget no token (workers: ${workers})`, async t => {
+    const journey = await start(t, workers)
+    const { gateway, redis } = journey
+    const [seen, revoked, unseen] = [await journey.mint(), await journey.mint(), await journey.mint()]
+    const call = ({ value }: Minted) => journey.call(new WorkerLine(t, gateway.edge), value)
+    assert.deepEqual([await call(seen), await call(revoked)], [200, 200])
+    if (workers > 0) await until(async () => (await journey.told()) === 2, busySecond)
+    await journey.revoke(revoked)
+    await until(async () => (await call(revoked)) === 401, busySecond)
+    await redis.kill()
+    assert.deepEqual([await call(seen), await call(unseen)], [200, 503])
+    let { pid } = gateway
+    for (let i = 1; i <= 2; i++) {
+      process.kill(pid, 'SIGUSR2')
+      const { next } = await gateway.logged('upgraded: the new gateway serves', line => line.pid === pid)
+      pid = Number(next)
+      t.after(() => process.kill(pid, 'SIGKILL'))
+      await gateway.logged('stopped', line => line.pid !== pid)
+      assert.equal(await call(seen), 200)
+      assert.deepEqual([await call(unseen), await call(revoked)], [503, 503])
+    }
+    const secrets = gateway.lines.filter(line => /\b[0-9a-f]{64}\b|svct_/.test(JSON.stringify(line)))
+    assert.deepEqual(secrets, [])
+    await redis.start()
+    await gateway.logged('store reachable again', line => line.pid === pid)
+    await until(async () => (await call(unseen)) === 200, busySecond)
+    await journey.revoke(seen)
+    await until(async () => (await call(seen)) === 401, busySecond)
+  })

@@ -13,8 +13,8 @@ export const upgrades: readonly Mutated[] = [
         breaks: 'a gateway leaves its place to one that never serves',
       },
       {
-        text: "await this.#sendCounts()\n    await this.#send({ kind: 'start'",
-        becomes: "await this.#send({ kind: 'start'",
+        text: "await this.#sendCounts()\n    await this.#sendLoans()\n    await this.#send({ kind: 'start'",
+        becomes: "await this.#sendLoans()\n    await this.#send({ kind: 'start'",
         breaks: 'counters begin at 0 where the gateway before is killed',
       },
       {
@@ -98,6 +98,11 @@ export const upgrades: readonly Mutated[] = [
         text: 'groups.splice(at, 1)',
         becomes: 'groups.slice(at, at + 1)',
         breaks: 'two listeners accept from one socket, and one from none',
+      },
+      {
+        text: 'age: loan.age + since',
+        becomes: 'age: loan.age',
+        breaks: 'with each upgrade, a revoked token works on for longer while the store is unreachable',
       },
       {
         text: ' && process.send !== undefined',

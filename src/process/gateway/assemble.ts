@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts'
 import type { Inheritance } from './inheritance.ts'
 import { Faces } from './faces.ts'
 import { Gateway } from './gateway.ts'
+import type { GatewayParts } from './gateway-parts.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { openOutput } from './log-output.ts'
 import { Management } from './management.ts'
@@ -35,6 +36,7 @@ interface Circumstances {
   /** Sockets that are bound already. */
   readonly inherited: Inheritance | null
   readonly countsBefore: () => Promise<readonly Snapshot[]>
+  readonly loansBefore: NonNullable<GatewayParts['loansBefore']>
 }
 
 export function assemble(config: Config, circumstances: Circumstances): Assembly {
@@ -60,6 +62,7 @@ export function assemble(config: Config, circumstances: Circumstances): Assembly
             ...{ ...shared, metrics, log },
             openFiles: services.store.openFiles,
             trust: services.store.trust,
+            cache: services,
           }),
   })
   return { gateway, metrics, log, destination }

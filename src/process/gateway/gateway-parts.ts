@@ -3,6 +3,7 @@
 import type { Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
+import type { LentRecord } from '../../store/cache/lending.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { SidePort } from '../../edge/plane.ts'
@@ -52,6 +53,8 @@ export interface GatewayParts {
   readonly inherited?: Inheritance | null
   /** Returns what the gateways before this one counted. */
   readonly countsBefore?: () => Promise<readonly Snapshot[]>
+  /** Passes on what the gateway before this one has cached of the store, at once and whenever there is more. */
+  readonly loansBefore?: (take: (records: readonly LentRecord[]) => void) => void
   /** Overrides of the defaults. */
   readonly patience?: Partial<Patience>
   /** `sidePort` returns where the side port is; its port is real once it listens. */

@@ -7,6 +7,7 @@ import type { StoreSigns } from '../../metrics/counts.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import { RequestHistory } from '../../metrics/request-history.ts'
 import type { Config, Endpoint, Listener } from '../../config/config.ts'
+import type { LentRecord } from '../../store/cache/lending.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Api } from '../../admin/row.ts'
@@ -147,6 +148,11 @@ export class Gateway {
     })
     const { bequest: admin, secret } = this.#adminListener
     return { edge, admin, secret }
+  }
+
+  /** What is cached of the store, which may be unreachable for the gateway that is to replace this one. */
+  get loans(): readonly LentRecord[] {
+    return this.#services?.loans ?? []
   }
 
   /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
@@ -290,7 +296,9 @@ export class Gateway {
       name: 'store',
       deadline: () => this.#patience.storeGrace,
       start: async () => {
-        this.#services = await this.#parts.openServices(this.#config, () => this.admin)
+        const services = await this.#parts.openServices(this.#config, () => this.admin)
+        this.#services = services
+        this.#parts.loansBefore?.(records => services.adopt(records))
         this.#management = await this.#parts.openManagement(this.#config, this.#services.store)
         this.#tls.open(this.#services.store, this.#management, () => this.#plane)
         this.#faces = this.#buildFaces(this.#services, this.#management)

@@ -5,6 +5,7 @@ import type { Server } from 'node:net'
 import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { remains, type Snapshot } from '../../metrics/metrics.ts'
+import type { LentRecord } from '../../store/cache/lending.ts'
 
 /** A socket with the address that the configuration names for it. */
 interface Inherited extends Endpoint, Omit<ListeningSocket, 'listener'> {
@@ -28,6 +29,14 @@ export interface Inheritance {
   readonly isPartial?: boolean
 }
 
+/** What a gateway has cached of the store: records as the store has them, of tokens no more than their digests. */
+interface Loans {
+  readonly kind: 'loans'
+  /** When they had the age that they say, by the clock of the machine. */
+  readonly at: number
+  readonly records: readonly LentRecord[]
+}
+
 /** From the gateway that is being replaced. */
 export type FromBefore =
   | { readonly kind: 'edge'; readonly socket: Omit<Inherited, 'handle'> }
@@ -37,6 +46,7 @@ export type FromBefore =
   /** The next one is alone at the side port. */
   | { readonly kind: 'left' }
   | { readonly kind: 'counts'; readonly counts: Snapshot }
+  | Loans
 
 /** From the one that replaces it. */
 export type FromNext =
@@ -71,6 +81,8 @@ export class Predecessor {
   readonly #ended = Promise.withResolvers<void>()
   #admin: InheritedAdmin | null = null
   #counts: Snapshot | null = null
+  #loans: Loans[] = []
+  #takeLoans: ((records: readonly LentRecord[]) => void) | null = null
   #isCounting: PromiseWithResolvers<void> | null = null
 
   private constructor() {
@@ -129,6 +141,12 @@ export class Predecessor {
     return process.connected ? [this.#counts] : [await remains([this.#counts])]
   }
 
+  /** Passes on what it has cached, at once and whenever there is more. */
+  passLoans(take: (records: readonly LentRecord[]) => void): void {
+    this.#takeLoans = take
+    for (const loans of this.#loans.splice(0)) take(agedUntilNow(loans))
+  }
+
   /** It has ended, perhaps before it said so: then what there is must do. */
   #end(): void {
     this.#sent.resolve({ edge: this.#edge, admin: this.#admin, secret: null, isPartial: true })
@@ -147,7 +165,10 @@ export class Predecessor {
         secret: Buffer.from(message.secret, 'base64url'),
       })
     else if (message.kind === 'left') this.#left.resolve()
-    else if (message.kind === 'counts') {
+    else if (message.kind === 'loans') {
+      if (this.#takeLoans === null) this.#loans.push(message)
+      else this.#takeLoans(agedUntilNow(message))
+    } else if (message.kind === 'counts') {
       this.#counts = withNumbers(message.counts)
       this.#isCounting?.resolve()
       this.#isCounting = null
@@ -160,6 +181,17 @@ export class Predecessor {
       else resolve()
     })
   }
+}
+
+/** Returns the monotonic clock that all processes of this machine share, in ms. */
+export function machineClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** Returns the records with their age by now: they get no younger on their way. */
+export function agedUntilNow({ at, records }: Loans): readonly LentRecord[] {
+  const since = Math.max(0, machineClock() - at)
+  return records.map(({ found, loan }) => ({ found, loan: { ...loan, age: loan.age + since } }))
 }
 
 /** JSON has no NaN. */

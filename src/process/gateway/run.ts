@@ -55,7 +55,10 @@ export async function run(path: string, replaces = false): Promise<number> {
     return 1
   }
   const countsBefore = async () => (await before?.counts()) ?? []
-  const assembly = assemble(loaded.config, { file: resolve(path), replaces, inherited, countsBefore })
+  const assembly = assemble(loaded.config, {
+    ...{ file: resolve(path), replaces, inherited, countsBefore },
+    loansBefore: take => before?.passLoans(take),
+  })
   logWarningsOfNode(assembly.log)
   const service = await ServiceManager.find(env, cause =>
     assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),

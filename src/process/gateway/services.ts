@@ -5,8 +5,9 @@ import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import { type FoundKey, FoundPost, FoundReader } from '../../store/cache/found-keys.ts'
-import type { Lent, Loan } from '../../store/cache/lending.ts'
+import type { LentRecord, Lent, Loan } from '../../store/cache/lending.ts'
 import { openStore } from '../../store/open.ts'
+import type { Gateway, Token } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { GatewayDirectory } from '../../ai/gateways.ts'
 import { PriceTable } from '../../ai/usage/prices.ts'
@@ -146,6 +147,24 @@ export class Services implements AiServices {
   /** Returns what is cached here; null where nothing is. */
   lend([kind, key]: FoundKey): Loan | null {
     return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
+  }
+
+  /** Returns all that is cached here of tokens and gateways. */
+  get loans(): readonly LentRecord[] {
+    const records: LentRecord[] = []
+    for (const [form, digest, loan] of this.tokens.loans()) records.push({ found: [form, digest], loan })
+    for (const [key, loan] of this.gateways.loans()) records.push({ found: ['gateway', key], loan })
+    return records
+  }
+
+  /** Caches what the gateway before this one had cached, where it is as good here, and has the rest read from the store. */
+  adopt(records: readonly LentRecord[]): void {
+    for (const { found, loan } of records) {
+      const [kind, key] = found
+      if (kind === 'gateway') this.gateways.adopt(key, loan as Lent<Gateway>)
+      else this.tokens.adopt(kind, key, loan as Lent<Token>)
+    }
+    this.hearFound(records.map(({ found }) => found))
   }
 
   /** Writes what is queued, and closes the store. */

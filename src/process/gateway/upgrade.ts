@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
+import type { LentRecord } from '../../store/cache/lending.ts'
 import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
-import { upgradeVariable } from './inheritance.ts'
+import { machineClock, upgradeVariable } from './inheritance.ts'
 
 /** In ms. */
 interface Patience {
@@ -25,6 +26,8 @@ interface Replaceable {
   readonly settled: string | null
   /** What the next one takes over. */
   readonly bequest: Inheritance
+  /** What it has cached of the store. */
+  readonly loans: readonly LentRecord[]
   /** Leaves the side port to the next one, and stops. */
   makeWay(): void
   /** Takes back what the next one may have written. */
@@ -138,6 +141,7 @@ export class Upgrade {
     }
     // From its first response on, no counter is less than it was here, even if this process is killed.
     await this.#sendCounts()
+    await this.#sendLoans()
     await this.#send({ kind: 'start', secret: secret!.toString('base64url') })
   }
 
@@ -147,6 +151,7 @@ export class Upgrade {
     this.#parts.succeeded(next.pid!)
     this.#parts.gateway.makeWay()
     await this.#sendCounts()
+    await this.#sendLoans()
     await this.#send({ kind: 'left' })
     // It outlives this process.
     next.unref()
@@ -163,6 +168,13 @@ export class Upgrade {
     await this.#send({ kind: 'counts', counts: await sumOf(await this.#parts.gateway.snapshots()) })
   }
 
+  /** Where the store is unreachable, the next one knows of no token by itself. */
+  async #sendLoans(): Promise<void> {
+    const [at, { loans }] = [machineClock(), this.#parts.gateway]
+    for (let from = 0; from < loans.length; from += mostLoans)
+      await this.#send({ kind: 'loans', at, records: loans.slice(from, from + mostLoans) })
+  }
+
   /** Resolves when it is sent, or cannot be. */
   #send(message: FromBefore, handle?: unknown): Promise<void> {
     const next = this.#next
@@ -172,6 +184,9 @@ export class Upgrade {
     })
   }
 }
+
+/** How many are sent in one message, so that requests have their turns between. */
+const mostLoans = 500
 
 const underWay = 'an upgrade is under way'
 

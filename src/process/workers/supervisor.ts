@@ -21,6 +21,7 @@ import type { ShareRequest } from '../../edge/accept/share.ts'
 import type { SidePort } from '../../edge/plane.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
+import type { Services } from '../gateway/services.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { Ask } from './messages.ts'
 import { ShareLedger } from './share-ledger.ts'
@@ -31,6 +32,8 @@ import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 interface SupervisorParts {
   readonly documentation: string | null
   readonly sidePort: SidePort
+  /** What this process caches of the store, which outlives its workers. */
+  readonly cache?: Pick<Services, 'loans' | 'hearFound' | 'lend'>
   /** Takes what workers counted of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => void
   /** `Store.openFiles` of the gateway: workers open these files of the store, and make none. */
@@ -84,6 +87,7 @@ export class Supervisor implements ManagedPlane {
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
     parts.trust?.follow(() => this.#tellTrust([...this.#up]))
+    for (const { found } of parts.cache?.loans ?? []) this.#found.add(found)
     process.once('exit', this.#destroy)
   }
 
@@ -230,6 +234,7 @@ export class Supervisor implements ManagedPlane {
 
   #tellFound(keys: readonly FoundKey[], by: WorkerHandle): void {
     for (const found of keys) this.#found.add(found)
+    this.#parts.cache?.hearFound(keys)
     for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
   }
 
@@ -237,7 +242,8 @@ export class Supervisor implements ManagedPlane {
     const others = [...this.#up].filter(worker => worker !== by)
     const late = once(AbortSignal.timeout(this.#patience.lendPatience), 'abort').then(() => null)
     const loans = others.map(worker => worker.ask({ kind: 'lend', found }).catch(() => null))
-    return freshest(await Promise.all(loans.map(loan => Promise.race([loan, late]))))
+    const own = this.#parts.cache?.lend(found) ?? null
+    return freshest([own, ...(await Promise.all(loans.map(loan => Promise.race([loan, late]))))])
   }
 
   #ping(): void {

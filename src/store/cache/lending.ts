@@ -12,6 +12,12 @@ export interface Lent<T> {
 
 export type Loan = Lent<Token | Gateway>
 
+/** A loan with what it is about. */
+export interface LentRecord {
+  readonly found: FoundKey
+  readonly loan: Loan
+}
+
 /** The period in which requests for loans are counted, in ms, and ms that one may take. */
 const period = 100
 const patience = 250

@@ -36,6 +36,8 @@ interface Remembered<T> {
   readonly value: T
   /** When the store was queried for it. */
   readonly askedAt: number
+  /** Whether another process queried. */
+  readonly isLent: boolean
 }
 
 /** How old a cached value may be before the store is read again, in ms: the longest that a revoked token can work. */
@@ -102,11 +104,13 @@ export class ReadThrough<T extends object> {
     return load ?? this.#ask(key, this.#now())
   }
 
-  /** Queries the store for what another process has found there, unless it is cached; rejects with `StoreUnreachable`. */
+  /** Queries the store for what another process has found there, unless this one has; rejects with `StoreUnreachable`. */
   async recall(key: string): Promise<void> {
     // A result that a change overtakes is not cached, even if the change may concern something else.
-    for (let attempt = 0; attempt < mostRecalls && !this.#values.has(key); attempt++)
-      if ((await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))) === null) return
+    for (let attempt = 0; attempt < mostRecalls && this.#values.peek(key)?.isLent !== false; attempt++) {
+      const value = await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))
+      if (value === null || this.#triesAt !== null) return
+    }
   }
 
   /** Returns what is cached, for another process; null where it is too old even for this one. */
@@ -115,6 +119,27 @@ export class ReadThrough<T extends object> {
     if (remembered === undefined) return null
     const age = Math.max(0, this.#ageOf(remembered, this.#now()))
     return age > this.#options.grace ? null : { value: remembered.value, age }
+  }
+
+  /** Returns all that `lend` does, by key, what was used last at the end. */
+  *loans(): Iterable<readonly [key: string, lent: Lent<T>]> {
+    for (const key of this.#values.rkeys()) {
+      const lent = this.lend(key)
+      if (lent !== null) yield [key, lent]
+    }
+  }
+
+  /** Caches what another process had cached at a moment (monotonic ms) with its age, and returns whether it did: not where it may have changed since, or is too old. */
+  adopt(key: string, { value, age }: Lent<T>, at = this.#now()): boolean {
+    const { grace, missLife } = this.#options
+    const knownAt = at - age
+    const missedAt = this.#misses.until(key) - missLife
+    // Any change since may concern it, and no change may ever be reported for what was removed before.
+    if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) return false
+    if (this.#now() - knownAt > grace) return false
+    if ((this.#values.peek(key)?.askedAt ?? Number.NEGATIVE_INFINITY) < knownAt)
+      this.#keep(key, { value, askedAt: knownAt, isLent: true })
+    return true
   }
 
   #holds(remembered: Remembered<T>, now: number): boolean {
@@ -216,7 +241,7 @@ export class ReadThrough<T extends object> {
   }
 
   #remember(key: string, value: T | null, askedAt: number): void {
-    if (value) return this.#keep(key, { value, askedAt })
+    if (value) return this.#keep(key, { value, askedAt, isLent: false })
     if (this.#cached.mayHave(key)) this.#values.delete(key)
     this.#misses.note(key, askedAt + this.#options.missLife)
   }
@@ -230,16 +255,9 @@ export class ReadThrough<T extends object> {
   }
 
   async #borrowed(key: string, error: unknown): Promise<T> {
-    const { borrow, grace, missLife } = this.#options
     const askedAt = this.#now()
-    const lent = await borrow?.(key)
-    if (!lent) throw error
-    const knownAt = askedAt - lent.age
-    const missedAt = this.#misses.until(key) - missLife
-    // Any change since may concern it, and no change may ever be reported for what was removed before.
-    if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) throw error
-    if (this.#now() - knownAt > grace) throw error
-    this.#keep(key, { value: lent.value, askedAt: knownAt })
+    const lent = await this.#options.borrow?.(key)
+    if (!lent || !this.adopt(key, lent, askedAt)) throw error
     return lent.value
   }
 

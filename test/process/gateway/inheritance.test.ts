@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Predecessor, socketsFor, upgradeVariable } from '../../../src/process/gateway/inheritance.ts'
+import {
+  agedUntilNow,
+  machineClock,
+  Predecessor,
+  socketsFor,
+  upgradeVariable,
+} from '../../../src/process/gateway/inheritance.ts'
+import type { Token } from '../../../src/store/records.ts'
+import { busySecond } from '../../help/until.ts'
 
 /** The sockets of listeners at these addresses; `closed` has those that were closed. */
 function left(...endpoints: readonly (readonly [host: string, port: number, slots?: number])[]) {
@@ -50,6 +58,14 @@ test('of two listeners with the same address, each gets those of one', () => {
     ],
   )
   assert.deepEqual(closed, [])
+})
+
+test('what the gateway before had cached gets older on its way, by the clock of the machine', () => {
+  const loan = { value: {} as Token, age: 40_000 }
+  const at = machineClock() - 7_000
+  const [record] = agedUntilNow({ kind: 'loans', at, records: [{ found: ['token', 'a'], loan }] })
+  assert.deepEqual(record!.found, ['token', 'a'])
+  assert.ok(record!.loan.age >= 47_000 && record!.loan.age < 47_000 + busySecond, `${record!.loan.age}`)
 })
 
 test('a process without a channel replaces nobody, and no process that it starts believes to', () => {

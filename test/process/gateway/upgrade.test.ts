@@ -28,6 +28,7 @@ function upgradeTo(
     gateway: {
       settled,
       bequest: { edge: [], admin: null, secret: Buffer.alloc(32) },
+      loans: [],
       makeWay: () => did.push('made way'),
       goOn: async () => void did.push('went on'),
       snapshots: async () => [],

@@ -503,6 +503,41 @@ for (const [what, knownUntil, isBorrowed] of [
     else await assert.rejects(async () => memory.get('1'), StoreUnreachable)
   })
 
+test('what a process before had cached is valid for the rest of its time, and never where it may have changed since', async () => {
+  const [a, b] = setUpTwo().processes
+  const { clock } = setUp()
+  const handedOn = (age: number) => ({ value: { id: '1', shade: 'red' }, age })
+  const of = (knownUntil: number) =>
+    setUp({
+      load: () => Promise.reject(new StoreUnreachable()),
+      changes: { knownUntil, follow: () => () => {} },
+      now: () => clock.monotonic(),
+    }).memory
+  await a.memory.get('1')
+  assert.deepEqual([...a.memory.loans()], [['1', handedOn(0)]])
+  assert.deepEqual([...b.memory.loans()], [])
+  const next = of(-Infinity)
+  assert.equal(next.adopt('1', handedOn(60_001)), false)
+  assert.equal(next.adopt('1', handedOn(40_000)), true)
+  // One that says less does not make it older.
+  assert.equal(next.adopt('1', handedOn(50_000)), true)
+  assert.deepEqual([...next.loans()], [['1', handedOn(40_000)]])
+  clock.advance(20_000)
+  assert.deepEqual(await next.get('1'), handedOn(0).value)
+  clock.advance(1)
+  await assert.rejects(async () => next.get('1'), StoreUnreachable)
+  assert.deepEqual([...next.loans()], [])
+  assert.equal(of(clock.monotonic()).adopt('1', handedOn(1)), false)
+})
+
+test('what a process before had cached is read from the store where that is there', async () => {
+  const { memory, steered } = setUp({ changes: { knownUntil: -Infinity, follow: () => () => {} } })
+  assert.equal(memory.adopt('1', { value: { id: '1', shade: 'grey' }, age: 100 }), true)
+  await memory.recall('1')
+  await memory.recall('1')
+  assert.deepEqual([memory.held('1'), steered.asked], [{ id: '1', shade: 'red' }, 1])
+})
+
 test('what is borrowed is forgotten by the changes that are told when the store is back', async () => {
   const { things, processes } = setUpTwo()
   const [a, b] = processes
