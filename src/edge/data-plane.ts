@@ -190,6 +190,9 @@ export class DataPlane implements Plane {
     this.#config = config
     this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
+    const zones = new Set(config.zones.map(({ name }) => name))
+    this.metrics.keepZones(zones)
+    this.tallies.keepZones(zones)
     this.#tellOfBroken()
   }
 

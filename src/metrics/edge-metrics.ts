@@ -159,6 +159,15 @@ export class EdgeMetrics {
     return zone
   }
 
+  /** Drops the zones without a request that are none of these, `none` or `ai`: names come and go with reloads. */
+  keepZones(names: ReadonlySet<string>): void {
+    for (const [name, zone] of this.zones) {
+      if (names.has(name) || name === 'none' || name === 'ai' || !zone.isUnused) continue
+      this.zones.delete(name)
+      zone.successor = () => this.zone(name)
+    }
+  }
+
   error(code: number): void {
     this.errors[code]!++
   }
@@ -176,8 +185,15 @@ export class EdgeMetrics {
 export class ZoneMetrics {
   readonly classes = distributions(['other', ...statusClasses, 'preview'])
   readonly #byDigit = Object.values(this.classes)
+  /** Returns what counts the requests that were in progress when this was dropped; null before. */
+  successor: (() => ZoneMetrics) | null = null
+
+  get isUnused(): boolean {
+    return this.#byDigit.every(({ count }) => count === 0)
+  }
 
   request(status: number, ms: number): void {
+    if (this.successor !== null) return this.successor().request(status, ms)
     this.#byDigit[status >= 100 && status < 600 ? (status / 100) | 0 : 0]!.observe(ms)
   }
 

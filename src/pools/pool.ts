@@ -49,13 +49,17 @@ export class Pool<Target extends Reached> {
   readonly retryOn: ReadonlySet<number>
   /** Statuses that count as failures of the member. */
   readonly ejectOn: ReadonlySet<number>
+  /** Lives for as long as a pool that counts in it. */
+  readonly ledger: PoolLedger
   readonly #balance: Balance
 
   constructor(
     { name, retries, retryOn, ejectOn }: Pick<PoolConfig, 'name' | 'retries' | 'retryOn' | 'ejectOn'>,
     members: readonly Member<Target>[],
-    { budget, balance }: PoolLedger,
+    ledger: PoolLedger,
   ) {
+    const { budget, balance } = ledger
+    this.ledger = ledger
     this.name = name
     this.members = members
     this.mostRetries = retries.most

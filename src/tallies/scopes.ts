@@ -24,6 +24,11 @@ export function zoneScope(zone: string): string {
   return `zone ${zone}`
 }
 
+/** Whether a scope is that of a zone. */
+export function isZoneScope(scope: string): boolean {
+  return scope.startsWith('zone ')
+}
+
 /** Returns the scope of the AI gateways of an account: their errors are named by `gatewayError`. */
 export function gatewaysScope(account: string): string {
   return `ai ${account}`

@@ -1,6 +1,7 @@
 // What one process counts of errors, rules and limits: bounded in memory, and handed over about once a second, so that a flood of refusals stays cheap.
 
 import type { Clock } from '../base/clock.ts'
+import { isZoneScope, zoneScope } from './scopes.ts'
 import { mostOccurrences, type Occurrence, slotOf, type Tally, type TallyKind } from '../store/tally.ts'
 
 /** Ms from the first count to the handover of all. */
@@ -116,6 +117,13 @@ export class TallyBook {
     let scope = this.#scopes.get(name)
     if (scope === undefined) this.#scopes.set(name, (scope = new TallyScope(this, name)))
     return scope
+  }
+
+  /** Forgets the scopes of other zones: names come and go with reloads. Requests in progress count on in theirs. */
+  keepZones(names: ReadonlySet<string>): void {
+    const wanted = new Set([...names].map(zoneScope))
+    for (const name of this.#scopes.keys())
+      if (isZoneScope(name) && !wanted.has(name)) this.#scopes.delete(name)
   }
 
   get hasRoom(): boolean {

@@ -97,10 +97,13 @@ export class Pools {
     if (members.length === 0) return made
     const urls = members.map(({ target }) => target.config.url)
     const key = JSON.stringify([name, balance, retries.budget, weights, urls])
-    const known = ledgers.get(members[0]!.target) ?? new Map<string, PoolLedger>()
+    const known = ledgers.get(members[0]!.target) ?? new Map<string, WeakRef<PoolLedger>>()
     ledgers.set(members[0]!.target, known)
-    if (!known.has(key)) known.set(key, made)
-    return known.get(key)!
+    const before = known.get(key)?.deref()
+    if (before !== undefined) return before
+    for (const [other, ledger] of known) if (ledger.deref() === undefined) known.delete(other)
+    known.set(key, new WeakRef(made))
+    return made
   }
 
   #member(config: OriginConfig, weight: number, pool: PoolConfig): EdgeMember {
@@ -145,8 +148,8 @@ const nobody: PoolConfig = {
 /** Live as long as their origin does: a reload that keeps an origin keeps what is known of it. */
 const healths = new WeakMap<Origin, Map<string, MemberHealth>>()
 
-/** By the first member of the pool. */
-const ledgers = new WeakMap<Origin, Map<string, PoolLedger>>()
+/** By the first member of the pool: weakly, since names and settings of pools come and go while the origin stays. */
+const ledgers = new WeakMap<Origin, Map<string, WeakRef<PoolLedger>>>()
 
 /** Describes the members of a pool. */
 export function poolState({ name, members }: EdgePool): PoolState {
