@@ -113,6 +113,37 @@ for (const [nth, origins] of [
     }
   })
 
+test('a dead origin wakes somebody under the configuration that is shipped, and one that works does not', async t => {
+  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
+  const working = await startSite(t, (_, response) => response.end())
+  for (const [origin, isDead] of [
+    [deadOrigin().url, true],
+    [working, false],
+  ] as const) {
+    const yaml = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\n${shipped}`
+    const gateway = await startGateway(t, yaml, { env: { ORIGIN: origin } })
+    const before = await gateway.metrics()
+    const { port } = new URL(gateway.edge)
+    for (let i = 0; i < 40; i++) assert.equal((await fetchAs('localhost', Number(port))) >= 500, isDead)
+    const expected = {
+      GatehousePoolDown: { pool: 'main' },
+      GatehouseOriginDown: { pool: 'main', origin },
+      GatehouseErrors: { zone: 'localhost' },
+    }
+    const cases = Object.entries(expected).map(([name, labels]) => ({
+      eval_time: '15m',
+      alertname: name,
+      exp_alerts: isDead ? [alertOf(name, labels, '100%')] : [],
+    }))
+    const file = join(quickFolder(t, 'shipped'), 'alerts.test.yaml')
+    const tests = [
+      { interval: '30s', input_series: seriesOf(before, await gateway.metrics()), alert_rule_test: cases },
+    ]
+    writeFileSync(file, stringify({ rule_files: [alertsFile], evaluation_interval: '30s', tests }))
+    run(['test', 'rules', file])
+  }
+})
+
 /** Makes series of two scrapes: what was counted between them goes on at this pace, and gauges stay as they are at the second. */
 function seriesOf(before: string, after: string): readonly { series: string; values: string }[] {
   const first = readMetrics(before).samples
@@ -125,12 +156,14 @@ function seriesOf(before: string, after: string): readonly { series: string; val
     })
 }
 
-/** Returns how promtool writes this alert with these labels. */
-function alertOf(name: string, labels: Readonly<Record<string, string>>) {
+/** Returns how promtool writes this alert with these labels and this value. */
+function alertOf(name: string, labels: Readonly<Record<string, string>>, value = '') {
   const { annotations, labels: own } = alerts.find(({ alert }) => alert === name)!
   const filled = Object.entries(annotations).map(([key, text]) => [
     key,
-    text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label]!),
+    text
+      .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label]!)
+      .replaceAll(/\{\{ \$value\b[^}]*\}\}/g, value),
   ])
   return { exp_labels: { ...own, ...labels }, exp_annotations: Object.fromEntries(filled) }
 }
