@@ -50,11 +50,17 @@ export class Trust implements StoreTrust {
     this.#listeners.add(listener)
   }
 
-  /** Throws `StoreDegraded` unless a store with this mark, read behind what is to be used of it, has all that was seen. What it has beyond that is seen from then on. */
-  check(found: Mark | null): void {
-    const seen = this.#seen
-    if (seen === null) return
-    const doubt = doubtOf(found ?? nothing, seen)
+  /**
+   * Throws `StoreDegraded` unless a store with this mark, read behind what is to be used of it, has all that was seen when that was asked for: of later changes, others
+   * may have heard first. What it has beyond what is seen is seen from then on.
+   */
+  check(found: Mark | null, asked: Seen): void {
+    const seen = this.#seen ?? asked
+    const doubt = doubtOf(found ?? nothing, asked)
+    // Since then, an operator has accepted the store as it is.
+    if (doubt !== null && asked.identity !== seen.identity) throw new StoreDegraded(doubt)
+    const isLate = doubt === null && doubtOf(found!, seen) !== null
+    if (isLate) return
     if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }
     if (doubt === null && (seen.isBehind || found!.generation > seen.generation))
       this.#seen = { ...found!, identity: seen.identity, isBehind: false }

@@ -550,8 +550,13 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/trust.ts',
-    tests: ['store/sqlite/sqlite-store'],
+    tests: ['store/sqlite/sqlite-store', 'store/trust'],
     changes: [
+      {
+        text: 'if (isLate) return',
+        becomes: '',
+        breaks: 'an answer that comes late speaks a store free that lost changes',
+      },
       {
         text: 'if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null',
         becomes: 'if (isSame) return null',

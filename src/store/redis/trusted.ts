@@ -1,7 +1,7 @@
 // Reads of records that count only if the server has all that was seen of the store: what it lacks would else count as removed.
 
 import { StoreUnreachable } from '../store.ts'
-import type { Mark } from '../mark.ts'
+import type { Mark, Seen } from '../mark.ts'
 import type { Trust } from '../trust.ts'
 import type { Argument, Command } from './server/connect.ts'
 import type { Connection, Reader } from './server/connection.ts'
@@ -18,14 +18,16 @@ export class TrustedReader implements Reader {
   }
 
   run(command: Command): Promise<unknown> {
-    if (this.#trust.seen === null) return this.#connection.run(command)
+    const { seen } = this.#trust
+    if (seen === null) return this.#connection.run(command)
     // One behind the other on one connection: they come from one server, in this order.
-    return this.#checked(Promise.all([this.#connection.run(command), readMark(this.#connection)]))
+    return this.#checked(Promise.all([this.#connection.run(command), readMark(this.#connection)]), seen)
   }
 
   script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const { seen } = this.#trust
     const run = this.#connection.script(script, keys, args)
-    return this.#trust.seen === null ? run : this.#checked(this.#withMark(run))
+    return seen === null ? run : this.#checked(this.#withMark(run), seen)
   }
 
   /** Reads the mark behind the result: a script may have to be sent twice. */
@@ -37,9 +39,9 @@ export class TrustedReader implements Reader {
     return [result, mark]
   }
 
-  async #checked(reading: Promise<readonly [unknown, Mark | null]>): Promise<unknown> {
+  async #checked(reading: Promise<readonly [unknown, Mark | null]>, asked: Seen): Promise<unknown> {
     const [result, mark] = await reading
-    this.#trust.check(mark)
+    this.#trust.check(mark, asked)
     return result
   }
 }

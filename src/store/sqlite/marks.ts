@@ -28,6 +28,6 @@ export class SqliteMarks {
 
   /** Throws `StoreDegraded` unless all that was seen is there, where anything is expected. */
   check(trust: Trust): void {
-    if (trust.seen !== null) trust.check(this.read())
+    if (trust.seen !== null) trust.check(this.read(), trust.seen)
   }
 }

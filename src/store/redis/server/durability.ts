@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { DegradedCode } from '../../../metrics/counts.ts'
 import type { Degradation } from '../../degradation.ts'
 import { expectTrusted, StoreDegraded, StoreUnreachable, StoreUntouched } from '../../store.ts'
+import type { Seen } from '../../mark.ts'
 import type { Trust } from '../../trust.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
@@ -311,7 +312,8 @@ export class DurableWrites {
     const isTry = asks.every(({ script }) => script === null)
     const proof = waits.length > 0 || isTry ? proofCommands(waits, this.#factCommands) : []
     const end = this.#options.clock.monotonic() + timeout / 2
-    const marked = isTry || this.#options.trust.seen === null ? [] : [readingOfMark]
+    const seen = isTry ? null : this.#options.trust.seen
+    const marked = seen === null ? [] : [readingOfMark]
     const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof, ...marked]
     const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
     const [answers, proofs] = [
@@ -321,14 +323,14 @@ export class DurableWrites {
     if (isMoved(proofs[0])) return this.#follow(answers)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
-    return marked.length > 0 ? this.#trusted(answers, found.at(-1)) : answers
+    return seen === null ? answers : this.#trusted(answers, found.at(-1), seen)
   }
 
   /** Sees by the mark behind writes that they went to the store that was seen, or else they count for nothing; returns the answers. */
-  #trusted(answers: readonly unknown[], mark: unknown): readonly unknown[] {
+  #trusted(answers: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
     if (mark instanceof Error) return answers.map(answer => (answer instanceof Error ? answer : mark))
     try {
-      this.#options.trust.check(markIn(mark))
+      this.#options.trust.check(markIn(mark), asked)
       return answers
     } catch (error) {
       if (!(error instanceof StoreDegraded)) throw error
