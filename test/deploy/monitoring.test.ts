@@ -36,6 +36,7 @@ const alertsFile = join(root, 'deploy/prometheus/alerts.yaml')
 const alerts: readonly {
   alert: string
   expr: string
+  for?: string
   labels: Record<string, string>
   annotations: Record<string, string>
 }[] = parse(readFileSync(alertsFile, 'utf8')).groups.flatMap(({ rules }: { rules: object[] }) => rules)
@@ -142,6 +143,87 @@ test('a dead origin wakes somebody under the configuration that is shipped, and 
     writeFileSync(file, stringify({ rule_files: [alertsFile], evaluation_interval: '30s', tests }))
     run(['test', 'rules', file])
   }
+})
+
+/** How the series of the shipped configuration move where an alert is to fire, by their beginnings: a value from then on, or how much is counted in each 30 s. */
+const moves: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  GatehouseDown: { up: '0x200' },
+  GatehouseAbsent: { up: '' },
+  GatehouseErrors: { 'gatehouse_requests_total{zone="localhost",status_class="5xx"': '0+60x200' },
+  GatehouseSlow: {
+    'gatehouse_request_duration_seconds_bucket{zone="localhost",status_class="2xx",le="+Inf"': '0+60x200',
+  },
+  GatehousePoolDown: { gatehouse_origin_healthy: '0x200' },
+  GatehouseOriginDown: { gatehouse_origin_healthy: '0x200' },
+  GatehouseOriginQueue: { gatehouse_origin_queue_length: '101x200' },
+  GatehouseRetryBudgetExhausted: { gatehouse_retry_budget_exhausted_total: '0.3x200' },
+  GatehouseStoreDown: { gatehouse_store_up: '0x200' },
+  GatehouseStoreReadOnly: { gatehouse_store_writable: '0x200' },
+  GatehouseStoreDegraded: { 'gatehouse_store_degraded{reason="store_older"': '1x200' },
+  GatehouseStoreRefusedWrites: { gatehouse_store_refused_writes_total: '0.3x200' },
+  GatehouseStoreNotices: { gatehouse_store_notices_up: '0x200' },
+  GatehouseWorkerRestarts: { gatehouse_worker_restarts_total: '0.3x200' },
+  GatehouseReloadFailed: { 'gatehouse_config_reloads_total{result="failure"': '0.3x200' },
+  GatehouseCertificateOrders: { 'gatehouse_tls_automatic_certificates{state="failing"': '1x200' },
+  GatehouseConnectionsRefused: { 'gatehouse_connections_refused_total{reason="connections"': '0.3x200' },
+  GatehouseFileDescriptors: { process_open_fds: '1000000000x200' },
+  GatehouseEventLoop: { nodejs_eventloop_lag_p99_seconds: '0.3x200' },
+  GatehouseAiLogDropped: { 'gatehouse_ai_log_entries_total{result="dropped"': '0.3x200' },
+  GatehouseProviderKeyRejected: { 'gatehouse_ai_keys_set_aside_total{status="401"': '0.3x200' },
+  GatehouseRateLimitFallbacks: { gatehouse_rate_limit_fallbacks_total: '0.3x200' },
+  GatehouseLogLinesDropped: { gatehouse_log_lines_dropped_total: '0.3x200' },
+}
+
+/** Alerts on what the shipped configuration has none of, and the metric: certificates, and authorities of clients. */
+const without: Readonly<Record<string, string>> = {
+  GatehouseCertificateExpires: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
+  GatehouseCertificateExpiresSoon: 'gatehouse_tls_certificate_expiry_timestamp_seconds',
+  GatehouseClientAuthorityExpires: 'gatehouse_tls_client_trust_expiry_timestamp_seconds',
+  GatehouseRevocationListExpires: 'gatehouse_tls_client_trust_expiry_timestamp_seconds',
+}
+
+test('each alert fires on series of the shipped configuration once they move, after its time and not before', async t => {
+  const names = alerts.map(({ alert }) => alert)
+  assert.deepEqual(new Set(names), new Set([...Object.keys(moves), ...Object.keys(without)]))
+  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
+  const origin = await startSite(t, (_, response) => response.end())
+  const yaml = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:0\n${shipped}`
+  const gateway = await startGateway(t, yaml, { env: { ORIGIN: origin } })
+  for (let i = 0; i < 3; i++) await fetchAs('localhost', Number(new URL(gateway.edge).port))
+  const scraped = await gateway.metrics()
+  for (const name of Object.values(without)) assert.doesNotMatch(scraped, new RegExp(`^${name}`, 'm'))
+  const still = [...readMetrics(scraped).samples].map(([name, value]) => {
+    const place = /^(?:process|nodejs)_/.test(name) ? 'instance="a",job="gatehouse"' : 'instance="a"'
+    const series = name.endsWith('}') ? name.replace(/\}$/, `,${place}}`) : `${name}{${place}}`
+    return { series, values: `${value}x200` }
+  })
+  const all = [...still, { series: 'up{job="gatehouse",instance="a"}', values: '1x200' }]
+  const firing = (name: string) => `max(ALERTS{alertname="${name}",alertstate="firing"})`
+  const silent = { expr: 'max(ALERTS{alertstate="firing"})', eval_time: '75m', exp_samples: [] }
+  const tests: object[] = [{ interval: '30s', input_series: all, promql_expr_test: [silent] }]
+  for (const { alert, for: waits = '0s' } of alerts) {
+    if (alert in without) continue
+    const input = all.map(one => {
+      const moved = Object.entries(moves[alert]!).find(([start]) => one.series.startsWith(start))
+      return moved === undefined ? one : { ...one, values: moved[1] }
+    })
+    assert.notDeepEqual(input, all, `${alert} is about series that the shipped configuration lacks`)
+    const seconds = Number(/\d+/.exec(waits)) * { s: 1, m: 60, h: 3_600 }[waits.at(-1)! as 's' | 'm' | 'h']
+    const early = { expr: firing(alert), eval_time: `${seconds - 30}s`, exp_samples: [] }
+    const fires = {
+      expr: firing(alert),
+      eval_time: `${seconds + 600}s`,
+      exp_samples: [{ labels: '{}', value: 1 }],
+    }
+    tests.push({
+      interval: '30s',
+      input_series: input.filter(({ values }) => values !== ''),
+      promql_expr_test: seconds > 0 ? [early, fires] : [fires],
+    })
+  }
+  const file = join(quickFolder(t, 'moved'), 'alerts.test.yaml')
+  writeFileSync(file, stringify({ rule_files: [alertsFile], evaluation_interval: '30s', tests }))
+  run(['test', 'rules', file])
 })
 
 /** Makes series of two scrapes: what was counted between them goes on at this pace, and gauges stay as they are at the second. */
