@@ -7,8 +7,8 @@ import { readCookies } from '../pages/cookies.ts'
 import { type PageResponse, redirectTo, writePage } from '../pages/layout.ts'
 import { originOf, plainHttpPage } from '../pages/own-origins.ts'
 import { forged, sendPage } from '../pages/sent-form.ts'
-import { messagePage } from '../pages/views/message.ts'
-import { StoreUnreachable } from '../store/store.ts'
+import { degradedPage, messagePage } from '../pages/views/message.ts'
+import { StoreDegraded, StoreUnreachable } from '../store/store.ts'
 import { Admission, type AdmissionParts, type Sender, toSignIn } from './admission.ts'
 import { assetAt } from './assets.ts'
 import { isOfDashboard, paths } from './paths.ts'
@@ -53,7 +53,7 @@ export class DashboardFace {
       return await this.#receive(request, sender)
     } catch (cause) {
       if (!(cause instanceof StoreUnreachable)) throw cause
-      return writePage(unreachable)
+      return writePage(cause instanceof StoreDegraded ? degradedPage(cause) : unreachable)
     }
   }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
-import { StoreUnreachable } from '../store/store.ts'
+import { StoreDegraded, StoreUnreachable } from '../store/store.ts'
 import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
 import type { Form } from '../pages/form.ts'
 import { isFormToken, newSecret } from '../pages/form-proof.ts'
@@ -11,7 +11,7 @@ import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/
 import { originOf, plainHttpPage } from '../pages/own-origins.ts'
 import { consentIn, isOfSignIn, paths } from '../pages/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/sent-form.ts'
-import { messagePage } from '../pages/views/message.ts'
+import { degradedPage, messagePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
 import { type Ask, type Handler, type Handlers, keptOf, pageOf } from './ask.ts'
 import { consentHandlers, type Interactions } from './consent.ts'
@@ -81,7 +81,7 @@ export class SignInFace {
       return await this.#handle(request, sender)
     } catch (cause) {
       if (!(cause instanceof StoreUnreachable)) throw cause
-      return writePage(unreachable)
+      return writePage(cause instanceof StoreDegraded ? degradedPage(cause) : unreachable)
     }
   }
 

@@ -101,6 +101,13 @@ for (const workers of [0, 2])
       next: lost.next,
     })
     assert.match(await gateway.metrics(), /^gatehouse_store_degraded\{reason="store_empty"\} 1$/m)
+    const cookie = `gatehouse=${'a'.repeat(43)}; gatehouse_visitor=${'a'.repeat(43)}`
+    for (const page of ['/dashboard', '/auth/account']) {
+      const response = await fetch(gateway.admin + page, { headers: { cookie }, redirect: 'manual' })
+      const text = await response.text()
+      assert.equal(response.status, 503, page)
+      assert.match(text, /The store is not trusted[\s\S]*the store is empty[\s\S]*gatehouse store accept/)
+    }
     const refused = await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', {
       ...{ action: 'deny', expression: 'true' },
     })
@@ -129,6 +136,7 @@ for (const workers of [0, 2])
     )
     await until(async () => (await readinessOf(gateway)).status === 'ready')
     await until(async () => (await statusOf(gateway, '/secret')) === 200)
+    assert.match(said, /\nThe store holds no account: the next start makes one, with a token\.\n$/)
     assert.match(await storeCommand(gateway, env), /^Remembered: .*\nFound: .*\nAccepted/)
   })
 

@@ -1,14 +1,15 @@
 // As a service of systemd: with sockets that it has bound, and told how the service is.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import { freePort } from '../help/free-port.ts'
 import { main, writeConfig } from '../help/gateway.ts'
 import { siteConfig, startSite } from '../help/site.ts'
@@ -119,6 +120,30 @@ test('a service is told to be ready, reloading, replaced and stopping by the pro
   await told(/^STOPPING=1\|/)
   // The way there is experimental in Node, which is nothing that an operator could change.
   assert.doesNotMatch((await stdout) + (await stderr), /warning/i)
+})
+
+test('a start that waits for an operator to accept the store is not killed for it, and says what it waits for', async t => {
+  const { fd, server, port } = await bind()
+  const config = `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:${port}\nzones: []\nworkers: 0\n`
+  const file = writeConfig(t, config)
+  const data = join(dirname(file), 'data')
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const seen = { identity: 'f'.repeat(32), generation: 7, last: '', isBehind: false }
+  writeFileSync(
+    join(data, 'store.json'),
+    JSON.stringify({ format: 1, location: 'sqlite:gatehouse.db', ...seen }),
+  )
+  const address = `@gatehouse-test-waits-${process.pid}`
+  const told = await listen(t, address)
+  start(t, file, [fd], { LISTEN_FDS: '1', NOTIFY_SOCKET: address })
+  server.close()
+  const first = await told(/^(READY|EXTEND)/)
+  assert.match(first, /^EXTEND_TIMEOUT_USEC=60000000\|STATUS=not ready: the store is (empty|another)/)
+  // Again and again, within what each extends it by.
+  await told(/^EXTEND_TIMEOUT_USEC=/, 2)
+  const env = { ...process.env, GATEHOUSE_DATA: data }
+  await promisify(execFile)(process.execPath, [main, 'store', 'accept', '--config', file], { env })
+  await told(/^READY=1\|STATUS=serving/)
 })
 
 test('the first connection to sockets of systemd starts the gateway, which serves it', async t => {

@@ -28,6 +28,28 @@ ${
   }
 }
 
+/** Explains why the store is not trusted, and what the operator does about it, as `StoreDegraded` has it. */
+export function degradedPage({
+  message,
+  remedy,
+}: {
+  readonly message: string
+  readonly remedy: string
+}): Page {
+  return {
+    ...messagePage({
+      status: 503,
+      title: 'The store is not trusted',
+      text: 'Nobody can sign in or change anything until an operator has mended this. Gatehouse goes on serving requests with what it knows.',
+      details: [
+        ['What happened', message],
+        ['What to do', remedy],
+      ],
+    }),
+    retryAfter: 5,
+  }
+}
+
 interface OAuthErrorView {
   readonly status: number
   /** A code of RFC 6749. */

@@ -36,6 +36,7 @@ async function accept(store: Store): Promise<number> {
   const mark = await store.adopt()
   await writeMemory(path, { ...mark, location })
   print(`Accepted. A running gateway goes on with the store as it is within seconds.\n`)
+  if (accounts === 0) print('The store holds no account: the next start makes one, with a token.\n')
   return 0
 }
 

@@ -106,6 +106,9 @@ export class Gateway {
   /** Has the process replaced by a new one; resolves with the reason where it is not. */
   upgrade: () => Promise<string | null> = async () => 'this process cannot be replaced'
 
+  /** Called with the reason while the start waits for an operator. */
+  waits: (reason: string) => void = () => {}
+
   /** Reads the files of the configuration once more; resolves with the reasons where they cannot be applied. */
   reloadFiles: () => Promise<string | null> = async () => 'this process has no files to reload'
 
@@ -345,9 +348,12 @@ export class Gateway {
     if (this.#replaces || (this.#inherited?.secret ?? null) !== null)
       throw new Error(`the store is not trusted: ${message}. ${remedy}`)
     this.#log.error({ store: location, code, reason: message, next: remedy }, 'not ready: store not trusted')
+    this.waits(message)
     const trusted = new Promise<void>(resolve =>
       degradation.follow(() => {
-        if (degradation.reasons.length === 0) resolve()
+        const [now] = degradation.reasons
+        if (now === undefined) resolve()
+        else this.waits(now.message)
       }),
     )
     await Promise.race([trusted, ended])

@@ -99,6 +99,7 @@ async function serve(
     countedBefore: () => endOf(before, gateway),
   })
   gateway.upgrade = () => upgrade.begin()
+  gateway.waits = reason => service.waiting(`not ready: ${reason}`)
   gateway.reloadFiles = () => reloads.request()
   const stop = (reason: object) => {
     log.info(reason, 'stopping')

@@ -6,6 +6,9 @@ const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
 
 type Send = (text: string) => void
 
+/** Ms between two extensions of a start that waits, and how far each goes. */
+const extension = { period: 10_000, length: 60_000 }
+
 export class ServiceManager {
   /** What a process that replaces this one needs. */
   readonly env: Readonly<Record<string, string>>
@@ -13,6 +16,7 @@ export class ServiceManager {
   /** Ms between two signs of life; null where nobody waits for any. */
   readonly #beat: number | null
   #watchdog: NodeJS.Timeout | undefined
+  #extensions: NodeJS.Timeout | undefined
 
   private constructor(env: Record<string, string>, beat: number | null, send: Send) {
     this.env = env
@@ -47,8 +51,17 @@ export class ServiceManager {
     return 'NOTIFY_SOCKET' in this.env
   }
 
+  /** The service waits for an operator before it serves: however long that takes, it is not killed for it. */
+  waiting(status: string): void {
+    clearInterval(this.#extensions)
+    const extend = () => this.#send(`EXTEND_TIMEOUT_USEC=${extension.length * 1000}\nSTATUS=${status}`)
+    extend()
+    this.#extensions = setInterval(extend, extension.period).unref()
+  }
+
   /** The service serves; from now on `isWell` is asked whether to give a sign of life. */
   ready(status: string, isWell: () => boolean): void {
+    clearInterval(this.#extensions)
     this.#send(`READY=1\nSTATUS=${status}`)
     if (this.#beat === null) return
     this.#watchdog ??= setInterval(() => {
@@ -66,6 +79,7 @@ export class ServiceManager {
   }
 
   stopping(): void {
+    clearInterval(this.#extensions)
     this.#send('STOPPING=1\nSTATUS=finishing what runs')
   }
 
