@@ -80,6 +80,8 @@ export class AdminServer {
   #hushedAt = 0
   /** The connections that have yet to send their first request. */
   readonly #fresh = new Set<Socket>()
+  /** Connections to the side port that wait for another request. */
+  readonly #idle = new Set<Socket>()
   /** The tokens that connections showed last. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
@@ -100,7 +102,7 @@ export class AdminServer {
     this.#facts = facts
     this.#bug = bug
     this.vouch = vouch
-    this.#server = this.#serverFor((request, response) => this.#serve(request, response))
+    this.#server = this.#serverFor((request, response) => this.#serve(request, response), this.#idle)
     this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
   }
 
@@ -130,6 +132,8 @@ export class AdminServer {
     if (!this.#server.listening) return
     this.#hushedAt = performance.now()
     this.#closed = stopListening(this.#server)
+    // What comes next on them is for the gateway that listens by then.
+    for (const socket of this.#idle) socket.destroySoon()
   }
 
   /** Stops listening, finishes what runs and ends idle connections. */
@@ -176,16 +180,29 @@ export class AdminServer {
   }
 
   /** Makes a server whose bugs cost one request each. */
-  #serverFor(serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Server {
+  #serverFor(
+    serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+    idle = new Set<Socket>(),
+  ): Server {
     const server = createServer(limits, (request, response) => {
-      this.#fresh.delete(request.socket)
+      const { socket } = request
+      this.#fresh.delete(socket)
+      idle.delete(socket)
+      response.once('close', () => {
+        if (!request.complete || socket.destroyed) return
+        if (server.listening) idle.add(socket)
+        else socket.destroySoon()
+      })
       serve(request, response).catch((bug: unknown) => this.#crashed(bug, response))
     })
     lingerBehindResponses(server)
     server.maxConnections = Math.max(1, freeDescriptors() * shareOfDescriptors)
     server.on('connection', (socket: Socket) => {
       this.#fresh.add(socket)
-      socket.once('close', () => this.#fresh.delete(socket))
+      socket.once('close', () => {
+        this.#fresh.delete(socket)
+        idle.delete(socket)
+      })
     })
     server.on('drop', () => this.refused())
     server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))

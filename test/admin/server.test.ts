@@ -303,14 +303,16 @@ test('a port that is left to another gateway ends no connection whose request is
   const hello = 'GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\n'
   used!.write(hello)
   await once(used!, 'data')
+  const [usedEnds, silentEnds] = [used!, silent!].map(socket => once(socket.resume(), 'close'))
   server.hush()
+  // What comes next on it is for the other gateway.
+  await usedEnds
   const closed = server.close()
   // Longer than it takes until idle connections are closed.
   await sleep(200)
   late!.write(hello)
   assert.match((await late!.toArray()).join(''), /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/s)
-  await Promise.all([used!, silent!].map(socket => socket.resume() && once(socket, 'close')))
-  await closed
+  await Promise.all([silentEnds, closed])
 })
 
 test('the front page shows the state of the gateway, and its links work', async t => {
