@@ -347,8 +347,8 @@ function absent(store: Store, away: { isOn: boolean }): Store {
 }
 
 function proxyOf(store: Store): Store {
-  const { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } = store
-  return { accounts, gateways, tokens, logs, changes, isUnreachable, refusal, location } as Store
+  const { accounts, gateways, tokens, logs, changes, degradation, isUnreachable, refusal, location } = store
+  return { accounts, gateways, tokens, logs, changes, degradation, isUnreachable, refusal, location } as Store
 }
 
 test('a token that ends while the body of its request is on the way does nothing', async t => {

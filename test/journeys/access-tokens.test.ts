@@ -90,7 +90,7 @@ test('an access token that a worker has seen is valid on both while the store is
   assert.equal(await calls[0]!(seen.value), 200)
   await until(async () => {
     const { samples } = readMetrics(await gateway.metrics())
-    return samples.get('gatehouse_token_lookups_total{source="told"}') === 1
+    return samples.get('gatehouse_token_lookups_total{source="told"}') === 2
   }, busySecond)
   const grants = async () => readMetrics(await gateway.metrics()).samples.get('gatehouse_oauth_grants')
   assert.equal(await grants(), 2)

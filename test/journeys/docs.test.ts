@@ -1,5 +1,6 @@
 // Every command, program and configuration in README.md and docs/, done as a reader would.
 
+import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -351,8 +352,11 @@ test('it has as many dependencies as it says', () => {
   assert.equal(Object.keys(dependencies).length, 15)
 })
 
-/** Gives what a configuration refers to: a list of prices, or a page. */
+const authority = selfSigned('proxy.example').cert
+
+/** Gives what a configuration refers to: a list of prices, an authority, or a page. */
 function readAny(path: string): string {
+  if (path.endsWith('proxy-ca.pem')) return authority
   return path.endsWith('.json') ? '{"prices":{"openai/a":{"input":1,"output":1}}}' : '<p>page</p>'
 }
 

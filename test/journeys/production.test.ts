@@ -119,7 +119,7 @@ test('docs/production.md works as written: two workers, TLS and Redis on one mac
 
   await t.test('what is written is for its owner alone: secrets here, the rest in Redis', async () => {
     const inData = readdirSync(join(folder, 'data')).map(name => `data/${name}`)
-    for (const name of inData) assert.match(name, /^data\/(side-port-\d+\.handover|zones\.json)$/)
+    for (const name of inData) assert.match(name, /^data\/(side-port-\d+\.handover|store\.json|zones\.json)$/)
     for (const name of ['secrets.key', 'first-token', 'ca.key', 'shop.key', ...inData])
       assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name)
     const redisCli = async (...words: string[]) =>

@@ -282,7 +282,7 @@ const memory = 'sqlite::memory:'
 async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions): Promise<SqliteStore> {
   const degradation = new Degradation()
   const trust = new Trust(degradation)
-  const check = () => expectTrusted(degradation)
+  const check = (isWrite: boolean) => (isWrite ? expectTrusted(degradation) : trust.expectUsable())
   const options = { synchronous: 'FULL', patience: commandTimeout, check } as const
   const [db, credentials] = [
     await Database.open(':memory:', options),
