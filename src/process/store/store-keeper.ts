@@ -18,6 +18,8 @@ export class StoreKeeper {
   #path: string | null = null
   /** What the file has, as far as known. */
   #kept: Remembered | null = null
+  /** What was seen at another place: this store is that one, moved or copied, or one of which nothing is known. */
+  #elsewhere: Remembered | null = null
   #isFailing = false
   /** Whether the store was seen without an unfinished copy: none begins in a store that has an account. */
   #isWhole = false
@@ -40,7 +42,9 @@ export class StoreKeeper {
   async #remember(store: Store, path: string): Promise<void> {
     try {
       this.#kept = await readMemory(path)
-      if (this.#kept !== null) store.trust.expect(this.#kept)
+      if (this.#kept === null) return
+      if (this.#kept.location === store.location) store.trust.expect(this.#kept)
+      else this.#elsewhere = this.#kept
     } catch (cause) {
       this.#log.error({ path, reason: (cause as Error).message }, 'memory of the store unusable')
       store.trust.expect(unknown)
@@ -65,6 +69,7 @@ export class StoreKeeper {
     const store = this.#store!
     const { trust, accounts } = store
     try {
+      if (this.#elsewhere !== null) await this.#recognize(this.#elsewhere)
       // Nothing is read of a store in doubt.
       if (trust.isDoubted) await this.#takeAccepted()
       this.#isWhole ||= await isWhole(store)
@@ -77,6 +82,13 @@ export class StoreKeeper {
       if (!(cause instanceof StoreUnreachable)) this.#log.error({ err: cause }, 'looking at the store failed')
     }
     if (this.#path !== null) await this.#keep()
+  }
+
+  /** Expects what was seen at another place, if this is the store that was there. */
+  async #recognize(seen: Remembered): Promise<void> {
+    const mark = await this.#store!.mark()
+    if (mark?.identity === seen.identity) this.#store!.trust.expect(seen)
+    this.#elsewhere = null
   }
 
   /** Takes what an operator has accepted: the file says something else than was written there. */
@@ -109,6 +121,7 @@ export class StoreKeeper {
 function isSame(a: Remembered, b: Remembered | null): boolean {
   return (
     b !== null &&
+    a.location === b.location &&
     a.identity === b.identity &&
     a.generation === b.generation &&
     a.last === b.last &&

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createLogger } from '../../../src/log/log.ts'
@@ -50,7 +50,7 @@ test('a store of an earlier version is adopted without a word, by a machine that
   assert.equal(memory().identity, (await store.mark())!.identity)
 })
 
-test('what was seen is kept at the end and within a second, and a start on another store is not trusted', async t => {
+test('what was seen is kept at the end and within a second, and a start on another store in its place is not trusted', async t => {
   const { folder, open, memory } = await start(t)
   const url = `sqlite:${join(folder, 'one.db')}`
   const { store, close } = await open(url)
@@ -61,13 +61,34 @@ test('what was seen is kept at the end and within a second, and a start on anoth
   await close()
   const { identity, generation } = memory()
   assert.equal(generation, 2)
-  const other = await open(`sqlite:${join(folder, 'other.db')}`)
+  for (const name of readdirSync(folder).filter(name => name.startsWith('one.db')))
+    renameSync(join(folder, name), join(folder, name.replace('one', 'two')))
+  const other = await open(url)
   assert.equal(other.store.degradation.reasons[0]?.code, 'store_empty')
   await assert.rejects(other.store.accounts.list(), { name: 'StoreDegraded' })
   await other.close()
   assert.deepEqual([memory().identity, memory().generation], [identity, generation])
-  const again = await open(url)
-  assert.deepEqual(again.store.degradation.reasons, [])
+  const moved = await open(`sqlite:${join(folder, 'two.db')}`)
+  assert.deepEqual(moved.store.degradation.reasons, [])
+  assert.deepEqual([memory().identity, memory().generation], [identity, generation])
+})
+
+test('of a store at another place nothing is known, unless it is the one that was seen, moved or copied', async t => {
+  const { folder, open, memory } = await start(t)
+  const first = await open(`sqlite:${join(folder, 'one.db')}`)
+  for (let i = 0; i < 3; i++) await first.store.tokens.insert(token())
+  await first.close()
+  const { identity } = memory()
+  const copy = await openStore(`sqlite:${join(folder, 'copy.db')}`, { commandTimeout: 4_000 })
+  await copy.continueAs({ identity, generation: 1, last: '', isBehind: false })
+  await copy.close()
+  const older = await open(`sqlite:${join(folder, 'copy.db')}`)
+  await assert.rejects(older.store.accounts.list(), { name: 'StoreDegraded' })
+  assert.equal(older.store.degradation.reasons[0]?.code, 'store_older')
+  await older.close()
+  const other = await open(`sqlite:${join(folder, 'other.db')}`)
+  assert.deepEqual([other.store.degradation.reasons, await other.store.accounts.list()], [[], []])
+  assert.notEqual(memory().identity, identity)
 })
 
 test('a memory that is damaged has no store trusted, and what is accepted afterwards is', async t => {
