@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { openStore } from '../../../src/store/open.ts'
@@ -64,4 +64,24 @@ test('where the store is replaced by another one, a worker that starts opens nei
   process.kill(Number(worker), 'SIGKILL')
   await gateway.logged('worker failed to start')
   assert.deepEqual([readdirSync(folder).toSorted(), statSync(file).size], before)
+})
+
+test('once a file of the store is emptied in place, no change is confirmed, also when it has content again', async t => {
+  const gateway = await startGateway(t, 'zones: []')
+  const { account, token } = await gateway.firstStart
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const create = async (id: string) => {
+    const url = `${gateway.admin}/client/v4/accounts/${account}/ai-gateway/gateways`
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ id }) })
+    return [response.status, await response.text()] as const
+  }
+  assert.equal((await create('before'))[0], 200)
+  const file = join(dirname(gateway.file), 'data', 'gatehouse.db')
+  const { size } = statSync(file)
+  truncateSync(file)
+  const [status, text] = await create('emptied')
+  assert.equal(status, 503, text)
+  assert.match(text, /gatehouse\.db was emptied while it was open/)
+  truncateSync(file, size)
+  assert.equal((await create('filled'))[0], 503)
 })

@@ -13,6 +13,9 @@ interface OpenFile {
 
 export class OpenFiles {
   readonly #files: readonly OpenFile[]
+  readonly #hadContent: boolean
+  /** Stays true: pages that are moved to the database later do not bring back what it had. */
+  #wasEmptied = false
 
   /** Remembers the files of a database that is open and was read; throws where one of them is missing. */
   constructor(path: string) {
@@ -20,6 +23,7 @@ export class OpenFiles {
       const file = `${path}${suffix}`
       return { path: file, identity: identityOf(file) }
     })
+    this.#hadContent = statSync(path).size > 0
   }
 
   /** Device and inode of each file, in a text that can be compared. */
@@ -38,7 +42,10 @@ export class OpenFiles {
         return `${path} cannot be looked at (${code})`
       }
     }
-    return null
+    const { path } = this.#files[0]!
+    // SQLite never empties it. The log has only what was not moved yet, and a database without content has the next start ignore that.
+    this.#wasEmptied ||= this.#hadContent && statSync(path, { throwIfNoEntry: false })?.size === 0
+    return this.#wasEmptied ? `${path} was emptied while it was open` : null
   }
 
   /** Whether the database itself is still in place and its log is missing, so that what only the log has can still be moved to the database. */
