@@ -131,7 +131,7 @@ test('a start that waits for an operator to accept the store is not killed for i
   const seen = { identity: 'f'.repeat(32), generation: 7, last: '', isBehind: false }
   writeFileSync(
     join(data, 'store.json'),
-    JSON.stringify({ format: 1, location: 'sqlite:gatehouse.db', ...seen }),
+    JSON.stringify({ format: 1, location: `sqlite:${join(data, 'gatehouse.db')}`, ...seen }),
   )
   const address = `@gatehouse-test-waits-${process.pid}`
   const told = await listen(t, address)
