@@ -64,6 +64,8 @@ export class StreamedCall {
   name = ''
   /** Arguments that have not been written yet. */
   unsent = ''
+  /** Whether its name came again behind its end: alone that is a repetition, and with arguments to follow another call. */
+  isNamedAgain = false
 
   constructor(place: unknown) {
     this.place = place
@@ -75,6 +77,7 @@ export class StreamedCall {
     this.id ||= textIn(piece.id)
     this.name ||= textIn(name)
     const text = argumentsText(value)
+    if (this.end.isReached && textIn(name) !== '') this.isNamedAgain = true
     // Of what follows the end, only space is acceptable, and nobody needs it.
     if (!this.end.isReached) this.unsent += text
     return this.end.take(text)
@@ -106,13 +109,16 @@ export class StreamedCalls {
   /** Returns the call that a piece belongs to, if it began before: a piece with a name begins one. */
   continuedBy(piece: JsonObject): StreamedCall | undefined {
     const call = this.#find(textIn(piece.id), placeOf(piece))
-    const isNamed = textIn(objectIn(piece.function).name) !== ''
-    return isNamed && call?.isRepeatedBy(piece) !== true ? undefined : call
+    const { name, arguments: value } = objectIn(piece.function)
+    if (textIn(name) !== '') return call?.isRepeatedBy(piece) ? call : undefined
+    return call?.isNamedAgain && argumentsText(value).trim() !== '' ? undefined : call
   }
 
   begin(piece: JsonObject): StreamedCall {
+    const before = this.#find(textIn(piece.id), placeOf(piece))
     const call = new StreamedCall(placeOf(piece))
-    const id = textIn(piece.id)
+    if (before?.isNamedAgain && textIn(objectIn(piece.function).name) === '') call.name = before.name
+    const id = textIn(piece.id) || (call.name === '' ? '' : before!.id)
     if (id !== '') this.#byId.set(id, call)
     this.#byPlace.set(call.place, call)
     this.#last = call

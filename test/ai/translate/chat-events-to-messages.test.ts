@@ -306,6 +306,27 @@ test('the older form of a call is a use of a tool', async () => {
   )
 })
 
+test('a name that comes again behind the arguments is a repetition, and another call once arguments follow', async () => {
+  for (const place of [{}, { index: 0 }]) {
+    const begun = call({ ...place, id: 'a', function: { name: 'f', arguments: '{"n":1}' } })
+    const again = call({ ...place, id: 'a', function: { name: 'f', arguments: '' } })
+    const rest = ['{"n":', '2}'].map(json => call({ ...place, function: { arguments: json } }))
+    deepEqual(
+      (await usesIn([begun, again])).map(({ input }) => input),
+      [{ n: 1 }],
+    )
+    const uses = await usesIn([begun, again, ...rest])
+    deepEqual(
+      uses.map(({ name, input }) => [name, input]),
+      [
+        ['f', { n: 1 }],
+        ['f', { n: 2 }],
+      ],
+    )
+    equal(new Set(uses.map(({ id }) => id)).size, 2)
+  }
+})
+
 /** A call as a provider means it, and how it spells it. */
 const meant = fc.record({
   name: fc.constantFrom('f', 'g', 'h'),
