@@ -86,9 +86,11 @@ for (const path of globSync('src/dashboard/assets/*.{css,js}', { cwd: root }))
 for (const path of ['src/people/passwords/common-passwords.txt', 'LICENSE', 'README.md'])
   if (existsSync(join(root, path))) cpSync(join(root, path), join(to, path.split('/').at(-1)!))
 
-const { name, version, description, license, engines, dependencies } = manifestOf(root)
+const { name, version, description, license, dependencies } = manifestOf(root)
 const needed = Object.fromEntries(outside.map(name => [name, dependencies[name]]))
 const bin = { gatehouse: 'main.js' }
+// Here nothing looks for another Node.
+const engines = { node: '>=24.12' }
 const manifest = { name, version, description, license, type: 'module', bin, engines, dependencies: needed }
 writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 chmodSync(join(to, 'main.js'), 0o755)
