@@ -8,6 +8,7 @@ import { everybody, type Member, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
 import { type AuditQuery, LastSuperAdministrator, type Position, type Records, type Store } from './store.ts'
 import { keyOwner } from './signing-key.ts'
+import { keyNoteOf, writeKeyNote } from './key-note.ts'
 import { noteOwner } from './store-note.ts'
 import { ticketOwner } from './ticket-key.ts'
 import { tokenKeyOwner } from './token-key.ts'
@@ -81,6 +82,7 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
     // Else every client would begin with a full handshake, all at once.
     for await (const key of each(from, from.ticketKeys.walk(ticketOwner)))
       expectNew(await at(to, to.ticketKeys.insert(key)), 'key of TLS sessions', key.id)
+    await copyKeyNote(from, to)
     for (const account of accounts) await copyAccount(from, to, account, counts)
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)
@@ -160,6 +162,16 @@ async function clear(
   owner: string,
 ): Promise<void> {
   for await (const page of records.walk(owner)) for (const { id } of page) await records.remove(owner, id)
+}
+
+/** A machine with another key would else take the copy for its own. */
+async function copyKeyNote(from: Store, to: Store): Promise<void> {
+  const note = await at(from, keyNoteOf(from.notes))
+  if (note === null) return
+  const { value, createdAt } = note.record
+  const before = await at(to, keyNoteOf(to.notes))
+  if (!(await at(to, writeKeyNote(to.notes, before, value, createdAt))))
+    throw new Error(`${to.location} is in use by a gateway`)
 }
 
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {

@@ -3,13 +3,13 @@
 /** The owner of notes: they belong to no account. */
 export const noteOwner = 'store'
 
-/** `copy`: records of another store are being copied to this one, and not all of them are there. */
-type NoteId = 'copy'
+/** `copy`: records of another store are being copied to this one, and not all of them are there. `key`: under which key client secrets are made. */
+type NoteId = 'copy' | 'key'
 
 export interface StoreNote {
   readonly account: typeof noteOwner
   readonly id: NoteId
-  /** Of a copy, the location of the other store. */
+  /** Of a copy, the location of the other store; of a key, its id, which tells nothing of it. */
   readonly value: string
   /** Ms since the epoch. */
   readonly createdAt: number

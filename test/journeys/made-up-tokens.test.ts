@@ -27,10 +27,12 @@ const madeUp = [forged('svct_'), forged('svco_'), mintToken('svct_').value, mint
 
 test('a token goes on where its store goes, and a made-up one is refused without a lookup everywhere', async t => {
   const provider = await startProvider(t, (_, response) => say(response, completion))
+  const secretsKey = randomBytes(32).toString('hex')
   const yaml = (store: string, workers: number) => `
 workers: ${workers}
 log: { level: debug }
 ${store}
+secrets: { key: '${secretsKey}' }
 ai: { hosts: [127.0.0.1], providers: { openai: { url: '${provider.url}' } } }
 zones: []
 `

@@ -575,6 +575,38 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'process/store/key-watch.ts',
+    tests: ['process/store/key-watch'],
+    changes: [
+      {
+        text: 'named === null || this.#keys.knows(named)',
+        becomes: 'true',
+        breaks: 'a machine with another key takes the store for its own',
+      },
+      {
+        text: ' || (isKnown && this.#isServing && !this.#isNamed)',
+        becomes: '',
+        breaks: 'the store names a key that was replaced',
+      },
+      {
+        text: 'isKnown && this.#isServing && ',
+        becomes: 'isKnown && ',
+        breaks: 'a gateway that does not come to serve replaces the key of the one before it',
+      },
+    ],
+  },
+  {
+    file: 'store/copy.ts',
+    tests: ['process/store/key-watch'],
+    changes: [
+      {
+        text: '    await copyKeyNote(from, to)\n',
+        becomes: '',
+        breaks: 'a machine with another key takes a copy for its own',
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/audit.ts',
     tests: ['store/sqlite/audit', 'store/sqlite/sqlite-store'],
     changes: [

@@ -1,11 +1,14 @@
 // `gatehouse store accept`: has the gateway of this machine trust its store as it is, whatever was seen there before.
 
+import type { SecretKeys } from '../../base/secret-keys.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import type { Mark } from '../../store/mark.ts'
+import { keyNoteOf, writeKeyNote } from '../../store/key-note.ts'
 import type { Store } from '../../store/store.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
-import { storeDialling, storeLocation } from '../store/location.ts'
+import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
+import { findSecretKeys } from '../store/secret-keys-file.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from '../store/store-memory.ts'
 import { print, tell } from './terminal.ts'
 import { withStore } from '../store/with-store.ts'
@@ -16,10 +19,11 @@ export async function storeAccept(input: Input): Promise<number> {
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
   const { config } = loaded
-  return withStore(storeLocation(config), accept, storeDialling(config))
+  const accepting = async (store: Store) => accept(store, await findSecretKeys(config.secrets, dataFolder()))
+  return withStore(storeLocation(config), accepting, storeDialling(config))
 }
 
-async function accept(store: Store): Promise<number> {
+async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
   const { location } = store
   const path = memoryPath(location)
   if (path === null) {
@@ -33,11 +37,28 @@ async function accept(store: Store): Promise<number> {
   print(
     `Found:      ${found?.identity ? inWords({ ...found, location }) : `${location}, new`}, with ${holds}\n`,
   )
+  const replaced = keys === null ? null : await acceptKey(store, keys)
   const mark = await store.adopt()
   await writeMemory(path, { ...mark, location })
   print(`Accepted. A running gateway goes on with the store as it is within seconds.\n`)
+  if (replaced !== null) print(keyWords(replaced))
   if (accounts === 0) print('The store holds no account: the next start makes one, with a token.\n')
   return 0
+}
+
+/** Has the store name the key of this machine, where it names one that this machine lacks; returns the id of that one. */
+async function acceptKey({ notes }: Store, keys: SecretKeys): Promise<string | null> {
+  const found = await keyNoteOf(notes)
+  if (found === null || keys.knows(found.record.value)) return null
+  const { value } = found.record
+  print(`Key:        ${value} of the store, ${keys.currentId} of this machine\n`)
+  if (!(await writeKeyNote(notes, found, keys.currentId, Date.now())))
+    throw new Error('the key of the store was changed at the same time: run the same command again')
+  return value
+}
+
+function keyWords(replaced: string): string {
+  return `What was made under the key ${replaced} is no longer valid: rotate the client secrets, and have people with an authenticator app sign in with recovery codes, or create links for them with \`gatehouse user invite\`. A machine that still has ${replaced} is degraded until it gets the key of this one.\n`
 }
 
 async function remembered(path: string): Promise<string> {

@@ -367,6 +367,7 @@ export class Gateway {
       stop: async () => {
         this.#checker.stop()
         this.#requests.close()
+        this.#management?.rest()
         await this.#tls.rest()
         await this.#plane?.drain(this.#config.shutdown.grace)
         await this.#metricExport?.close(lastExport)
@@ -389,6 +390,7 @@ export class Gateway {
     this.#checker.ownEndpoints = this.#edge
     this.#checker.watch(checkedOrigins(this.#config))
     if (this.#adminListener.isToSucceed) await this.#adminListener.succeed()
+    this.#management!.serve()
   }
 
   /** Asserts that nobody else has the addresses that are not bound yet. */

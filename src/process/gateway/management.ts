@@ -19,6 +19,7 @@ import { Refusals } from '../../admin/refusal-log.ts'
 import { WriteLimit } from '../../admin/write-limit.ts'
 import { loadSecretKeys } from '../store/secret-keys-file.ts'
 import { dataFolder } from '../store/location.ts'
+import { KeyWatch } from '../store/key-watch.ts'
 import { warnOfUnknownKeys } from '../store/unknown-keys.ts'
 
 export class Management {
@@ -32,6 +33,7 @@ export class Management {
   readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
   readonly #watch: DomainWatch
+  readonly #keyWatch: KeyWatch
   readonly #end = new AbortController()
   readonly #looking: Promise<void>
 
@@ -56,6 +58,7 @@ export class Management {
       metrics: metrics.domainChecks,
     })
     this.#watch.start()
+    this.#keyWatch = new KeyWatch(store, secrets, log)
     this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
   }
 
@@ -73,13 +76,27 @@ export class Management {
     })
     if (path !== null) log.info({ path, key: secrets.currentId }, newKey)
     if (config.secrets.key === null && !store.location.startsWith('sqlite:')) log.warn(ownKey)
-    return new Management(secrets, config, store, metrics, log)
+    const management = new Management(secrets, config, store, metrics, log)
+    // Before it is asked whether the store is trusted.
+    await management.#keyWatch.open()
+    return management
+  }
+
+  /** Call it once clients are served. */
+  serve(): void {
+    this.#keyWatch.serve()
+  }
+
+  /** Call it before the last requests are awaited: the gateway that serves by now may have another key. */
+  rest(): void {
+    void this.#keyWatch.close()
   }
 
   async close(): Promise<void> {
     this.#end.abort()
     await Promise.all([
       this.#watch.close(),
+      this.#keyWatch.close(),
       this.#keeper.close(),
       this.tallies.close(),
       this.grants.close(),

@@ -18,6 +18,19 @@ export async function loadSecretKeys(
   made: (path: string) => void = () => {},
 ): Promise<SecretKeys> {
   const current = key === null ? await keyOfFolder(dataFolder, made) : keyOf(key, 'secrets.key')
+  return withOld(current, oldKeys)
+}
+
+/** Returns the keys; null where one would have to be created. Rejects as `loadSecretKeys` does. */
+export async function findSecretKeys(
+  { key, oldKeys }: Parameters<typeof loadSecretKeys>[0],
+  dataFolder: string,
+): Promise<SecretKeys | null> {
+  const current = key === null ? await readKey(join(dataFolder, 'secrets.key')) : keyOf(key, 'secrets.key')
+  return current === null ? null : withOld(current, oldKeys)
+}
+
+function withOld(current: Buffer, oldKeys: readonly string[]): SecretKeys {
   return new SecretKeys(
     current,
     oldKeys.map(old => keyOf(old, 'secrets.old_keys')),

@@ -1,0 +1,88 @@
+// Has the store name the key under which client secrets are made. A machine without that key does not trust the store: it would refuse valid clients, and make
+// secrets that the other machines refuse. One per gateway, in its main process.
+
+import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { Logger } from '../../log/log.ts'
+import { writeKeyNote, keyNoteOf } from '../../store/key-note.ts'
+import { type Store, StoreUnreachable } from '../../store/store.ts'
+
+/** Ms between two looks. */
+const period = 1_000
+
+const remedy =
+  'Give this machine the key that the store names, as `secrets.key` or in `secrets.old_keys`; if that key is lost, run `gatehouse store accept` on this machine'
+
+export class KeyWatch {
+  readonly #store: Store
+  readonly #keys: SecretKeys
+  readonly #log: Logger
+  #isServing = false
+  /** Whether the store has named the current key since the start: machines that know the keys of each other would otherwise take turns to replace it. */
+  #isNamed = false
+  #timer: NodeJS.Timeout | undefined
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(store: Store, keys: SecretKeys, log: Logger) {
+    this.#store = store
+    this.#keys = keys
+    this.#log = log
+  }
+
+  /** Resolves when the key that the store names was compared, or the store cannot be read now; never rejects. */
+  async open(): Promise<void> {
+    await this.#look()
+    this.#lookLater()
+  }
+
+  /**
+   * Lets the current key replace an earlier one, a period from now: by then, the gateway that this one replaces has stopped its own looks. One that fails to start
+   * replaces nothing.
+   */
+  serve(): void {
+    this.#isServing = true
+    this.#lookLater()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#work
+    clearTimeout(this.#timer)
+  }
+
+  #lookLater(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#work = this.#look().finally(() => this.#lookLater())
+    }, period).unref()
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#compare()
+    } catch (cause) {
+      // Whoever waits for the store hears of it.
+      if (!(cause instanceof StoreUnreachable))
+        this.#log.error({ err: cause }, 'comparing the key of client secrets with the store failed')
+    }
+  }
+
+  async #compare(): Promise<void> {
+    const { notes, degradation } = this.#store
+    const { currentId } = this.#keys
+    const found = await keyNoteOf(notes)
+    const named = found?.record.value ?? null
+    const isKnown = named === null || this.#keys.knows(named)
+    degradation.set(
+      'other_secrets_key',
+      isKnown
+        ? null
+        : {
+            message: `the store names ${named} as the key of client secrets, and this machine has ${currentId}`,
+            remedy,
+          },
+    )
+    if (named === currentId) this.#isNamed = true
+    if (named === null || (isKnown && this.#isServing && !this.#isNamed))
+      this.#isNamed = await writeKeyNote(notes, found, currentId, Date.now())
+  }
+}
