@@ -4,7 +4,7 @@
 import type { Operator } from '../config/custom-errors-config.ts'
 import { ruleIdOf } from '../config/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../errors/compose.ts'
-import { composeEventForAi, composeForAi, composeShared } from '../errors/compose-ai.ts'
+import { composeEventForAi, composeForAi, composeShared, isInEnvelope } from '../errors/compose-ai.ts'
 import { composeForGrpc, composeTrailersForGrpc } from '../errors/compose-grpc.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
@@ -57,7 +57,7 @@ function respond(x: Exchange, refusal: Refusal): void {
     x.client.discardBody(x, () => respond(x, refusal))
   )
     return
-  if (x.aiCaller !== null && refusal.faults.length > 0) {
+  if (x.aiCaller !== null && isInEnvelope(refusal, x.head.accept)) {
     const { status, reason, beforeRay, afterRay, body } = composeShared(
       refusal,
       x.ai?.challenge ?? null,

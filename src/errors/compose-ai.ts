@@ -1,5 +1,6 @@
 // Composes responses to refused calls of AI routes. Their callers are mostly SDKs, which look for reasons and retry advice in places of their own.
 
+import { apiFaults } from './api-faults.ts'
 import { errorRows } from './catalogue.ts'
 import { type ErrorResponse, forms, type Options, pageOf } from './compose.ts'
 import { type Form, form, render } from './render/form.ts'
@@ -10,21 +11,22 @@ import { type Fault, type Refusal, retryAfterOf } from './refusal.ts'
 import { asciiJson } from './render/json.ts'
 
 export interface AiCaller {
-  /** Whose envelope reports what is wrong with a call: that of the management API, or that of provider-native routes. */
+  /** Whose envelope reports that a call has no valid token: that of the management API, or that of provider-native routes. */
   readonly api: 'rest' | 'native'
   /** The dialect in which the caller expects an error within a stream. */
   readonly dialect: 'openai' | 'anthropic'
 }
 
-/** Composes the response to a call that was refused: an envelope where the call has faults, otherwise the record, in the format that it accepts. */
+/** Composes the response to a call that was refused, in the format that it accepts: the record, or an envelope where the call has faults and its caller is a program. */
 export function composeForAi(
   refusal: Refusal,
   occasion: Occasion,
   options: Options & { readonly challenge?: string | null },
   caller: AiCaller,
 ): ErrorResponse {
-  const content =
-    refusal.faults.length > 0 ? envelopeOf(refusal, caller) : recordOf(refusal, occasion, options, caller)
+  const content = isInEnvelope(refusal, occasion.accept)
+    ? envelopeOf(refusal, caller)
+    : recordOf(inWords(refusal), occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
@@ -33,6 +35,32 @@ export function composeForAi(
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
+
+/** Whether a refused call gets an envelope: one with faults, unless it asks for a page or Markdown. What callers without permission get is the same in any format. */
+export function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
+  if (faults.length === 0) return false
+  if (error === 'unauthorized' || error === 'forbidden') return true
+  const format = negotiateForPrograms(accept)
+  return format === 'json' || format === 'problem'
+}
+
+/** Has the record say what is wrong with the call. Pages are ASCII, and faults quote their caller. */
+function inWords(refusal: Refusal): Refusal {
+  if (refusal.faults.length === 0 || refusal.wording !== null) return refusal
+  const guidance = retryAfterOf(refusal) === null ? correction : errorRows[refusal.error].guidance
+  const sentences = refusal.faults.map(
+    ({ message }) => `${asciiJson(message).slice(1, -1).replaceAll('\\"', '"')}.`,
+  )
+  const wording = {
+    heading: 'The call was refused',
+    detail: sentences.join(' '),
+    guidance,
+    isOfRequest: true,
+  }
+  return { ...refusal, wording }
+}
+
+const correction = '**Do not retry.** The call is refused until what is wrong with it is corrected.'
 
 /** The response to calls that have the same fault: it differs by the ray alone. */
 interface SharedResponse {
@@ -145,11 +173,13 @@ function errorOf({ detail, error_name, error_code }: Problem): unknown {
 
 function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {
   const faults = refusal.faults.map(writeFault)
-  const envelope = api === 'rest' ? restEnvelope(refusal, faults, dialect) : nativeEnvelope(refusal, faults)
+  const isOfGateway = api === 'native' && refusal.faults[0]!.code === apiFaults.native_unauthorized.code
+  const envelope = isOfGateway ? gatewayEnvelope(refusal, faults) : envelopeForSdk(refusal, faults, dialect)
   return { type: 'application/json', policy: null, body: asciiJson(envelope) }
 }
 
-function restEnvelope(
+/** Beside the faults, SDKs find the reason where providers write it. */
+function envelopeForSdk(
   { error, faults }: Refusal,
   errors: readonly unknown[],
   dialect: AiCaller['dialect'],
@@ -167,7 +197,8 @@ function restEnvelope(
   }
 }
 
-function nativeEnvelope({ faults }: Refusal, error: readonly unknown[]): unknown {
+/** What callers of provider-native routes get without a valid token, or without permission. */
+function gatewayEnvelope({ faults }: Refusal, error: readonly unknown[]): unknown {
   return {
     success: false,
     result: [],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { escapeHtml } from '../../src/base/text/html.ts'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { type ErrorResponse, compose } from '../../src/errors/compose.ts'
 import { type AiCaller, composeEventForAi, composeForAi, composeShared } from '../../src/errors/compose-ai.ts'
@@ -209,25 +210,50 @@ test('every fault is reported in order, with the member that it is about', () =>
   assert.equal(onRest.message, 'logprobs cannot be translated; n must be 1; the whole is odd')
   assert.equal(onRest.error.message, onRest.message)
   const onNative = JSON.parse(answerTo('bad_request', json, native, { faults }).body)
-  assert.deepEqual(onNative.error, told)
-  assert.equal(onNative.internalCode, 10001)
+  assert.deepEqual(onNative, onRest)
+})
+
+test('a fault is read by who asks for a page or Markdown, with every character in its place', () => {
+  const message = 'Unknown model "<b>ö\u{1f600}&": a'
+  const refusal = { faults: [{ code: 7003, message, pointer: null }] }
+  for (const caller of callers) {
+    const page = answerTo('not_found', 'text/html', caller, refusal)
+    assert.equal(headersOf(page)['content-type'], 'text/html; charset=utf-8')
+    assert.match(page.body, /<h1>The call was refused<\/h1>/)
+    const shown = 'Unknown model "<b>\\u00f6\\ud83d\\ude00&": a.'
+    assert.ok(page.body.includes(`<p>${escapeHtml(shown)}</p>`), page.body)
+    const text = answerTo('not_found', 'text/markdown', caller, refusal)
+    assert.equal(headersOf(text)['content-type'], 'text/markdown; charset=utf-8')
+    assert.ok(text.body.includes(`\n${shown}\n`), text.body)
+    assert.match(text.body, /\*\*Do not retry\.\*\*/)
+    for (const { body } of [page, text]) assert.match(body, /^[\n\x20-\x7e]+$/)
+  }
 })
 
 test('no fault, whatever it quotes, breaks out of its place', () => {
   const text = fc.string({ unit: anyCharacter })
   const anyFault = fc.record({ code: fc.nat(99_999), message: text, pointer: fc.option(text) })
+  const anyCaller = fc.constantFrom(...callers)
   fc.assert(
-    fc.property(fc.array(anyFault, { minLength: 1 }), fc.constantFrom(...callers), (faults, caller) => {
-      const { body } = answerTo('bad_request', json, caller, { faults })
-      assert.match(body, /^[\x20-\x7e]+$/)
-      const envelope = JSON.parse(body)
-      const told: readonly { message: string; source?: { pointer: string } }[] =
-        caller.api === 'rest' ? envelope.errors : envelope.error
-      assert.deepEqual(
-        told.map(({ message, source }) => [message, source?.pointer ?? null]),
-        faults.map(({ message, pointer }) => [message, pointer]),
-      )
-    }),
+    fc.property(
+      fc.array(anyFault, { minLength: 1 }),
+      anyCaller,
+      fc.constantFrom(...accepts),
+      (faults, caller, accept) => {
+        const shown = answerTo('bad_request', accept, caller, { faults })
+        assert.match(shown.body, /^[\n\x20-\x7e]+$/)
+        if (!accept.startsWith('application/')) return
+        const { body } = answerTo('bad_request', json, caller, { faults })
+        assert.match(body, /^[\x20-\x7e]+$/)
+        const envelope = JSON.parse(body)
+        const told: readonly { message: string; source?: { pointer: string } }[] =
+          envelope.errors ?? envelope.error
+        assert.deepEqual(
+          told.map(({ message, source }) => [message, source?.pointer ?? null]),
+          faults.map(({ message, pointer }) => [message, pointer]),
+        )
+      },
+    ),
   )
 })
 
@@ -281,8 +307,8 @@ test('an envelope is that of its refusal and its caller, whichever came before i
         // A refusal of its own is none that came before.
         assert.equal(body, bodyOf({ ...refusal }, caller))
         const { type, result } = JSON.parse(body)
-        assert.equal(type, caller.api === 'rest' && caller.dialect === 'anthropic' ? 'error' : undefined)
-        assert.deepEqual(result, caller.api === 'rest' ? null : [])
+        assert.equal(type, caller.dialect === 'anthropic' ? 'error' : undefined)
+        assert.equal(result, null)
         assert.match(body, new RegExp(refusal.faults[0]!.message))
       }
     }),

@@ -267,3 +267,22 @@ test('a retryable failure of the gateway is retried after its Retry-After, and n
   assert.deepEqual([answers[0]!.status, answers[0]!.headers.get('retry-after'), waited], [521, '120', 120])
   assert.equal((await asking).id, 'msg_1')
 })
+
+test('a token where the SDK puts its credential is told its place by the error, on a provider-native endpoint', async t => {
+  const { ai, provider } = await start(t, (_, response) => say(response, message))
+  const baseURL = `http://127.0.0.1:${ai.edge.port}${ai.native('anthropic')}`
+  const told =
+    'A credential of this gateway must not be in the header authorization: send it as svc-aig-authorization: Bearer TOKEN'
+  for (const credential of [
+    { authToken: ai.token, apiKey: null },
+    { apiKey: ai.token, authToken: null },
+  ]) {
+    const client = new Anthropic({ baseURL, ...credential })
+    const error = await client.messages.create({ ...ask, model: 'claude-sonnet-5-5' }).catch(error => error)
+    assert.ok(error instanceof Anthropic.BadRequestError)
+    assert.equal(error.message, `400 ${told}`)
+    const { type, error: inner } = error.error as { type: string; error: { message: string } }
+    assert.deepEqual([type, inner.message], ['error', told])
+  }
+  assert.equal(provider.asked.length, 0)
+})

@@ -252,3 +252,15 @@ function answersOf(client: OpenAI) {
   })
   return { client: watched, seen, first }
 }
+
+test('a token where the SDK puts its key is told its place by the message of the error, on a provider-native endpoint', async t => {
+  const { ai, provider } = await start(t, (_, response) => say(response, completion))
+  const baseURL = `http://127.0.0.1:${ai.edge.port}${ai.native('openai')}`
+  const client = new OpenAI({ baseURL, apiKey: ai.token, maxRetries: 2 })
+  await assert.rejects(client.chat.completions.create({ ...ask, model: 'gpt-4o-mini' }), {
+    status: 400,
+    message:
+      '400 A credential of this gateway must not be in the header authorization: send it as svc-aig-authorization: Bearer TOKEN',
+  })
+  assert.equal(provider.asked.length, 0)
+})

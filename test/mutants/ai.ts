@@ -14,6 +14,18 @@ export const ai: readonly Mutated[] = [
         tests: ['wire/ai-misplaced'],
       },
       {
+        text: "if (token !== 'store_away' && isStray(x.head, ai)) return turnAway(x, ai, 'misplaced')",
+        becomes: '',
+        breaks: 'a token in the header of the other kind of route gets a bare 401',
+        tests: ['wire/ai-misplaced'],
+      },
+      {
+        text: 'if (equalsIgnoreCase(fields[i]!, fieldOf(ai.target))) return false',
+        becomes: '',
+        breaks: 'a token in its place that is not valid is told to go there',
+        tests: ['wire/ai-misplaced'],
+      },
+      {
         text: "if (gateway === 'store_away') return turnAway(x, ai, 'store_away')",
         becomes: '',
         breaks: 'a store that is away opens gateways',

@@ -69,7 +69,7 @@ for (const [name, { path, bearer }] of Object.entries(routes))
         assert.equal(answer.status, 400, where)
         const { errors, error } = JSON.parse(answer.text)
         const [{ code, message }] = errors ?? error
-        const told = `A credential of this gateway must not be in ${where}: send it in ${bearer}: Bearer`
+        const told = `A credential of this gateway must not be in ${where}: send it as ${bearer}: Bearer TOKEN`
         assert.deepEqual([code, message], [10001, told])
         assert.doesNotMatch(answer.text, new RegExp(token.slice(5)))
       }
@@ -79,6 +79,51 @@ for (const [name, { path, bearer }] of Object.entries(routes))
       await ai.logs.close()
       assert.equal(await ai.store.logs.count(ai.account, 'default'), 0)
     })
+
+for (const [name, { path, bearer }] of Object.entries(routes)) {
+  const other = name === 'rest' ? 'svc-aig-authorization' : 'authorization'
+  const told = `A credential of this gateway must not be in the header ${other}: send it as ${bearer}: Bearer TOKEN`
+
+  test(`a token in the header of the other kind of route is told both headers, whether it exists or not (${name})`, async t => {
+    const { ai, provider } = await start(t, true)
+    const [made, key] = [mintToken().value, 'Bearer sk-of-the-caller']
+    const tokens = [ai.token, made, mintToken('svco_').value, await ai.mint({ status: 'disabled' })]
+    const asked = tokens.flatMap(token => [
+      call(path(ai), chat, `${other}: Bearer ${token}`),
+      call(path(ai), chat, `${other}: bearer ${token}`, `${bearer}: ${key}`),
+      call(path(ai), chat, `${other}: Bearer ${token}`, `${other}: Bearer ${token}`),
+    ])
+    const texts = new Set<string>()
+    for (const request of asked) {
+      const answer = await ai.edge.ask(request)
+      assert.deepEqual([answer.status, answer.field('x-should-retry')], [400, 'false'])
+      assert.equal(answer.field('www-authenticate'), null)
+      texts.add(answer.text)
+    }
+    assert.equal(texts.size, 1, 'one answer, whatever the token is')
+    const { errors, message, error } = JSON.parse([...texts][0]!)
+    assert.deepEqual(errors, [{ code: 10001, message: told }])
+    assert.deepEqual([message, error], [told, { message: told, type: 'bad_request', code: 400 }])
+    for (const accept of ['text/html', 'text/markdown']) {
+      const answer = await ai.edge.ask(
+        call(path(ai), chat, `${other}: Bearer ${ai.token}`, `Accept: ${accept}`),
+      )
+      assert.deepEqual([answer.status, answer.field('content-type')], [400, `${accept}; charset=utf-8`])
+      assert.ok(answer.text.includes(`${told}.`), answer.text)
+      assert.doesNotMatch(answer.text, new RegExp(ai.token.slice(5)))
+    }
+    assert.equal(provider.bytesReceived, 0)
+    assert.equal(ai.edge.metrics.ai.refused.misplaced.value, asked.length + 2)
+  })
+
+  test(`a token in its own header that is not valid is no token in the wrong one (${name})`, async t => {
+    const { ai } = await start(t, true)
+    const made = mintToken().value
+    const both = [`${bearer}: Bearer ${made}`, `${other}: Bearer ${ai.token}`]
+    for (const fields of [both, both.toReversed(), [`${bearer}: Bearer ${made}`], [`${other}: Bearer svct_`]])
+      assert.equal((await ai.edge.ask(call(path(ai), chat, ...fields))).status, 401, `${fields}`)
+  })
+}
 
 test('a WebSocket handshake carries no credential of the gateway to a provider', async t => {
   const { ai, provider } = await start(t, true)
@@ -100,6 +145,13 @@ test('a WebSocket handshake carries no credential of the gateway to a provider',
       `Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.${ai.token}\r\n$&`,
     )
   assert.equal((await ai.edge.ask(protocols)).status, 400)
+  const elsewhere = asked.replace(`&key=${ai.token}`, '').replace('svc-aig-authorization', 'Authorization')
+  const answer = await ai.edge.ask(elsewhere)
+  assert.equal(answer.status, 400)
+  assert.match(
+    JSON.parse(answer.text).message,
+    /the header authorization: send it as svc-aig-authorization: /,
+  )
   assert.equal(provider.bytesReceived, 0)
 })
 

@@ -14,7 +14,7 @@ export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
   /** Where a credential of this gateway was found in a place where it must not be; null where none was. */
-  readonly misplaced: string | null
+  misplaced: string | null
   /** The gateway that it is for, where there is one: errors are counted there. */
   found: Gateway | null = null
   /** Its gateway, once access is granted. */

@@ -1,11 +1,16 @@
 // Step 8: checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
 // A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
+import { rememberLast } from '../../base/remember.ts'
+import { equalsIgnoreCase } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
 import type { RefuseReason } from '../../metrics/ai-metrics.ts'
 import type { GatewayDirectory } from '../../ai/gateways.ts'
+import type { AiTarget } from '../../ai/target.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
+import { placeInField, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
@@ -16,7 +21,7 @@ import { keepCredentials } from '../credentials.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 
 /**
- * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded, in a request to an origin too (400), no valid token (401), a token without permission
+ * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded, in a request to an origin too (400), or where only the other kind of route reads it (400), no valid token (401), a token without permission
  * (403), an unknown gateway (404), an unreachable store (503).
  * Waits for the store where nothing is cached.
  */
@@ -53,6 +58,7 @@ function judge(
   token: Token | TokenFault,
 ): Refusal | null {
   if (typeof token === 'string') {
+    if (token !== 'store_away' && isStray(x.head, ai)) return turnAway(x, ai, 'misplaced')
     if (token !== 'store_away') ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
     return turnAway(x, ai, token)
   }
@@ -81,11 +87,30 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   return (reason === 'forbidden' ? forbidden : unauthorized)[x.aiCaller!.api]
 }
 
-/** Returns where the credential was found, and nothing of its value. */
+/** Returns where the credential was found and where it belongs, and nothing of its value. */
 function misplaced({ target, misplaced }: AiExchange): Refusal {
-  const field = target.api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
-  const rule = `must not be in ${misplaced}: send it in ${field}: Bearer`
-  return refuseCall('invalid', 'A credential of this gateway', rule)
+  return refuseMisplaced(`must not be in ${misplaced}: send it as ${fieldOf(target)}: Bearer TOKEN`)
+}
+
+/** A program with the wrong header makes the same call again and again. */
+const refuseMisplaced = rememberLast((rule: string) =>
+  refuseCall('invalid', 'A credential of this gateway', rule),
+)
+
+/** Whether a call without a valid token has a credential of this gateway only where the other kind of route reads it, and notes the place. It goes by the form of the credential alone: nobody learns whether it exists. */
+function isStray({ fields }: RequestHead, ai: AiExchange): boolean {
+  let place: string | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!valueHoldsOurs(fields[i + 1]!)) continue
+    if (equalsIgnoreCase(fields[i]!, fieldOf(ai.target))) return false
+    place ??= placeInField(fields[i]!, fields[i + 1]!, false)
+  }
+  ai.misplaced = place
+  return place !== null
+}
+
+function fieldOf({ api }: AiTarget): string {
+  return api === 'rest' ? 'Authorization' : 'svc-aig-authorization'
 }
 
 function tokenIn({ target, fields }: AiExchange): string | null {
