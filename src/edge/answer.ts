@@ -74,7 +74,7 @@ function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnAnswer(body)
-  const all = `${lines}${hstsLine(x)}${x.limitFields}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
+  const all = `${lines}${hstsLine(x)}${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status, reason, lines: all }, body)
   x.client.finish(x)
 }

@@ -176,8 +176,8 @@ export class Exchange {
   facts: Facts | null = null
   /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
-  /** RateLimit and RateLimit-Policy lines for the response; empty for none. */
-  limitFields = ''
+  /** Lines that steps add to the response, whoever writes it: those of rate limits, and what an AI call is told. */
+  addedLines = ''
   /** The request as it is sent to origins: the client's, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
   /** What the route changes in the fields of the request and of its response; null for nothing. */

@@ -39,7 +39,7 @@ for (const [name, key, addresses] of cases) {
   let i = 0
   const ns = medianOf(calls, () => {
     const x = exchanges[i++ % exchanges.length]!
-    x.limitFields = ''
+    x.addedLines = ''
     if (meter(x) !== null) throw new Error('a request was refused')
   })
   console.log(`${name.padEnd(30)} ${ns.toFixed(0).padStart(5)} ns`)
@@ -52,6 +52,6 @@ function exchangeOf(limits: ReturnType<typeof compileRateLimits>, clientAddress:
     ...x,
     aiCaller: null,
     startedAt: systemClock.monotonic(),
-    limitFields: '',
+    addedLines: '',
   } as unknown as Exchange
 }

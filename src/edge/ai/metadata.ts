@@ -85,7 +85,7 @@ function respond(x: Exchange, body: string): void {
 
 function linesFor(x: Exchange, length: number): string {
   const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
-  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.limitFields}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
+  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
 }
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')

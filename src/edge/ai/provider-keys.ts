@@ -86,8 +86,8 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
   for (let i = 0; i < limits.length; i += 2) {
     const name = limits[i]!
     if (equalsIgnoreCase(name, 'x-should-retry')) mayRetry = limits[i + 1] === 'true'
-    else if (equalsIgnoreCase(name, inMilliseconds)) x.limitFields += `${name}: ${Math.ceil(wait)}\r\n`
-    else x.limitFields += `${name}: ${limits[i + 1]}\r\n`
+    else if (equalsIgnoreCase(name, inMilliseconds)) x.addedLines += `${name}: ${Math.ceil(wait)}\r\n`
+    else x.addedLines += `${name}: ${limits[i + 1]}\r\n`
   }
   const cause = { code: `all keys of ${provider!.name} are set aside` }
   return refuse('rate_limited', { retryAfter: secondsOf(wait), mayRetry }, cause)

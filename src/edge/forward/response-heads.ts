@@ -14,7 +14,7 @@ export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | 
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message, true, x.isAtHome)}${length}${date}${unsaidHstsLine(x, message)}${x.limitFields}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message, true, x.isAtHome)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
@@ -30,7 +30,7 @@ export function relayedInterim({ isAtHome }: Exchange, head: ResponseHead): Resp
 
 /** Writes the response that turns the exchange into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
-  const lines = `${crossingLines(rewritten(x, head), true, x.isAtHome)}${x.limitFields}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(rewritten(x, head), true, x.isAtHome)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 

@@ -35,7 +35,7 @@ function keyOf({ rateLimit }: Gateway, token: Token | null): string {
 }
 
 function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {
-  x.limitFields += fields.lines(spent)
+  x.addedLines += fields.lines(spent)
   const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
   if (spent.isAllowed) {
     allowed.inc()

@@ -165,7 +165,7 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
   let over: Settled | null = null
   for (const one of counted) if (over === null && isOver(one)) over = one
   for (const one of counted) note(x, one, over)
-  x.limitFields += fieldsOf(counted, over)
+  x.addedLines += fieldsOf(counted, over)
   if (over === null) return null
   if (over.rule.error === 'rate_limited') noteRefusal(x)
   return refusalOf(over)

@@ -20,7 +20,7 @@ test('a gateway lets in as many calls as its limit says, each gateway of each ac
     x.ai.gateway = gateway({ account, id, ...(rateLimit && { rateLimit }) })
     const refusal = meterGateway(x)
     assert.ok(!(refusal instanceof Promise))
-    return { refusal, lines: x.limitFields }
+    return { refusal, lines: x.addedLines }
   }
   assert.deepEqual(call(one, 'x', null), { refusal: null, lines: '' })
   assert.deepEqual(call(one, 'x', { ...two, limit: 0 }), { refusal: null, lines: '' })

@@ -39,7 +39,7 @@ function exchange(count: number, refused = -1) {
     head: { fields: [] },
     clientAddress: '192.0.2.1',
   }
-  const none = { ai: null, zone: null, keyParts: null, limitFields: '' }
+  const none = { ai: null, zone: null, keyParts: null, addedLines: '' }
   const count1 = () => {
     turn++
     if (turn < 1000) setImmediate(count1)
@@ -59,7 +59,7 @@ test('a request that is near many limits asks the store a few at a turn, and mee
     100,
   )
   assert.ok(Math.max(...turns) <= 8, `${Math.max(...turns)} in one turn`)
-  assert.equal(x.limitFields.match(/limit-\d+/g)?.length, 101)
+  assert.equal(x.addedLines.match(/limit-\d+/g)?.length, 101)
 })
 
 test('what refuses a request ends the questions, and is given back to the limits before it', async () => {
