@@ -9,6 +9,7 @@ import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
 import { chatToMessages } from './translate/chat-call-to-messages.ts'
+import { refuseDuplicate } from './translate/duplicates.ts'
 import { readObject } from './translate/json.ts'
 import { messagesToChat } from './translate/messages-call-to-chat.ts'
 import type { Translation } from './translate/translation.ts'
@@ -175,8 +176,11 @@ function translate(
     const lack = `has no known API for ${api}`
     return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
   }
+  const json = asked.bytes.toString()
+  const duplicate = refuseDuplicate(json)
+  if (duplicate !== null) return within(asked.pointer, duplicate)
   // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written again.
-  const request = readObject(asked.bytes.toString()) ?? asked.request
+  const request = readObject(json) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model, mayAsk)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
