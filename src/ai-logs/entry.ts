@@ -78,6 +78,7 @@ export function writeEntry(
     tokenId: o.token?.id ?? null,
     tokenName: o.token?.name ?? null,
     streamed,
+    ...(o.dropped.length > 0 && { dropped: o.dropped }),
     metadata: o.metadata,
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType && redacted(o.responseContentType),

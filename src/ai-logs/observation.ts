@@ -40,4 +40,6 @@ export interface Observation {
   readonly session: SessionUsage | null
   /** What the client got instead; null where that is the same. */
   readonly relayed: Capture | null
+  /** The members of the request that were left out for the provider. */
+  readonly dropped: readonly string[]
 }

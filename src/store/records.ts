@@ -237,6 +237,8 @@ export interface LogEntry {
   /** The app and the user, where an app made the call; then `tokenId` is the id of the consent. */
   readonly app?: ActingApp
   readonly streamed: boolean
+  /** Present where members of the request were left out for the provider, as `messages[].content[].cache_control`. */
+  readonly dropped?: readonly string[]
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null

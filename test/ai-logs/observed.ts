@@ -43,6 +43,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     response: captured('{"usage":{}}'),
     session: null,
     relayed: null,
+    dropped: [],
     ...changes,
   }
 }

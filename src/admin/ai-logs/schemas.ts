@@ -119,11 +119,15 @@ export const logSeries = open(
   },
 )
 
-/** Only of some calls: those whose tokens are estimated, and those that an app made. */
+/** Only of some calls: those whose tokens are estimated, those of which something was left out, and those that an app made. */
 const some: Members = {
   usage_estimated: about(
     'Present, and true, if the call ended before its provider reported its tokens: they are estimated by what was sent.',
     flag,
+  ),
+  dropped: about(
+    'Members of the request that the provider did not get, as `messages[].content[].cache_control`: its API has no equivalent. Present if there are any.',
+    listOf(text),
   ),
   user_id: about('The user for whom an app made the call.', id),
   user_email: about('Their e-mail address at that time.', text),

@@ -29,6 +29,7 @@ export function viewSummary(entry: LogSummary) {
     token_name: entry.tokenName ?? null,
     ...(entry.app && viewApp(entry.app)),
     streamed: entry.streamed,
+    ...(entry.dropped && { dropped: entry.dropped }),
     metadata: entry.metadata && JSON.stringify(entry.metadata),
     request_content_type: entry.requestContentType,
     response_content_type: entry.responseContentType,

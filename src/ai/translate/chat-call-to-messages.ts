@@ -8,6 +8,8 @@ import { ChatEvents } from './messages-events-to-chat.ts'
 import { Findings, Place } from './place.ts'
 import {
   anything,
+  dropped,
+  droppedUnless,
   list,
   map,
   number,
@@ -40,6 +42,7 @@ export function chatToMessages(
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
     body,
+    dropped: [...at.findings.dropped],
     response: json => chatResponse(json, now()),
     events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
   }
@@ -82,7 +85,7 @@ const chatRequest = map(
       top_p: unusual(number(0, 1)),
       stop: textOr(list(text)),
       stream: truth,
-      stream_options: record({}, { include_usage: truth, include_obfuscation: off(false) }),
+      stream_options: record({}, { include_usage: truth, include_obfuscation: droppedUnless(false) }),
       tools: list(chatTool),
       tool_choice: chatToolChoice,
       parallel_tool_calls: truth,
@@ -91,6 +94,13 @@ const chatRequest = map(
       service_tier: words({ auto: 'auto', default: 'standard_only' } as const),
       user: text,
       safety_identifier: text,
+      // The following are left out: they are hints, or labels of what is stored.
+      metadata: droppedUnless({}),
+      prediction: dropped,
+      prompt_cache_key: droppedUnless(''),
+      prompt_cache_options: droppedUnless({}),
+      prompt_cache_retention: dropped,
+      verbosity: droppedUnless('medium'),
       // The following pass only with a value that changes nothing.
       n: off(1),
       logprobs: off(false),
@@ -99,16 +109,10 @@ const chatRequest = map(
       frequency_penalty: off(0),
       presence_penalty: off(0),
       seed: off(),
-      metadata: off({}),
       store: off(false),
       modalities: off(['text']),
-      verbosity: off('medium'),
       audio: off(),
       moderation: off(),
-      prediction: off(),
-      prompt_cache_key: off(''),
-      prompt_cache_options: off({}),
-      prompt_cache_retention: off(),
       web_search_options: off(),
       functions: off([]),
       function_call: off('none', 'auto'),

@@ -4,7 +4,20 @@ import { type ImageSource, sourceOfUrl } from './images.ts'
 import { bounds } from '../members.ts'
 import { readObject } from './json.ts'
 import type { Place } from './place.ts'
-import { list, map, never, off, record, type Rule, text, textOr, variants } from './rules.ts'
+import {
+  anything,
+  dropped,
+  droppedUnless,
+  list,
+  map,
+  never,
+  off,
+  record,
+  type Rule,
+  text,
+  textOr,
+  variants,
+} from './rules.ts'
 
 interface TextBlock {
   readonly type: 'text'
@@ -22,7 +35,7 @@ type ToolUseBlock = {
 type ToolResultBlock = {
   readonly type: 'tool_result'
   readonly tool_use_id: string
-  readonly content: Content<TextBlock>
+  readonly content: Content<TextBlock | ImageBlock>
 }
 
 type SystemTurn = { readonly role: 'system'; readonly content: Content<TextBlock> }
@@ -35,18 +48,17 @@ interface Conversation {
   readonly messages: readonly (SystemTurn | UserTurn | AssistantTurn)[]
 }
 
-const unsplit = never('Messages marks cache points elsewhere, so leave it out')
 const nameless = never('name the speaker in the content')
 
 const textPart = map(
-  record({ type: text, text }, { prompt_cache_breakpoint: unsplit }),
+  record({ type: text, text }, { prompt_cache_breakpoint: dropped }),
   (part): TextBlock => ({ type: 'text', text: part.text }),
 )
 
 const imagePart = map(
   record(
     { type: text, image_url: record({ url: sourceOfUrl }, { detail: off('auto') }) },
-    { prompt_cache_breakpoint: unsplit },
+    { prompt_cache_breakpoint: dropped },
   ),
   (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
 )
@@ -58,6 +70,7 @@ const refusalPart = map(
 )
 
 const textContent = textOr(list(variants('type', { text: textPart })))
+const shownContent = textOr(list(variants('type', { text: textPart, image_url: imagePart })))
 
 const systemMessage = map(
   record({ role: text, content: textContent }, { name: nameless }),
@@ -65,16 +78,16 @@ const systemMessage = map(
 )
 
 const userMessage = map(
-  record(
-    { role: text, content: textOr(list(variants('type', { text: textPart, image_url: imagePart }))) },
-    { name: nameless },
-  ),
+  record({ role: text, content: shownContent }, { name: nameless }),
   ({ content }): UserTurn => ({ role: 'user', content }),
 )
 
 const toolCall = variants('type', {
   function: map(
-    record({ type: text, id: text, function: record({ name: text, arguments: toolArguments }, {}) }, {}),
+    record(
+      { type: text, id: text, function: record({ name: text, arguments: toolArguments }, {}) },
+      { index: anything },
+    ),
     (call): ToolUseBlock => ({
       type: 'tool_use',
       id: call.id,
@@ -92,6 +105,10 @@ const assistantMessage = map(
       refusal: text,
       tool_calls: list(toolCall),
       function_call: never('use tool_calls'),
+      // Thoughts, as several providers name them: Messages takes only those that it has signed.
+      reasoning: dropped,
+      reasoning_content: dropped,
+      reasoning_details: droppedUnless([]),
       annotations: off([]),
       audio: off(),
       name: nameless,
@@ -108,7 +125,7 @@ const assistantMessage = map(
 
 /** The call that this responds to has the name of the tool, so that `name` adds nothing. */
 const toolMessage = map(
-  record({ role: text, tool_call_id: text, content: textContent }, { name: text }),
+  record({ role: text, tool_call_id: text, content: shownContent }, { name: text }),
   ({ tool_call_id, content }): ToolTurn => ({
     role: 'tool',
     result: { type: 'tool_result', tool_use_id: tool_call_id, content },

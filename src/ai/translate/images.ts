@@ -32,5 +32,7 @@ export const urlOfSource = variants('type', {
     record({ type: text, media_type: imageType, data: text }, {}),
     ({ media_type, data }) => `data:${media_type};base64,${data}`,
   ),
-  url: map(record({ type: text, url: text }, {}), ({ url }) => url),
+  url: map(record({ type: text, url: text }, {}), ({ url }, at) =>
+    /^https?:\/\//i.test(url) ? url : at.step('url').fault('must be an http or https URL'),
+  ),
 })

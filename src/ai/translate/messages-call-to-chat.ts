@@ -1,13 +1,15 @@
 // Translates a call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
+import { createHash } from 'node:crypto'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { messagesResponse } from './chat-response-to-messages.ts'
 import { MessageEvents } from './chat-events-to-messages.ts'
 import { writeBody } from './json.ts'
-import { cacheControl, type ChatMessage, systemContent, turns } from './messages-conversation-to-chat.ts'
+import { type ChatMessage, systemContent, turns } from './messages-conversation-to-chat.ts'
 import { Findings, Place } from './place.ts'
 import {
   anything,
+  dropped,
   list,
   map,
   number,
@@ -34,10 +36,14 @@ export function messagesToChat(
 ): Translation | Refusal {
   const at = new Place(new Findings({ from: 'Messages', to: 'Chat Completions' }))
   const messages = messagesRequest(request, at)
-  const body = messages && writeBody(chatRequest(messages, model, streamsUsage), at)
+  const takesEffort = hasEffort(model)
+  if (!takesEffort && messages?.output_config?.effort !== undefined)
+    at.step('output_config').step('effort').drop()
+  const body = messages && writeBody(chatRequest(messages, model, { streamsUsage, takesEffort }), at)
   if (!body) return refuse('bad_request', { faults: at.findings.faults })
   return {
     body,
+    dropped: [...at.findings.dropped],
     response: messagesResponse,
     events: () => new MessageEvents(),
   }
@@ -53,6 +59,9 @@ const outputFormat = variants('type', {
 
 const effort = words({ low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh', max: 'max' } as const)
 
+/** Thinking is never sent on, so that nothing is left to clear; other edits would change what the model reads. */
+const contextManagement = record({}, { edits: list(variants('type', { clear_thinking_20251015: dropped })) })
+
 const messagesRequest = map(
   record(
     { model: anything, max_tokens: whole(1), messages: turns },
@@ -67,13 +76,18 @@ const messagesRequest = map(
       output_config: record({}, { format: outputFormat, effort }),
       service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
       metadata: record({}, { user_id: text }),
+      // The following are left out: chat providers cache and think as they are set up to.
+      cache_control: dropped,
+      context_management: contextManagement,
+      diagnostics: dropped,
+      thinking: variants('type', {
+        disabled: record({ type: text }, {}),
+        enabled: dropped,
+        adaptive: dropped,
+      }),
       // The following pass only with a value that changes nothing.
-      thinking: variants('type', { disabled: record({ type: text }, {}) }),
       top_k: off(),
-      cache_control: cacheControl,
       container: off(),
-      context_management: off({}),
-      diagnostics: off(),
       inference_geo: off(),
       mcp_servers: off([]),
       speed: off('standard'),
@@ -90,7 +104,11 @@ const messagesRequest = map(
 
 type MessagesRequest = NonNullable<ReturnType<typeof messagesRequest>>
 
-function chatRequest(request: MessagesRequest, model: string, streamsUsage: boolean) {
+function chatRequest(
+  request: MessagesRequest,
+  model: string,
+  { streamsUsage, takesEffort }: { streamsUsage: boolean; takesEffort: boolean },
+) {
   const { system, messages, tools, tool_choice: choice, output_config: output } = request
   const hasTools = tools !== undefined && tools.length > 0
   return {
@@ -106,9 +124,9 @@ function chatRequest(request: MessagesRequest, model: string, streamsUsage: bool
     tool_choice: hasTools ? choice?.word : undefined,
     parallel_tool_calls: hasTools && choice?.disable_parallel_tool_use ? false : undefined,
     response_format: output?.format,
-    reasoning_effort: output?.effort,
+    reasoning_effort: takesEffort ? output?.effort : undefined,
     service_tier: request.service_tier,
-    user: request.metadata?.user_id,
+    user: userOf(request.metadata?.user_id),
   }
 }
 
@@ -117,6 +135,22 @@ function withSystem(
   messages: readonly ChatMessage[],
 ): readonly ChatMessage[] {
   return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
+}
+
+/** Returns the user as chat accepts it: a long name becomes its SHA-256 digest, which still tells users apart. */
+function userOf(name: string | undefined): string | undefined {
+  return name === undefined || name.length <= longestUser
+    ? name
+    : createHash('sha256').update(name).digest('hex')
+}
+
+/** The most characters that OpenAI accepts, as many as the digest has in hex. */
+const longestUser = 64
+
+/** Whether a model is known to have levels of effort: most providers refuse them for others. */
+function hasEffort(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  return /^(?:o\d|gpt-(?:[5-9](?!.*-chat)|oss)|gemini-(?:2\.5|[3-9]))/.test(name)
 }
 
 /** Uses the name of the limit that the model accepts: OpenAI's models refuse the older one, and many others know only that. */

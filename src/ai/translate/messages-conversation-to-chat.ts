@@ -2,7 +2,19 @@
 
 import { urlOfSource } from './images.ts'
 import type { Place } from './place.ts'
-import { isObject, list, map, never, off, record, type Rule, text, textOr, truth, variants } from './rules.ts'
+import {
+  dropped,
+  isObject,
+  list,
+  map,
+  off,
+  record,
+  type Rule,
+  text,
+  textOr,
+  truth,
+  variants,
+} from './rules.ts'
 
 interface TextPart {
   readonly type: 'text'
@@ -30,16 +42,13 @@ type ToolMessage = {
 }
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** Sets a price and a lifetime that chat has no member for: its providers cache by themselves, or not at all. */
-export const cacheControl = never('chat providers cache prompts on their own, so leave it out')
-
 const textBlock = map(
-  record({ type: text, text }, { cache_control: cacheControl, citations: off([]) }),
+  record({ type: text, text }, { cache_control: dropped, citations: off([]) }),
   (block): TextPart => ({ type: 'text', text: block.text }),
 )
 
 const imageBlock = map(
-  record({ type: text, source: urlOfSource }, { cache_control: cacheControl, transformations: off({}) }),
+  record({ type: text, source: urlOfSource }, { cache_control: dropped, transformations: off({}) }),
   ({ source }): ImagePart => ({ type: 'image_url', image_url: { url: source } }),
 )
 
@@ -47,7 +56,7 @@ const toolUse = map(
   record(
     { type: text, id: text, name: text, input: toolInput },
     {
-      cache_control: cacheControl,
+      cache_control: dropped,
       caller: variants('type', { direct: record({ type: text }, {}) }),
       toolset_name: off(),
     },
@@ -57,17 +66,38 @@ const toolUse = map(
 
 const textContent = textOr(list(variants('type', { text: textBlock })))
 
+/** The message of a tool, and the images of its result with a label: chat has no place for them there, so they follow in a message of the user. */
+interface ToolResult {
+  readonly message: ToolMessage
+  readonly images: readonly (TextPart | ImagePart)[]
+}
+
 /** Chat cannot mark a tool as failed, so the text itself has to say so. */
 const toolResult = map(
   record(
     { type: text, tool_use_id: text },
-    { content: textContent, is_error: truth, cache_control: cacheControl, toolset_name: off() },
+    {
+      content: textOr(list(variants('type', { text: textBlock, image: imageBlock }))),
+      is_error: truth,
+      cache_control: dropped,
+      toolset_name: off(),
+    },
   ),
-  ({ tool_use_id, content = '', is_error = false }): ToolMessage => ({
-    role: 'tool',
-    tool_call_id: tool_use_id,
-    content: contentOf(is_error ? failed(content) : content),
-  }),
+  ({ tool_use_id, content = '', is_error = false }): ToolResult => {
+    const images = typeof content === 'string' ? [] : content.filter(part => part.type === 'image_url')
+    const said = typeof content === 'string' ? content : content.filter(part => part.type === 'text')
+    const shown =
+      images.length > 0 && said.length === 0 ? 'The result is in the next message of the user.' : said
+    return {
+      message: {
+        role: 'tool',
+        tool_call_id: tool_use_id,
+        content: contentOf(is_error ? failed(shown) : shown),
+      },
+      images:
+        images.length > 0 ? [{ type: 'text', text: `Result of tool call ${tool_use_id}:` }, ...images] : [],
+    }
+  },
 )
 
 export const systemContent = map(textContent, contentOf)
@@ -91,18 +121,40 @@ const userTurn = map(
     if (typeof content === 'string') return [{ role: 'user', content }]
     refuseLateResults(content, at.step('content'))
     const results = content.filter(isResult)
-    const parts = content.filter(part => !isResult(part)) as readonly (TextPart | ImagePart)[]
+    const images = results.flatMap(({ images }) => images)
+    const parts = [...images, ...content.filter(part => !isResult(part))] as readonly (TextPart | ImagePart)[]
     const said = { role: 'user' as const, content: contentOf(parts) }
-    return parts.length > 0 || results.length === 0 ? [...results, said] : results
+    const messages = results.map(({ message }) => message)
+    return parts.length > 0 || results.length === 0 ? [...messages, said] : messages
   },
 )
 
+/** Leaves a block out, under the name of its type. */
+const droppedBlock: Rule<never> = (block, at) => at.step((block as { type: string }).type).drop()
+
 const assistantTurn = map(
-  record({ role: text, content: textOr(list(variants('type', { text: textBlock, tool_use: toolUse }))) }, {}),
+  record(
+    {
+      role: text,
+      content: textOr(
+        list(
+          variants('type', {
+            text: textBlock,
+            tool_use: toolUse,
+            thinking: droppedBlock,
+            redacted_thinking: droppedBlock,
+          }),
+        ),
+      ),
+    },
+    {},
+  ),
   ({ content }): readonly ChatMessage[] => {
     if (typeof content === 'string') return [{ role: 'assistant', content }]
-    const texts = content.filter(part => part.type === 'text')
-    const tool_calls = content.filter(part => part.type === 'function')
+    const texts = content.filter(part => part?.type === 'text')
+    const tool_calls = content.filter(part => part?.type === 'function')
+    // A turn of nothing but thinking is left out as a whole.
+    if (texts.length === 0 && tool_calls.length === 0 && content.length > 0) return []
     const said = texts.length > 0 ? contentOf(texts) : null
     return [{ role: 'assistant', content: said, ...(tool_calls.length > 0 ? { tool_calls } : {}) }]
   },
@@ -125,12 +177,12 @@ function failed(content: Content<TextPart>): Content<TextPart> {
   return typeof content === 'string' ? `Error: ${content}` : [{ type: 'text', text: 'Error:' }, ...content]
 }
 
-function isResult(part: TextPart | ImagePart | ToolMessage): part is ToolMessage {
-  return 'role' in part
+function isResult(part: TextPart | ImagePart | ToolResult): part is ToolResult {
+  return 'message' in part
 }
 
 /** Refuses tool results after other content, as Messages does: chat requires them right after the calls. */
-function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolMessage)[], at: Place): void {
+function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolResult)[], at: Place): void {
   const first = parts.findIndex(part => !isResult(part))
   parts.forEach((part, index) => {
     if (first !== -1 && index > first && isResult(part))

@@ -13,6 +13,8 @@ interface Direction {
 /** Collects the faults of one request; of thousands only the first are reported. */
 export class Findings {
   readonly faults: Fault[] = []
+  /** The members that are left out although they have no equivalent. */
+  readonly dropped = new Set<string>()
   readonly direction: Direction
   count = 0
 
@@ -50,6 +52,19 @@ export class Place {
   /** Notes that the member has no equivalent in the other API. */
   untranslatable(advice = 'leave it out'): undefined {
     this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
+  }
+
+  /** Notes that the member is left out, of which the caller is told. */
+  drop(): undefined {
+    this.findings.dropped.add(this.#path)
+  }
+
+  /** The name without indexes. */
+  get #path(): string {
+    if (!this.#parent) return ''
+    const before = this.#parent.#path
+    if (typeof this.#key === 'number') return `${before}[]`
+    return before ? `${before}.${this.#key}` : this.#key
   }
 
   get #pointer(): string {

@@ -20,7 +20,8 @@ export function record<const N extends Rules, const O extends Rules>(
   return (value, at) => {
     if (!isObject(value)) return at.fault('must be an object')
     for (const key of Object.keys(value)) {
-      if (!Object.hasOwn(rules, key)) at.step(key).fault(`is unknown in ${at.findings.direction.from}`)
+      if (!Object.hasOwn(rules, key) && value[key] !== null)
+        at.step(key).fault(`is unknown in ${at.findings.direction.from}`)
     }
     const read: Record<string, unknown> = {}
     for (const [key, rule] of Object.entries(rules)) {
@@ -82,6 +83,14 @@ export function map<T, U>(rule: Rule<T>, turn: (read: T, at: Place) => U | undef
 /** Accepts only values that switch the member off; anything else has no equivalent. */
 export function off(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.untranslatable())
+}
+
+/** Leaves the member out, and tells the caller: it has no equivalent, but is a hint, or not read by the model. */
+export const dropped: Rule<never> = (_value, at) => at.drop()
+
+/** Leaves the member out: silently where its value means "off", else as `dropped`. */
+export function droppedUnless(...values: readonly unknown[]): Rule<never> {
+  return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.drop())
 }
 
 /** Refuses every value, with advice on what to do instead. */

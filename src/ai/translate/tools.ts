@@ -1,7 +1,6 @@
 // Translates tools and the choice of tools between the two APIs.
 
-import { cacheControl } from './messages-conversation-to-chat.ts'
-import { map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
+import { dropped, map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
 /** Reads a tool of chat; only functions have an equivalent. */
 export const chatTool = variants('type', {
@@ -50,7 +49,7 @@ export const messagesTool = variants(
           description: text,
           strict: truth,
           eager_input_streaming: truth, // chat streams arguments as the model writes them
-          cache_control: cacheControl,
+          cache_control: dropped,
           allowed_callers: off([], ['direct']),
           defer_loading: off(false),
           input_examples: off([]),

@@ -3,6 +3,8 @@
 export interface Translation {
   /** The request in the provider's API. */
   readonly body: Buffer
+  /** The members of the request that were left out although they have no equivalent, as `messages[].content[].cache_control`. */
+  readonly dropped: readonly string[]
   /** Turns a whole 2xx JSON response into the caller's API; null when it cannot be understood. */
   response(json: string): string | null
   /** Makes the translator for one 2xx event stream; each stream needs its own. */

@@ -92,6 +92,10 @@ function factsOf(ask: Ask, log: WholeLog): Html {
     ['Took', span(log.duration)],
     ['First byte after', log.time_to_first_byte === null ? null : span(log.time_to_first_byte)],
     ['Streamed', log.streamed ? 'yes' : 'no'],
+    [
+      'Left out',
+      log.dropped === undefined ? null : html`<code class="long">${log.dropped.join(', ')}</code>`,
+    ],
     ['Cached', log.cached ? 'yes' : null],
     ['Metadata', log.metadata === null ? null : html`<code class="long">${log.metadata}</code>`],
     ['Ray', html`<code>${log.id}</code>`],

@@ -21,6 +21,7 @@ export interface Log {
   readonly token_id: string | null
   readonly token_name: string | null
   readonly streamed: boolean
+  readonly dropped?: readonly string[]
   /** JSON. */
   readonly metadata: string | null
   readonly request_content_type: string | null

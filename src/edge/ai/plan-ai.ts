@@ -3,6 +3,7 @@
 import { planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers.ts'
 import type { AiTarget } from '../../ai/target.ts'
+import type { Translation } from '../../ai/translate/translation.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import { callerOf } from './callers.ts'
@@ -67,8 +68,16 @@ function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Re
   ai.asks = call.asks
   x.aiCaller = callerOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
+  if (call.translation !== null) tellDropped(x, call.translation)
   if (call.asksUsage) ai.askingUsage = call
   return sendTo(x, ai, call.provider, call.path)
+}
+
+/** Names what the translation left out, in the response and in the log. */
+function tellDropped(x: Exchange, { dropped }: Translation): void {
+  if (dropped.length === 0) return
+  x.addedLines += `svc-aig-dropped: ${dropped.join(', ')}\r\n`
+  if (x.tap !== null) x.tap.dropped = dropped
 }
 
 function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {

@@ -13,6 +13,8 @@ export class Tap {
   /** Whether the call was sent to a provider, so that there is something to log. */
   isUnderWay = false
   metadata: Metadata | null = null
+  /** The members of the request that the translation left out. */
+  dropped: readonly string[] = []
   readonly request: Capture | null
   response: Capture | null = null
   /** What the client gets instead of the provider's response; null where it gets that. */

@@ -44,8 +44,10 @@ type Head = readonly [
   tokenId?: Text,
   tokenName?: Text,
   providerResponseSize?: Count,
-  /** Only where an app made the call. */
-  app?: readonly [user: string, email: string, client: string],
+  /** Only where an app made the call, or as null before what follows. */
+  app?: readonly [user: string, email: string, client: string] | null,
+  /** Only where members were left out. */
+  dropped?: readonly string[],
 ]
 
 /** The bits of a head's `flags`. */
@@ -124,6 +126,8 @@ export class Heads {
     this.#addCaller(e)
     to.number(sizeOf(bodies.providerResponse))
     if (e.app !== undefined) this.#addApp(e.app)
+    else if (e.dropped !== undefined) to.json(null)
+    if (e.dropped !== undefined) to.json(e.dropped)
     to.close()
   }
 
@@ -236,6 +240,7 @@ export function summaryOf(head: Head, id: string, account: string, gateway: stri
     metadata: head[12],
     requestContentType: head[13],
     responseContentType: head[14],
+    ...(head[21] && { dropped: head[21] }),
     ...(head[20] && { app: appIn(head[20], head[18]!, head[5]) }),
   }
 }

@@ -19,6 +19,13 @@ function translate(chat: Partial<Chat>): Messages {
   return JSON.parse(translation.body.toString())
 }
 
+/** Names what is left out of a request. */
+function droppedFrom(request: Record<string, unknown>): readonly string[] {
+  const translation = chatToMessages({ model: 'm', messages: hi, ...request }, 'm')
+  ok('body' in translation, JSON.stringify(translation))
+  return translation.dropped
+}
+
 /** Translates a request that is expected to be refused; gives each fault as its pointer and message. */
 function faultsOf(request: Record<string, unknown>) {
   const refusal = chatToMessages({ model: 'm', messages: hi, ...request }, 'm')
@@ -283,8 +290,92 @@ test('members that have no effect pass', () => {
     functions: [],
     function_call: 'none',
     web_search_options: null,
+    newer_than_this_gateway: null,
   }
   deepEqual(translate(silent as unknown as Chat), base)
+  deepEqual(droppedFrom(silent), [])
+})
+
+describe('what Messages has no equal for is left out and named where it is a hint', () => {
+  const wholes: Readonly<Record<string, unknown>> = {
+    metadata: { a: 'b' },
+    verbosity: 'low',
+    prediction: { type: 'content', content: 'x' },
+    prompt_cache_key: 'k',
+    prompt_cache_options: { mode: 'explicit' },
+    prompt_cache_retention: '24h',
+  }
+  for (const [name, value] of Object.entries(wholes)) {
+    test(name, () => {
+      deepEqual(droppedFrom({ [name]: value }), [name])
+      deepEqual(translate({ [name]: value }), base)
+    })
+  }
+
+  test('padding of a stream', () => {
+    const request = { stream: true, stream_options: { include_obfuscation: true } }
+    deepEqual(droppedFrom(request), ['stream_options.include_obfuscation'])
+  })
+
+  test('cache points in the content', () => {
+    const content = [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }]
+    const messages = [{ role: 'user', content }]
+    deepEqual(droppedFrom({ messages }), ['messages[].content[].prompt_cache_breakpoint'])
+  })
+
+  test('thoughts in the history, by the name of any provider', () => {
+    const thoughts = {
+      reasoning: 'hm',
+      reasoning_content: 'hm',
+      reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
+    }
+    for (const [name, value] of Object.entries(thoughts)) {
+      const messages = [...hi, { role: 'assistant', content: 'x', [name]: value }, ...hi]
+      deepEqual(droppedFrom({ messages }), [`messages[].${name}`])
+      deepEqual(translate({ messages } as Partial<Chat>).messages[1], { role: 'assistant', content: 'x' })
+    }
+  })
+})
+
+test('a history that is joined from the chunks of a stream passes, with indexes and nulls', () => {
+  const called = {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    function_call: null,
+    audio: null,
+    annotations: [],
+    tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  }
+  const messages = [...hi, called, { role: 'tool', tool_call_id: 'c', content: 'ok' }]
+  deepEqual(droppedFrom({ messages }), [])
+  deepEqual(translate({ messages } as Partial<Chat>).messages[1], {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }],
+  })
+})
+
+test('images in the result of a tool stay in it', () => {
+  const content = [
+    { type: 'text', text: 'a map' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+  ]
+  const [turn] = translate({
+    messages: [{ role: 'tool', tool_call_id: 'c', content }],
+  } as Partial<Chat>).messages
+  deepEqual(turn, {
+    role: 'user',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 'c',
+        content: [
+          { type: 'text', text: 'a map' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+        ],
+      },
+    ],
+  })
 })
 
 describe('what Messages has no equal for is refused by name', () => {
@@ -296,16 +387,10 @@ describe('what Messages has no equal for is refused by name', () => {
     frequency_penalty: 0.5,
     presence_penalty: -0.5,
     seed: 7,
-    metadata: { a: 'b' },
     store: true,
     modalities: ['text', 'audio'],
-    verbosity: 'low',
     audio: { voice: 'ash', format: 'wav' },
     moderation: { model: 'm' },
-    prediction: { type: 'content', content: 'x' },
-    prompt_cache_key: 'k',
-    prompt_cache_options: { mode: 'explicit' },
-    prompt_cache_retention: '24h',
     web_search_options: {},
     functions: [{ name: 'f' }],
     function_call: { name: 'f' },
@@ -326,7 +411,6 @@ describe('what Messages has no equal for is refused by name', () => {
     ['/user', { user: 'a', safety_identifier: 'b' }],
     ['/stream', { stream: 'yes' }],
     ['/stop/1', { stop: ['a', 1] }],
-    ['/stream_options/include_obfuscation', { stream_options: { include_obfuscation: true } }],
     ['/reasoning_effort', { reasoning_effort: 'minimal' }],
     ['/service_tier', { service_tier: 'flex' }],
     ['/response_format/type', { response_format: { type: 'json_object' } }],
@@ -350,12 +434,27 @@ describe('what Messages has no equal for is refused by name', () => {
     ['/messages/0/content/0/type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] }],
     ['/messages/0/content/0/text', { messages: [{ role: 'system', content: [{ type: 'text' }] }] }],
     [
-      '/messages/0/content/0/type',
+      '/messages/0/content/0/image_url',
       { messages: [{ role: 'tool', tool_call_id: 'c', content: [{ type: 'image_url' }] }] },
+    ],
+    [
+      '/messages/0/content/0/image_url/url',
+      {
+        messages: [
+          {
+            role: 'tool',
+            tool_call_id: 'c',
+            content: [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
+          },
+        ],
+      },
+    ],
+    [
+      '/messages/0/content/0/type',
+      { messages: [{ role: 'tool', tool_call_id: 'c', content: [{ type: 'file', file: {} }] }] },
     ],
     ['/messages/0', { messages: [{ role: 'assistant', content: null }] }],
     ['/messages/0/audio', { messages: [{ role: 'assistant', content: 'x', audio: { id: 'a' } }] }],
-    ['/messages/0/reasoning', { messages: [{ role: 'assistant', content: 'x', reasoning: 'hm' }] }],
     ['/temprature', { temprature: 1 }],
   ]
   for (const [pointer, request] of parts) {

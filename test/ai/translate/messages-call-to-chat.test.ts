@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
@@ -20,6 +21,13 @@ function translate(messages: Partial<Messages>, model = 'llama'): Chat {
   )
   if ('error' in translation) throw new Error(JSON.stringify(translation.faults))
   return JSON.parse(translation.body.toString())
+}
+
+/** Names what is left out of a request. */
+function droppedFrom(request: Record<string, unknown>, model = 'm'): readonly string[] {
+  const translation = messagesToChat({ model: 'm', max_tokens: 9, messages: hi, ...request }, model)
+  ok('body' in translation, JSON.stringify(translation))
+  return translation.dropped
 }
 
 /** Translates a request that is expected to be refused; gives each fault as its pointer and message. */
@@ -64,7 +72,6 @@ describe('a member of a Messages request becomes its equal in chat', () => {
     ['the user', { metadata: { user_id: 'u1' } }, { user: 'u1' }],
     ['nobody', { metadata: { user_id: null } }, {}],
     ['the standard tier', { service_tier: 'standard_only' }, { service_tier: 'default' }],
-    ['effort', { output_config: { effort: 'low', format: null } }, { reasoning_effort: 'low' }],
     [
       'a schema for the answer',
       { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
@@ -100,6 +107,24 @@ describe('a member of a Messages request becomes its equal in chat', () => {
   for (const [name, messages, chat] of pairs) {
     test(name, () => deepEqual(translate(messages), { ...base, ...chat }))
   }
+
+  test('effort, where the model is known to have levels of it', () => {
+    const effort = (model: string) => {
+      const { reasoning_effort = null } = translate({ output_config: { effort: 'low', format: null } }, model)
+      return [reasoning_effort, droppedFrom({ output_config: { effort: 'low' } }, model)]
+    }
+    for (const model of ['o3', 'gpt-5-mini', 'openai/gpt-oss-120b', 'google/gemini-3-pro'])
+      deepEqual(effort(model), ['low', []], model)
+    for (const model of ['gpt-4o', 'gpt-5-chat-latest', 'llama', 'mistral-large'])
+      deepEqual(effort(model), [null, ['output_config.effort']], model)
+  })
+
+  test('a user whose name is longer than chat accepts, by its digest', () => {
+    equal(translate({ metadata: { user_id: 'u'.repeat(64) } }).user, 'u'.repeat(64))
+    const { user } = translate({ metadata: { user_id: 'u'.repeat(150) } })
+    equal(user, createHash('sha256').update('u'.repeat(150)).digest('hex'))
+    equal(user?.length, 64)
+  })
 
   test('the limit of tokens, as models of OpenAI call it', () => {
     for (const model of ['gpt-5', 'gpt-4o', 'o3', 'o4-mini', 'chatgpt-4o-latest']) {
@@ -256,6 +281,55 @@ describe('turns of Messages become a conversation of chat', () => {
       },
     ],
     [
+      'images of results follow in the message of the user, since chat has no place for them there',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'c1',
+                content: [
+                  { type: 'text', text: 'a map' },
+                  { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+                ],
+              },
+              {
+                type: 'tool_result',
+                tool_use_id: 'c2',
+                is_error: true,
+                content: [{ type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } }],
+              },
+              { type: 'tool_result', tool_use_id: 'c3', content: 'plain' },
+              { type: 'text', text: 'Go on.' },
+            ],
+          },
+        ],
+      },
+      {
+        messages: [
+          { role: 'tool', tool_call_id: 'c1', content: 'a map' },
+          {
+            role: 'tool',
+            tool_call_id: 'c2',
+            content: 'Error: The result is in the next message of the user.',
+          },
+          { role: 'tool', tool_call_id: 'c3', content: 'plain' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Result of tool call c1:' },
+              { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+              { type: 'text', text: 'Result of tool call c2:' },
+              { type: 'image_url', image_url: { url: 'https://a.example/b.png' } },
+              { type: 'text', text: 'Go on.' },
+            ],
+          },
+        ],
+      },
+    ],
+    [
       'a use without a word has no content',
       {
         messages: [
@@ -284,7 +358,9 @@ test('members that have no effect pass', () => {
     top_k: null,
     cache_control: null,
     container: null,
+    context_management: { edits: [] },
     diagnostics: null,
+    newer_than_this_gateway: null,
     inference_geo: null,
     mcp_servers: [],
     speed: 'standard',
@@ -304,12 +380,78 @@ test('members that have no effect pass', () => {
     eager_input_streaming: true,
     cache_control: null,
     input_examples: [],
+    newer_than_this_gateway: null,
   }
+  deepEqual(droppedFrom(silent), [])
   deepEqual(translate({ tools: [plain] as unknown as Anthropic.Tool[] }).tools, [weather])
 })
 
+const ephemeral = { type: 'ephemeral' }
+
+describe('what chat has no equal for is left out and named where it is a hint', () => {
+  const requests: readonly (readonly [dropped: string, request: Record<string, unknown>])[] = [
+    ['cache_control', { cache_control: ephemeral }],
+    ['thinking', { thinking: { type: 'enabled', budget_tokens: 1024 } }],
+    ['thinking', { thinking: { type: 'adaptive' } }],
+    [
+      'context_management.edits[]',
+      { context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] } },
+    ],
+    ['diagnostics', { diagnostics: { previous_message_id: 'm' } }],
+  ]
+  for (const [dropped, request] of requests) {
+    test(JSON.stringify(request), () => {
+      deepEqual(droppedFrom(request), [dropped])
+      deepEqual(translate(request as Partial<Messages>), base)
+    })
+  }
+
+  test('cache points wherever they are, each place once', () => {
+    const marked = (text: string) => ({ type: 'text' as const, text, cache_control: ephemeral })
+    const request = {
+      system: [marked('a')],
+      tools: [{ ...weatherTool, cache_control: ephemeral }],
+      messages: [
+        { role: 'user', content: [marked('b'), marked('c')] },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'c', name: 'f', input: {}, cache_control: ephemeral }],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'c', content: [marked('d')], cache_control: ephemeral },
+          ],
+        },
+      ],
+    }
+    deepEqual(droppedFrom(request).toSorted(), [
+      'messages[].content[].cache_control',
+      'messages[].content[].content[].cache_control',
+      'system[].cache_control',
+      'tools[].cache_control',
+    ])
+    deepEqual(translate(request as Partial<Messages>).messages[0], { role: 'system', content: 'a' })
+  })
+
+  test('thoughts in the history, and a turn of nothing else', () => {
+    const thinking = { type: 'thinking' as const, thinking: 'hm', signature: 's' }
+    const redacted = { type: 'redacted_thinking' as const, data: 'x' }
+    const messages: Messages['messages'] = [
+      ...hi,
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'Well.' }] },
+      ...hi,
+      { role: 'assistant', content: [redacted] },
+    ]
+    deepEqual(droppedFrom({ messages }), [
+      'messages[].content[].thinking',
+      'messages[].content[].redacted_thinking',
+    ])
+    deepEqual(translate({ messages }).messages, [...hi, { role: 'assistant', content: 'Well.' }, ...hi])
+  })
+})
+
 describe('what chat has no equal for is refused by name', () => {
-  const ephemeral = { type: 'ephemeral' }
   const user = (...content: readonly unknown[]) => ({ messages: [{ role: 'user', content }] })
   const assistant = (...content: readonly unknown[]) => ({ messages: [{ role: 'assistant', content }] })
   const result = { type: 'tool_result', tool_use_id: 'c' }
@@ -317,12 +459,17 @@ describe('what chat has no equal for is refused by name', () => {
     ['/max_tokens', { max_tokens: null }],
     ['/max_tokens', { max_tokens: 0 }],
     ['/top_k', { top_k: 40 }],
-    ['/thinking/type', { thinking: { type: 'enabled', budget_tokens: 1024 } }],
-    ['/thinking/type', { thinking: { type: 'adaptive' } }],
-    ['/cache_control', { cache_control: ephemeral }],
+    ['/thinking/type', { thinking: { type: 'odd' } }],
     ['/container', { container: 'c' }],
-    ['/context_management', { context_management: { edits: [] } }],
-    ['/diagnostics', { diagnostics: { previous_message_id: 'm' } }],
+    ['/context_management/edits/0/type', { context_management: { edits: [{ type: 'compact_20260112' }] } }],
+    [
+      '/context_management/edits/1/type',
+      {
+        context_management: {
+          edits: [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }],
+        },
+      },
+    ],
     ['/inference_geo', { inference_geo: 'us' }],
     ['/mcp_servers', { mcp_servers: [{ name: 'a' }] }],
     ['/speed', { speed: 'fast' }],
@@ -330,12 +477,10 @@ describe('what chat has no equal for is refused by name', () => {
     ['/service_tier', { service_tier: 'priority' }],
     ['/metadata/team', { metadata: { team: 'a' } }],
     ['/output_config/effort', { output_config: { effort: 'huge' } }],
-    ['/system/0/cache_control', { system: [{ type: 'text', text: 'a', cache_control: ephemeral }] }],
     ['/system/0/type', { system: [{ type: 'image' }] }],
     ['/tools/0/type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
     ['/tools/0/input_schema', { tools: [{ name: 'f' }] }],
     ['/tools/0/defer_loading', { tools: [{ ...weatherTool, defer_loading: true }] }],
-    ['/tools/0/cache_control', { tools: [{ ...weatherTool, cache_control: ephemeral }] }],
     ['/tool_choice/name', { tools: [weatherTool], tool_choice: { type: 'tool' } }],
     ['/tool_choice', { tool_choice: { type: 'any' } }],
     ['/messages/0/role', { messages: [{ role: 'developer', content: 'x' }] }],
@@ -346,11 +491,18 @@ describe('what chat has no equal for is refused by name', () => {
       '/messages/0/content/0/source/media_type',
       user({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: '' } }),
     ],
-    ['/messages/0/content/0/cache_control', user({ type: 'text', text: 'a', cache_control: ephemeral })],
-    ['/messages/0/content/0/content/0/type', user({ ...result, content: [{ type: 'image' }] })],
+    ...['file:///etc/passwd', 'FILE:///etc/passwd', 'data:image/png;base64,AA', '/etc/passwd', ''].map(
+      url =>
+        ['/messages/0/content/0/source/url', user({ type: 'image', source: { type: 'url', url } })] as const,
+    ),
+    ['/messages/0/content/0/content/0/source', user({ ...result, content: [{ type: 'image' }] })],
+    [
+      '/messages/0/content/0/content/0/source/url',
+      user({ ...result, content: [{ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } }] }),
+    ],
+    ['/messages/0/content/0/content/0/type', user({ ...result, content: [{ type: 'document' }] })],
+    ['/messages/0/content/0/content/0/type', user({ ...result, content: [{ type: 'tool_reference' }] })],
     ['/messages/0/content/1', user({ type: 'text', text: 'a' }, result)],
-    ['/messages/0/content/0/type', assistant({ type: 'thinking', thinking: 'hm', signature: 's' })],
-    ['/messages/0/content/0/type', assistant({ type: 'redacted_thinking', data: 'x' })],
     ['/messages/0/content/0/type', assistant({ type: 'server_tool_use', id: 's' })],
     ['/messages/0/content/0/citations', assistant({ type: 'text', text: 'a', citations: [{}] })],
     ['/messages/0/content/0/input', assistant({ type: 'tool_use', id: 'c', name: 'f', input: 1 })],
@@ -374,15 +526,6 @@ describe('what chat has no equal for is refused by name', () => {
       )
     })
   }
-
-  test('with a reason where there is one', () => {
-    deepEqual(faultsOf({ cache_control: ephemeral }), [
-      [
-        '/cache_control',
-        'cache_control has no equivalent in Chat Completions: chat providers cache prompts on their own, so leave it out',
-      ],
-    ])
-  })
 })
 
 test('no request makes the translator throw', () => {

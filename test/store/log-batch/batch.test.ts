@@ -77,9 +77,10 @@ test('what is as in the entry before comes back as well as what is not', () => {
         ),
         { nil: undefined },
       ),
+      dropped: fc.uniqueArray(few('thinking', 'verbosity')),
     })
-    .map(({ app, ...members }) => {
-      const entry = logEntry({ account: 'a', ...members })
+    .map(({ app, dropped, ...members }) => {
+      const entry = logEntry({ account: 'a', ...members, ...(dropped.length > 0 && { dropped }) })
       if (app === undefined) return entry
       // The app is named once, as the token.
       const clientName = members.tokenName ?? 'An app'
