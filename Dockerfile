@@ -7,6 +7,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY LICENSE ./
+COPY bin ./bin
 COPY build ./build
 COPY config ./config
 COPY src ./src

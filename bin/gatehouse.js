@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Starts the program, which the Node that comes with the packages runs: its sources where they are, else what the build made of them.
+// Starts the program, which the Node that comes with the packages runs: its sources in a checkout, and what the build made of them in the package.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isFoundNode, runNode } from './pinned-node.js'
 
-const [sources, built] = ['../src/main.ts', '../dist/main.js'].map(path =>
+const [sources, built] = ['../src/main.ts', '../main.js'].map(path =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
 const program = existsSync(sources) ? sources : built

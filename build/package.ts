@@ -2,6 +2,7 @@
 // one file starts faster and takes less memory than 1,000. Packages that few configurations need stay outside, as its dependencies.
 
 import { build, type Plugin } from 'esbuild'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -12,11 +13,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const to = join(root, process.argv[2] ?? 'dist')
+const to = resolve(root, process.argv[2] ?? 'dist')
 const outside = [
   '@opentelemetry/otlp-transformer',
   'acme-client',
@@ -79,22 +80,26 @@ const { metafile } = await build({
   },
 })
 
-cpSync(join(root, 'config'), join(to, 'config'), { recursive: true })
+for (const folder of ['bin', 'config']) cpSync(join(root, folder), join(to, folder), { recursive: true })
 mkdirSync(join(to, 'assets'))
 for (const path of globSync('src/dashboard/assets/*.{css,js}', { cwd: root }))
   cpSync(join(root, path), join(to, path.slice('src/dashboard/'.length)))
-for (const path of ['src/people/passwords/common-passwords.txt', 'LICENSE', 'README.md'])
+for (const path of ['src/people/passwords/common-passwords.txt', 'LICENSE', 'SECURITY.md'])
   if (existsSync(join(root, path))) cpSync(join(root, path), join(to, path.split('/').at(-1)!))
+cpSync(join(root, 'build/README.md'), join(to, 'README.md'))
 
-const { name, version, description, license, dependencies } = manifestOf(root)
-const needed = Object.fromEntries(outside.map(name => [name, dependencies[name]]))
-const bin = { gatehouse: 'main.js' }
-// Here nothing looks for another Node.
-const engines = { node: '>=24.12' }
-const manifest = { name, version, description, license, type: 'module', bin, engines, dependencies: needed }
+const { private: _, scripts, devDependencies, allowScripts, ...published } = manifestOf(root)
+const dependencies = Object.fromEntries(outside.map(name => [name, published.dependencies[name]]))
+const manifest = { ...published, dependencies, gitHead: commit() }
 writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 chmodSync(join(to, 'main.js'), 0o755)
 writeFileSync(join(to, 'LICENSES.txt'), licenses())
+
+/** Returns the commit that this is built from; undefined where that is not known. */
+function commit(): string | undefined {
+  const { status, stdout } = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : process.env.COMMIT || undefined
+}
 
 /** Returns the licenses of the packages that became part of the program. */
 function licenses(): string {

@@ -9,17 +9,29 @@ import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
 import { columns } from './table.ts'
 import { print, tell } from './terminal.ts'
-import { version } from '../version.ts'
+import { commit, version } from '../version.ts'
 
 const config = {
   config: {
     type: 'string',
     value: 'PATH',
-    help: "the configuration file; default GATEHOUSE_CONFIG, else config/gatehouse.yaml in the program's folder",
+    help: "the configuration file; default GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own",
+  },
+  data: {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'the folder for local data; default GATEHOUSE_DATA',
   },
 } as const
 
 const commands: Readonly<Record<string, Command>> = {
+  init: {
+    usage: 'init [PATH]',
+    summary: 'Write a configuration to start from, gatehouse.yaml in this folder by default.',
+    options: {},
+    args: 1,
+    load: async () => (await import('./init.ts')).init,
+  },
   start: {
     usage: 'start [--replace] [--config PATH]',
     summary: 'Run the gateway.',
@@ -200,13 +212,15 @@ const commands: Readonly<Record<string, Command>> = {
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
   if (name === undefined || isHelp(name) || name === 'help') return say(help())
-  if (name === '--version' || name === '-v') return say(`${version}\n`)
+  if (name === '--version' || name === '-v') return say(`${versionLine()}\n`)
   const found = find(argv)
   if (!found) return helpWithNoun(argv)
   const { command, rest } = found
   if (rest.some(isHelp)) return say(helpFor(command))
   const input = read(command, rest)
   if (typeof input === 'string') return complain(`${input}; usage: gatehouse ${command.usage}`)
+  // Processes that it starts find it there as well.
+  if (input.data !== undefined) process.env.GATEHOUSE_DATA = input.data
   return (await command.load())(input)
 }
 
@@ -253,9 +267,15 @@ function help(): string {
 
 ${Object.values(commands).map(rowOf).join('\n')}
 
-The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from config/gatehouse.yaml
-in the program's folder. The log goes to stdout; messages for people go to stderr.
+The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from gatehouse.yaml in the working
+directory, else from config/gatehouse.yaml in the program's folder. Data are kept in --data, else in GATEHOUSE_DATA. The
+log goes to stdout; messages for people go to stderr.
 `
+}
+
+function versionLine(): string {
+  const from = commit()
+  return from === null ? version : `${version} (${from.slice(0, 12)})`
 }
 
 function rowOf({ usage, summary }: Command): string {

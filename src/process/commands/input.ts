@@ -1,11 +1,13 @@
 // The input of a command: options, arguments, streams and the environment.
 
+import { existsSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /** The options of the command, and its arguments. */
 export interface Input {
   readonly config?: string
+  readonly data?: string
   readonly accept?: string
   readonly account?: string
   readonly name?: string
@@ -48,9 +50,16 @@ export interface Input {
   readonly args: readonly string[]
 }
 
-/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else the one beside the program. */
+/** The name of the file that `gatehouse init` writes. */
+export const configName = 'gatehouse.yaml'
+
+/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the working directory, else the one beside the program. */
 export function configPath({ config }: Input): string {
-  return config ?? process.env.GATEHOUSE_CONFIG ?? bundledConfig('gatehouse.yaml')
+  return (
+    config ??
+    process.env.GATEHOUSE_CONFIG ??
+    (existsSync(configName) ? configName : bundledConfig(configName))
+  )
 }
 
 export function bundledConfig(name: string): string {

@@ -1,6 +1,7 @@
 // The location of the store: the one in the configuration, else a file in the data folder.
 
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { isAbsolute, join, sep } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { StoreOptions } from '../../store/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -21,7 +22,18 @@ export function copyPath({ location }: Pick<Store, 'location'>, name: string): s
   return location.startsWith('sqlite:') ? null : join(dataFolder(), name)
 }
 
-/** Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory. */
-export function dataFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return env.GATEHOUSE_DATA || 'data'
+/**
+ * Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory of a checkout, and for a package that npm
+ * installed the `gatehouse` of the user's data (XDG Base Directory Specification; on Windows that of local applications).
+ */
+export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
+  if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA
+  if (!program.includes(`${sep}node_modules${sep}`)) return 'data'
+  return join(userData(env), 'gatehouse')
+}
+
+function userData({ XDG_DATA_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
+  // What is not absolute is to be ignored.
+  if (XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)) return XDG_DATA_HOME
+  return LOCALAPPDATA || join(homedir(), '.local', 'share')
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -85,7 +85,9 @@ test('a noun without a verb prints its verbs, with exit code 2', async () => {
 
 test('the version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  assert.deepEqual(await gatehouse(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).slice(0, 12)
+  const stdout = `${version} (${commit})\n`
+  assert.deepEqual(await gatehouse(['--version']), { code: 0, stdout, stderr: '' })
 })
 
 const misuses: readonly [args: string[], sentence: RegExp][] = [

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { storeLocation } from '../../../src/process/store/location.ts'
+import { dataFolder, storeLocation } from '../../../src/process/store/location.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 const { store, ...rest } = edgeConfig([])
@@ -17,4 +19,13 @@ test('without a word of it, the store is a file in the data folder', () => {
   )
   assert.equal(storeLocation(at(null), { GATEHOUSE_DATA: '' }), 'sqlite:data/gatehouse.db')
   assert.equal(storeLocation(at(null), {}), 'sqlite:data/gatehouse.db')
+})
+
+test('an installed package keeps its data with those of its user', () => {
+  const installed = '/usr/lib/node_modules/gatehouse/main.js'
+  const home = join(homedir(), '.local/share/gatehouse')
+  assert.equal(dataFolder({}, installed), home)
+  assert.equal(dataFolder({ XDG_DATA_HOME: '/srv/data' }, installed), '/srv/data/gatehouse')
+  assert.equal(dataFolder({ XDG_DATA_HOME: 'relative' }, installed), home)
+  assert.equal(dataFolder({ GATEHOUSE_DATA: 'here', XDG_DATA_HOME: '/srv/data' }, installed), 'here')
 })

@@ -1,0 +1,154 @@
+// The package that npm installs: what is built is packed, unpacked as `npm i -g` does it, and used as its README says.
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, test } from 'node:test'
+import { blocksOf, readPage } from '../help/docs.ts'
+import { freePort } from '../help/free-port.ts'
+import { spawnGateway } from '../help/gateway.ts'
+import { root } from '../help/source.ts'
+
+interface Installed {
+  /** The folder of the package. */
+  readonly folder: string
+  /** A home with nothing in it, and what a shell needs to find the command. */
+  readonly home: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+const at = mkdtempSync(join(tmpdir(), 'gatehouse-package-'))
+after(() => rmSync(at, { recursive: true }))
+
+/** Packs the program, and installs it without the network: its dependencies are those of the checkout, and no others. */
+function install(): Installed {
+  const [built, prefix, home] = ['built', 'prefix', 'home'].map(name => join(at, name)) as [
+    string,
+    string,
+    string,
+  ]
+  execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
+  const env = { ...process.env, npm_config_cache: join(at, 'cache') }
+  execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
+  const folder = join(prefix, 'lib/node_modules/gatehouse')
+  for (const path of [join(folder, 'node_modules'), join(prefix, 'bin'), home])
+    mkdirSync(path, { recursive: true })
+  const [archive] = globSync('gatehouse-*.tgz', { cwd: at })
+  execFileSync('tar', ['-xzf', join(at, archive!), '--strip-components=1', '-C', folder])
+  const { bin, dependencies, optionalDependencies } = manifestIn(folder)
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const target = join(root, 'node_modules', name)
+    if (!existsSync(target)) continue
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
+    symlinkSync(target, join(folder, 'node_modules', name))
+  }
+  symlinkSync(join(folder, bin.gatehouse), join(prefix, 'bin/gatehouse'))
+  const { PATH } = process.env
+  return { folder, home, env: { HOME: home, PATH: `${join(prefix, 'bin')}${delimiter}${PATH}` } }
+}
+
+function manifestIn(folder: string) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+const { folder, home, env } = install()
+const readme = readPage('build/README.md')
+
+test('an installed package does what its README says, and leaves its own folder alone', async t => {
+  const before = readdirSync(folder, { recursive: true }).length
+  const [start, curl, call] = blocksOf(readme).map(({ text }) => text.trimEnd().split('\n'))
+  const [, init, run] = start!
+  assert.deepEqual(start, [
+    'npm i -g gatehouse',
+    'gatehouse init',
+    'ORIGIN=http://127.0.0.1:9000 gatehouse start',
+  ])
+  const site = join(home, 'site')
+  mkdirSync(site)
+  execFileSync('sh', ['-c', init!], { cwd: site, env, stdio: 'pipe' })
+  const file = join(site, 'gatehouse.yaml')
+  const written = readFileSync(file, 'utf8')
+  assert.equal(written, readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8'))
+  writeFileSync(file, written.replace('#listen:', "listen: ['127.0.0.1:0']"))
+  const [, origin] = /^ORIGIN=(\S+) gatehouse start$/.exec(run!)!
+  const gateway = await spawnGateway(t, [join(folder, 'bin/gatehouse.js'), 'start'], {
+    cwd: site,
+    env: {
+      ...env,
+      ORIGIN: origin!.replace('9000', String(await freePort())),
+      GATEHOUSE_ADMIN: '127.0.0.1:0',
+    },
+  })
+  const bodies = curl!.map(line =>
+    execFileSync(
+      'sh',
+      ['-c', line.replace('http://localhost:8080', gateway.edge).replace('-i', '-s -H "Host: localhost"')],
+      {
+        encoding: 'utf8',
+      },
+    ),
+  )
+  assert.match(bodies[0]!, /"error_code":521,/)
+  assert.match(bodies[1]!, /^# Error 522/m)
+  assert.ok(readPage('README.md').text.includes(call!.slice(1).join('\n')))
+  gateway.signal('SIGTERM')
+  assert.deepEqual(await gateway.exited, { code: 0, signal: null })
+  assert.ok(existsSync(join(home, '.local/share/gatehouse/gatehouse.db')))
+  assert.deepEqual(readdirSync(site), ['gatehouse.yaml'])
+  assert.equal(readdirSync(folder, { recursive: true }).length, before)
+})
+
+test('an installed package keeps its data where --data says', () => {
+  const elsewhere = join(home, 'elsewhere')
+  // It finds no account there, in the store that it makes.
+  const { status } = spawnSync('gatehouse', ['token', 'create', '--data', elsewhere], { env })
+  assert.equal(status, 1)
+  assert.ok(existsSync(join(elsewhere, 'gatehouse.db')))
+})
+
+test('a package says what it was built from', () => {
+  const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  const { version, private: isPrivate } = manifestIn(folder)
+  assert.equal(isPrivate, undefined)
+  const told = execFileSync('gatehouse', ['--version'], { env, encoding: 'utf8' })
+  assert.equal(told, `${version} (${head.slice(0, 12)})\n`)
+})
+
+test('what is installed besides Node takes no more than 60 MB', () => {
+  const { dependencies } = manifestIn(folder)
+  const packages = new Set<string>([folder])
+  for (const name of Object.keys(dependencies)) collect(name, root, packages)
+  let bytes = 0
+  for (const at of packages) bytes += sizeOf(at)
+  assert.ok(packages.size > 50)
+  assert.ok(bytes < 60e6, `${bytes}`)
+})
+
+/** Adds the folder of a package that another one needs, and those that it needs itself. */
+function collect(name: string, from: string, packages: Set<string>): void {
+  const places = createRequire(join(from, 'package.json')).resolve.paths(name)!
+  const folder = places.map(place => join(place, name)).find(path => existsSync(path))!
+  if (packages.has(folder)) return
+  packages.add(folder)
+  for (const needed of Object.keys(manifestIn(folder).dependencies ?? {})) collect(needed, folder, packages)
+}
+
+function sizeOf(folder: string): number {
+  return globSync('**/*', { cwd: folder, exclude: name => name === 'node_modules' })
+    .map(path => statSync(join(folder, path)))
+    .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
+}
