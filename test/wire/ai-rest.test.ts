@@ -373,7 +373,7 @@ test('where the path names the gateway, no field can name another', async t => {
     for (const fields of [['svc-aig-gateway-id: other'], ['svc-aig-gateway-id: '], [good, good]]) {
       const answer = await named(...fields)
       assert.deepEqual(
-        [answer.status, JSON.parse(answer.text).error[0].message],
+        [answer.status, JSON.parse(answer.text).errors[0].message],
         [400, 'svc-aig-gateway-id must name the gateway in the path, or be left out'],
       )
     }
