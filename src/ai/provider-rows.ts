@@ -20,7 +20,7 @@ export interface ProviderRow extends Credential {
   readonly base: string
   /** What comes between the base and the path of a native call. */
   readonly nativeRoot: string
-  /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for nothing. */
+  /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for no more than the version. */
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
@@ -104,6 +104,7 @@ export const providerRows = {
   openrouter: {
     ...openaiLike,
     base: 'https://openrouter.ai/api',
+    sdkRoot: '/api',
     endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
   },
   'azure-openai': {

@@ -48,6 +48,8 @@ interface Entry {
   readonly nativeRoot: string
   /** What may precede that path and is removed; '' for nothing. */
   readonly sdkRoot: string
+  /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
+  readonly version: string
 }
 
 export class Providers {
@@ -87,9 +89,10 @@ export class Providers {
       rest = path.slice(end)
     }
     if (entry === undefined) return this.#unknown(name)
-    const { native, nativeRoot, sdkRoot } = entry
+    const { native, nativeRoot, sdkRoot, version } = entry
     const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
-    return { provider: native, path: nativeRoot + (isOfSdk ? rest.slice(sdkRoot.length) : rest) }
+    const own = isOfSdk ? rest.slice(sdkRoot.length) : rest
+    return { provider: native, path: nativeRoot + withVersionOnce(own, version) }
   }
 
   #find(name: string): Model | null {
@@ -141,8 +144,22 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
     config,
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
-  return { native, rest, nativeRoot: basePath + row.nativeRoot, sdkRoot: row.sdkRoot }
+  const nativeRoot = basePath + row.nativeRoot
+  const version = versionAtEnd.exec(nativeRoot)?.[0] ?? ''
+  return { native, rest, nativeRoot, sdkRoot: row.sdkRoot, version }
 }
+
+const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/
+const versionTwice = /^(\/v\d+(?:alpha|beta)?\d*)(?:\1)+(?=\/)/
+
+/** Removes a version that the base has already, or that a caller's base URL and its SDK both write: no provider has paths below `/v1/v1`. */
+function withVersionOnce(path: string, version: string): string {
+  if (path.charCodeAt(1) !== letterV) return path
+  const once = path.replace(versionTwice, '$1')
+  return version !== '' && once.startsWith(`${version}/`) ? once.slice(version.length) : once
+}
+
+const letterV = 0x76
 
 /** Returns the end of the first segment, which names the resource. */
 function resourceEnd(path: string): number {

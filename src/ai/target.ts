@@ -45,7 +45,13 @@ export function parseAiTarget(target: string): AiTarget | null {
 export function isAmongAiRoutes(target: string): boolean {
   if (target.startsWith(native)) return accountAt(target, native.length) !== null
   if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false
-  return target.startsWith('/ai/', rest.length + accountLength)
+  const end = rest.length + accountLength
+  return target.startsWith('/ai/', end) || target.slice(end) === '/ai'
+}
+
+/** Whether a request target is a base URL that programs are configured with, and no call. */
+export function isBaseOfCalls(target: string): boolean {
+  return baseOfCalls.test(target)
 }
 
 const native = '/v1/'
@@ -54,6 +60,8 @@ const run = 'run/'
 const accountLength = 32
 const longestName = 64
 const longestModel = 256
+const baseOfCalls =
+  /^(?:\/v1\/[\da-f]{32}\/[a-z\d_-]{1,64}\/[a-z\d_-]{1,64}|\/client\/v4\/accounts\/[\da-f]{32}\/ai)(?:\/v1)?\/?$/
 
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['v1/chat/completions', 'chat'],
@@ -77,7 +85,7 @@ function parseNative(target: string): CompatTarget | NativeTarget | null {
   const path = next === slash ? target.slice(providerEnd) : `/${target.slice(providerEnd)}`
   if (provider !== 'compat') return { api: 'native', account, gateway, provider, path }
   const { beginning, query } = splitQuery(path)
-  if (beginning !== '/chat/completions') return null
+  if (beginning !== '/chat/completions' && beginning !== '/v1/chat/completions') return null
   return { api: 'compat', account, gateway, operation: 'chat', query }
 }
 
@@ -86,7 +94,8 @@ function parseRest(target: string): RestTarget | null {
   const from = rest.length + accountLength
   if (account === null || !target.startsWith('/ai/', from)) return null
   const { beginning, query } = splitQuery(target.slice(from + '/ai/'.length))
-  const operation = operations.get(beginning)
+  // A base URL that ends in /v1, for an SDK that writes the version too.
+  const operation = operations.get(beginning.startsWith('v1/v1/') ? beginning.slice('v1/'.length) : beginning)
   if (operation !== undefined) return { api: 'rest', account, operation, model: null, query }
   const model = beginning.startsWith(run) ? decodeModel(beginning.slice(run.length)) : null
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }

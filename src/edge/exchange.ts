@@ -212,6 +212,8 @@ export class Exchange {
   asksForPreview = false
   /** Whether it asked for the metadata of AI routes. */
   asksForMetadata = false
+  /** Whether it is a HEAD request for a base URL of AI calls, by which programs open their connection. */
+  asksForBase = false
   /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
   /** In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response arrived; 0 where that did not happen. */

@@ -89,6 +89,12 @@ export const apiFaults = {
     sentence: (allow: string) => `Method not allowed; use ${allow}`,
     when: 'The path does not allow the method.',
   },
+  no_web_socket: {
+    code: 7001,
+    status: 426,
+    sentence: 'There is no WebSocket here: send the call with POST',
+    when: 'An AI route without WebSockets is asked for one.',
+  },
   no_route: {
     code: 7003,
     status: 404,
@@ -434,4 +440,5 @@ const errorOfStatus: Readonly<Record<number, ErrorName>> = {
   405: 'method_not_allowed',
   413: 'content_too_large',
   415: 'unsupported_media_type',
+  426: 'upgrade_required',
 }

@@ -1442,7 +1442,7 @@ export const protocolErrors = {
     cause:
       'A preview was asked for with an unknown code or by a client that errors.previews keeps it from, or an AI call for a route, a gateway or a provider that does not exist.',
     remedy:
-      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 421, 501, 503 and 505.',
+      'For AI calls, compare the path with the gateways of the account and with ai.providers. For previews, the index of this documentation lists every error. Those that HTTP itself defines have no preview: 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 421, 426, 501, 503 and 505.',
   },
   method_not_allowed: {
     code: 405,
@@ -1556,6 +1556,22 @@ export const protocolErrors = {
       'Over HTTP/2 on a TLS listener, the :authority of a request belongs to another zone than the server name of the handshake, and the zones have different certificates or ask for different client certificates.',
     remedy:
       'Nothing: clients retry on a connection of its own. Zones that share a certificate can share connections.',
+  },
+  upgrade_required: {
+    code: 426,
+    status: 426,
+    title: 'Upgrade required',
+    category: 'unsupported',
+    retryAfter: null,
+    ownerActionRequired: false,
+    stage: 'client',
+    raised: true,
+    detail: 'Your program asked for a WebSocket, and this AI route has none.',
+    guidance:
+      '**Do not retry.** Send the call with POST. Programs that try a WebSocket first do so by themselves.',
+    cause:
+      'A WebSocket handshake for a REST or unified AI route, or for an API that its provider does not have.',
+    remedy: 'Nothing: programs go on with POST. Turn WebSockets off in their settings to save the try.',
   },
   not_implemented: {
     code: 501,

@@ -33,10 +33,32 @@ describe('a native call', () => {
     providers: [
       configured('azure-openai', { resources: ['east', 'west'] }),
       configured('custom-plain', { url: 'http://127.0.0.1:9000/v1' }),
+      configured('custom-below', { url: 'http://127.0.0.1:9000/lab/v2beta1' }),
+      configured('custom-api', { url: 'http://127.0.0.1:9000/api' }),
     ],
   })
   const calls = [
     ['openai', '/chat/completions', 'https://api.openai.com/v1/chat/completions'],
+    ['openai', '/v1/responses', 'https://api.openai.com/v1/responses'],
+    ['openai', '/v1/v1/responses?a=/v1/v1/', 'https://api.openai.com/v1/responses?a=/v1/v1/'],
+    ['openai', '/v10/x', 'https://api.openai.com/v1/v10/x'],
+    ['openai', '/videos/v1/v1/x', 'https://api.openai.com/v1/videos/v1/v1/x'],
+    ['anthropic', '/v1/v1/messages?beta=true', 'https://api.anthropic.com/v1/messages?beta=true'],
+    [
+      'google-ai-studio',
+      '/v1beta/v1beta/models/gemini-2.5-flash:generateContent',
+      'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent',
+    ],
+    ['google-ai-studio', '/v1/v1beta/models', 'https://generativelanguage.googleapis.com/v1/v1beta/models'],
+    ['mistral', '/v1/v1/v1/chat/completions', 'https://api.mistral.ai/v1/chat/completions'],
+    ['groq', '/v1/chat/completions', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['groq', '/openai/v1/v1/chat/completions', 'https://api.groq.com/openai/v1/chat/completions'],
+    ['openrouter', '/api/v1/chat/completions', 'https://openrouter.ai/api/v1/chat/completions'],
+    ['openrouter', '/api/v1/v1/chat/completions', 'https://openrouter.ai/api/v1/chat/completions'],
+    ['custom-plain', '/v1/chat/completions', 'http://127.0.0.1:9000/v1/chat/completions'],
+    ['custom-below', '/v2beta1/chat/completions', 'http://127.0.0.1:9000/lab/v2beta1/chat/completions'],
+    ['custom-below', '/v1/models', 'http://127.0.0.1:9000/lab/v2beta1/v1/models'],
+    ['custom-api', '/api/chat', 'http://127.0.0.1:9000/api/api/chat'],
     ['openai', '/', 'https://api.openai.com/v1/'],
     ['anthropic', '/v1/messages?beta=true', 'https://api.anthropic.com/v1/messages?beta=true'],
     [

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { parseAiTarget } from '../../src/ai/target.ts'
+import { isAmongAiRoutes, isBaseOfCalls, parseAiTarget } from '../../src/ai/target.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
@@ -21,6 +21,15 @@ describe('parseAiTarget', () => {
       deepEqual(parseAiTarget(rest + path), { api: 'rest', account, operation, model: null, query: '' })
     })
   }
+
+  test('reads a path whose version the base URL and the SDK both wrote', () => {
+    const asked = parseAiTarget(`${rest}/v1/messages?beta=true`)
+    deepEqual(parseAiTarget(`${rest}/v1/v1/messages?beta=true`), asked)
+    equal(parseAiTarget(`${rest}/v1/v1/v1/messages`), null)
+    equal(parseAiTarget(`${rest}/v1/v1/run`), null)
+    const unified = parseAiTarget(`${gateway}/compat/chat/completions?a`)
+    deepEqual(parseAiTarget(`${gateway}/compat/v1/chat/completions?a`), unified)
+  })
 
   test('keeps the query of a REST route', () => {
     deepEqual(parseAiTarget(`${rest}/v1/messages?beta=true`), {
@@ -157,4 +166,27 @@ describe('parseAiTarget', () => {
       fc.property(fc.string({ unit: anyCharacter }), text => void parseAiTarget(`${rest}/run/${text}`)),
     )
   })
+})
+
+describe('isBaseOfCalls', () => {
+  const bases = [`${gateway}/anthropic`, `${gateway}/compat`, rest]
+  for (const base of bases.flatMap(base => [base, `${base}/`, `${base}/v1`, `${base}/v1/`]))
+    test(`knows ${base} as a base URL, among AI routes`, () => {
+      ok(isBaseOfCalls(base))
+      ok(isAmongAiRoutes(base))
+    })
+
+  const calls = [
+    `${gateway}/anthropic/v1/messages`,
+    `${gateway}/anthropic?a`,
+    `${gateway}/anthropic//`,
+    gateway,
+    `${rest}/run`,
+    `${rest}x`,
+    `${rest}?a`,
+    `/v1/${account}x/g/anthropic`,
+    `/client/v4/accounts/${account}`,
+    `/x${rest}`,
+  ]
+  for (const path of calls) test(`does not take ${path} for one`, () => ok(!isBaseOfCalls(path)))
 })

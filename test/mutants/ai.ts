@@ -56,6 +56,22 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'edge/ai/locate-ai.ts',
+    tests: ['wire/ai-agents'],
+    changes: [
+      {
+        text: "x.head.method === 'HEAD' && isBaseOfCalls(x.head.target)",
+        becomes: 'isBaseOfCalls(x.head.target)',
+        breaks: 'calls of a base URL need no token',
+      },
+      {
+        text: "x.head.method === 'HEAD' && isBaseOfCalls(x.head.target)",
+        becomes: "x.head.method === 'HEAD'",
+        breaks: 'HEAD of any AI route needs no token',
+      },
+    ],
+  },
+  {
     file: 'edge/ai/outbound-call.ts',
     tests: ['wire/ai-native', 'wire/ai-rest', 'wire/ai-authentication'],
     changes: [

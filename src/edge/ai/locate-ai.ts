@@ -4,23 +4,28 @@ import { rememberLast } from '../../base/remember.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { parseAiTarget } from '../../ai/target.ts'
+import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
 import { callerAt, callerOf } from './callers.ts'
 import { AiExchange } from './ai-exchange.ts'
 import type { Exchange } from '../exchange.ts'
 import type { EdgeAi } from '../snapshot.ts'
 
-/** Finds the AI route, or refuses: an unknown path (404), a method that it does not have (405). */
+/** Finds the AI route, or refuses: an unknown path (404), a method that it does not have (405), a WebSocket where there is none (426). */
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
   if (x.asksForPreview || x.asksForMetadata) return null
+  if (x.head.method === 'HEAD' && isBaseOfCalls(x.head.target)) {
+    x.asksForBase = true
+    return null
+  }
   const target = targetOf(x.head.target)
   x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential as the method is reported as such.
-  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null) return onlyPost
+  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null)
+    return x.upgrade === 'asked' ? noWebSocket : onlyPost
   return null
 }
 
@@ -35,4 +40,6 @@ function noRouteFor({ head }: Exchange): Refusal {
 
 const noSuchPage = refuse('not_found')
 const noRoute = refuseCall('no_ai_route')
+/** By this status, programs that try a WebSocket first go on without one at once. */
+const noWebSocket = refuseCall('no_web_socket')
 const onlyPost = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

@@ -61,8 +61,12 @@ export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean 
   return isAmongAiRoutes(`${withoutQuery(rest)}/`) || (!isShared && /^([/?]|$)/.test(rest))
 }
 
-/** Serves the metadata of AI routes to who asks for them, in the words of RFC 9728 section 3.2. */
+/**
+ * Serves the metadata of AI routes to who asks for them, in the words of RFC 9728 section 3.2; and HEAD of a base URL with 204, whoever asks: it opens a
+ * connection, without a token, and must neither count as a call without one nor reach a provider.
+ */
 export function describe(x: Exchange): Refusal | 'answered' | null {
+  if (x.asksForBase) return respondToBase(x)
   if (!x.asksForMetadata) return null
   const issuer = x.plane.ai?.issuer ?? null
   const origin = originOf(x)
@@ -83,9 +87,24 @@ function respond(x: Exchange, body: string): void {
   x.client.finish(x)
 }
 
+function respondToBase(x: Exchange): 'answered' {
+  x.status = 204
+  x.client.respond(
+    x,
+    { status: 204, reason: 'No Content', lines: `Cache-Control: no-store\r\n${ownLines(x)}` },
+    '',
+  )
+  x.client.finish(x)
+  return 'answered'
+}
+
 function linesFor(x: Exchange, length: number): string {
   const about = `Content-Type: application/json\r\nContent-Length: ${length}\r\nCache-Control: no-store\r\nAccess-Control-Allow-Origin: *\r\n`
-  return `${about}${safetyLines}svc-ray: ${x.ray}\r\n${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
+  return `${about}${safetyLines}${ownLines(x)}`
+}
+
+function ownLines(x: Exchange): string {
+  return `svc-ray: ${x.ray}\r\n${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
 }
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')

@@ -11,8 +11,12 @@ export function interimText({ status, reason, lines }: ResponseTop): string {
 /** Writes a whole response whose lines tell the length of its body. */
 export function wholeText(x: Exchange, { status, reason, lines }: ResponseTop, body: string): string {
   noteUnreadBody(x)
-  return `HTTP/1.1 ${status} ${reason}\r\n${lines}${connectionField(x)}\r\n${body}`
+  const upgrade = status === 426 ? upgradeFields : ''
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines}${upgrade}${connectionField(x)}\r\n${body}`
 }
+
+/** Names the protocol that the client is to use in place of a WebSocket, which a 426 must do (RFC 9110 sections 7.8 and 15.5.22). */
+const upgradeFields = 'Upgrade: HTTP/1.1\r\nConnection: Upgrade\r\n'
 
 /** Writes the head of a response, empty line included. A body of unknown length is chunked; for HTTP/1.0 only the end of the connection can mark its end. */
 export function headText(x: Exchange, { status, reason, lines }: ResponseTop): string {
