@@ -4,10 +4,12 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { GoogleGenAI } from '@google/genai'
+import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { Mistral } from '@mistralai/mistralai'
-import { generateText, type LanguageModel, streamText } from 'ai'
+import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import Cloudflare from 'cloudflare'
 import Groq from 'groq-sdk'
 import OpenAI from 'openai'
@@ -31,6 +33,8 @@ export interface Caller {
   ask(door: Door): Promise<string>
   /** Reads a stream to its end; null where this SDK reads none here. */
   readonly stream: ((door: Door) => Promise<string>) | null
+  /** Asks a model of a provider that speaks only the other API, with the tool `weather`, runs it, and resolves with the text of the last answer; null where this SDK has no such route. */
+  readonly tools: ((door: Door, isStreamed: boolean) => Promise<string>) | null
 }
 
 const prompt = 'Say hello.'
@@ -42,6 +46,19 @@ const rest = ({ url, account }: Door) => `${url}/client/v4/accounts/${account}/a
 const native = ({ url, account }: Door, provider: string) => `${url}/v1/${account}/default/${provider}`
 const gatewayField = ({ token }: Door) => ({ 'svc-aig-authorization': `Bearer ${token}` })
 
+/** The tool, and what it returns. */
+const weather = {
+  name: 'weather',
+  description: 'Tells the weather.',
+  parameters: {
+    type: 'object' as const,
+    properties: { city: { type: 'string' as const } },
+    required: ['city'],
+  },
+  run: ({ city }: { readonly city: string }) => `sunny in ${city}`,
+}
+const other = { chat: messagesModel, messages: chatModel } as const
+
 const openai = (door: Door) => new OpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token })
 const anthropic = (door: Door) => new Anthropic({ baseURL: rest(door), authToken: door.token, apiKey: null })
 const groq = (door: Door) =>
@@ -52,9 +69,9 @@ const genai = (door: Door) =>
     httpOptions: { baseUrl: native(door, 'google-ai-studio'), headers: gatewayField(door) },
   })
 const mistral = (door: Door) => new Mistral({ serverURL: native(door, 'mistral'), apiKey: 'own' })
-const langchain = (door: Door) =>
+const langchain = (door: Door, model = chatModel) =>
   new ChatOpenAI({
-    model: chatModel,
+    model,
     apiKey: door.token,
     configuration: { baseURL: `${rest(door)}/v1`, fetch: (...request) => fetch(...request) },
   })
@@ -62,10 +79,12 @@ const langchain = (door: Door) =>
 /** The Vercel AI SDK with one of its providers. */
 function vercel(
   sdk: string,
-  speaks: Caller['speaks'],
+  speaks: 'chat' | 'messages',
   route: string,
-  model: (door: Door) => LanguageModel,
+  modelOf: (door: Door, model: string) => LanguageModel,
 ): Caller {
+  const usual = { chat: chatModel, messages: messagesModel }
+  const model = (door: Door) => modelOf(door, usual[speaks])
   return {
     name: `ai, ${sdk}`,
     sdk,
@@ -87,6 +106,14 @@ function vercel(
       if (failure !== undefined) throw failure
       return text.join('')
     },
+    tools: async (door, isStreamed) => {
+      const inputSchema = jsonSchema<{ city: string }>(weather.parameters)
+      const tools = {
+        weather: tool({ description: weather.description, inputSchema, execute: weather.run }),
+      }
+      const request = { model: modelOf(door, other[speaks]), prompt, tools, stopWhen: stepCountIs(3) }
+      return isStreamed ? await streamText(request).text : (await generateText(request)).text
+    },
   }
 }
 
@@ -103,6 +130,20 @@ export const callers: readonly Caller[] = [
       const stream = await openai(door).chat.completions.create({ model: chatModel, messages, stream: true })
       return (await Array.fromAsync(stream, ({ choices }) => choices[0]?.delta.content ?? '')).join('')
     },
+    tools: async (door, isStreamed) => {
+      const { name, description, parameters, run } = weather
+      const called = { name, description, parameters, function: run, parse: JSON.parse }
+      const request = {
+        model: other.chat,
+        messages,
+        tools: [{ type: 'function' as const, function: called }],
+      }
+      const { completions } = openai(door).chat
+      const runner = isStreamed
+        ? completions.runTools({ ...request, stream: true })
+        : completions.runTools(request)
+      return (await runner.finalContent())!
+    },
   },
   {
     name: 'anthropic',
@@ -115,6 +156,21 @@ export const callers: readonly Caller[] = [
     },
     stream: door =>
       anthropic(door).messages.stream({ model: messagesModel, max_tokens: 64, messages }).finalText(),
+    tools: async (door, isStreamed) => {
+      const { name, description, parameters: inputSchema, run } = weather
+      const runAny = (args: unknown) => run(args as { city: string })
+      const tools = [betaTool({ name, description, inputSchema, run: runAny })]
+      const request = {
+        model: other.messages,
+        max_tokens: 64,
+        messages,
+        tools,
+        stream: isStreamed,
+        thread: false as const,
+      }
+      const { content } = await anthropic(door).beta.messages.toolRunner(request).runUntilDone()
+      return content.map(block => (block.type === 'text' ? block.text : '')).join('')
+    },
   },
   {
     name: 'cloudflare',
@@ -127,6 +183,7 @@ export const callers: readonly Caller[] = [
       return (answer as unknown as OpenAI.Chat.ChatCompletion).choices[0]!.message.content!
     },
     stream: null,
+    tools: null,
   },
   {
     name: 'groq',
@@ -139,15 +196,16 @@ export const callers: readonly Caller[] = [
       const stream = await groq(door).chat.completions.create({ model: 'llama', messages, stream: true })
       return (await Array.fromAsync(stream, ({ choices }) => choices[0]?.delta.content ?? '')).join('')
     },
+    tools: null,
   },
-  vercel('@ai-sdk/openai', 'chat', 'REST', door =>
-    createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).chat(chatModel),
+  vercel('@ai-sdk/openai', 'chat', 'REST', (door, model) =>
+    createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).chat(model),
   ),
-  vercel('@ai-sdk/anthropic', 'messages', 'REST', door =>
-    createAnthropic({ baseURL: `${rest(door)}/v1`, authToken: door.token })(messagesModel),
+  vercel('@ai-sdk/anthropic', 'messages', 'REST', (door, model) =>
+    createAnthropic({ baseURL: `${rest(door)}/v1`, authToken: door.token })(model),
   ),
-  vercel('@ai-sdk/openai-compatible', 'chat', 'REST', door =>
-    createOpenAICompatible({ name: 'gatehouse', baseURL: `${rest(door)}/v1`, apiKey: door.token })(chatModel),
+  vercel('@ai-sdk/openai-compatible', 'chat', 'REST', (door, model) =>
+    createOpenAICompatible({ name: 'gatehouse', baseURL: `${rest(door)}/v1`, apiKey: door.token })(model),
   ),
   {
     name: 'langchain',
@@ -158,6 +216,23 @@ export const callers: readonly Caller[] = [
     stream: async door => {
       const pieces = await Array.fromAsync(await langchain(door).stream(prompt), ({ text }) => text)
       return pieces.join('')
+    },
+    tools: async (door, isStreamed) => {
+      const { name, description, parameters, run } = weather
+      const model = langchain(door, other.chat).bindTools([
+        { type: 'function', function: { name, description, parameters } },
+      ])
+      const ask = async (turns: (HumanMessage | AIMessageChunk | ToolMessage)[]): Promise<AIMessageChunk> =>
+        isStreamed
+          ? (await Array.fromAsync(await model.stream(turns))).reduce((all, piece) => all.concat(piece))
+          : model.invoke(turns)
+      const first = await ask([new HumanMessage(prompt)])
+      const [call] = first.tool_calls!
+      const result = new ToolMessage({
+        tool_call_id: call!.id!,
+        content: run(call!.args as { city: string }),
+      })
+      return (await ask([new HumanMessage(prompt), first, result])).text
     },
   },
   {
@@ -174,6 +249,7 @@ export const callers: readonly Caller[] = [
       })
       return (await Array.fromAsync(stream, ({ text }) => text ?? '')).join('')
     },
+    tools: null,
   },
   {
     name: 'mistral',
@@ -190,5 +266,6 @@ export const callers: readonly Caller[] = [
       const stream = await mistral(door).chat.stream({ model: 'mistral-small', messages }, { fetchOptions })
       return (await Array.fromAsync(stream, ({ data }) => data.choices[0]?.delta.content ?? '')).join('')
     },
+    tools: null,
   },
 ]

@@ -164,6 +164,75 @@ for (const caller of callers) {
   })
 }
 
+const city = '{"city":"Oslo"}'
+
+/** Has the tool called, and answers once its result is there. */
+function replyWithCall(path: string, body: Record<string, unknown>, response: ServerResponse): void {
+  const speaks = speaksOf(path)
+  const hasResult = JSON.stringify(body.messages).includes('sunny in Oslo')
+  if (hasResult) return reply(path, body, response, false)
+  if (body.stream !== true) return say(response, wholeCalls[speaks])
+  const send = stream(response)
+  for (const [data, name] of callEvents[speaks]) send(data, name)
+  response.end()
+}
+
+const chatCall = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: city } }
+const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: JSON.parse(city) }
+
+const wholeCalls: typeof wholes = {
+  chat: {
+    ...completion,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, tool_calls: [chatCall] },
+        finish_reason: 'tool_calls',
+      },
+    ],
+  },
+  messages: { ...message, content: [toolUse], stop_reason: 'tool_use' },
+  gemini: null,
+}
+
+const callEvents: typeof events = {
+  chat: [
+    [chunk({ role: 'assistant', content: null })],
+    [chunk({ tool_calls: [{ index: 0, ...chatCall }] })],
+    [chunk({}, 'tool_calls')],
+    ['[DONE]'],
+  ],
+  messages: [
+    events.messages[0]!,
+    [
+      { type: 'content_block_start', index: 0, content_block: { ...toolUse, input: {} } },
+      'content_block_start',
+    ],
+    [
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: city } },
+      'content_block_delta',
+    ],
+    [{ type: 'content_block_stop', index: 0 }, 'content_block_stop'],
+    [
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 3 } },
+      'message_delta',
+    ],
+    [{ type: 'message_stop' }, 'message_stop'],
+  ],
+  gemini: [],
+}
+
+/** Runs a tool for a model of a provider that speaks only the other API; returns how it can be asked for. */
+async function toolsOf(t: TestContext, caller: Caller): Promise<string> {
+  if (caller.tools === null) return '–'
+  const provider = await startProvider(t, ({ path, body }, response) => replyWithCall(path, body, response))
+  const { door } = await startAt(t, provider.url)
+  for (const isStreamed of [false, true]) assert.equal(await caller.tools(door, isStreamed), 'Hello.')
+  assert.equal(provider.asked.length, 4)
+  for (const { path } of provider.asked) assert.notEqual(speaksOf(path), caller.speaks)
+  return 'whole, streamed'
+}
+
 /** A row of the table; the words are cut where they only go on. */
 function rowOf({ name }: Caller, failure: string, found: Outcome | null): string {
   if (found === null) return `| ${name} | ${failure} | – | – | reads no stream here |`
@@ -181,9 +250,13 @@ function versionOf({ sdk }: Caller): string {
 }
 
 test('what callers experience is what docs/sdks.md says', async t => {
-  const sdks = callers.map(
-    caller => `| ${caller.name} | \`${caller.sdk}\` ${versionOf(caller)} | ${caller.route} |`,
-  )
+  const sdks: string[] = []
+  for (const caller of callers)
+    await t.test(`${caller.name}: tools of the other API`, async t => {
+      const tools = await toolsOf(t, caller)
+      const { name, sdk, route } = caller
+      sdks.push(`| ${name} | \`${sdk}\` ${versionOf(caller)} | ${route} | ${tools} |`)
+    })
   const rows: string[] = []
   for (const caller of callers)
     for (const [failure, provoke] of Object.entries(failures))
@@ -191,7 +264,7 @@ test('what callers experience is what docs/sdks.md says', async t => {
         rows.push(rowOf(caller, failure, await provoke(t, caller)))
       })
   const tables = [
-    '| caller | package | route |\n| --- | --- | --- |',
+    '| caller | package | route | tools across APIs |\n| --- | --- | --- | --- |',
     ...sdks,
     '\n| caller | failure | attempts | total wait | message |\n| --- | --- | --: | --: | --- |',
     ...rows,

@@ -243,6 +243,12 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-keys', 'wire/ai-rest'],
     changes: [
       {
+        text: 'if (call.translation !== null) tellDropped(x, call.translation)',
+        becomes: '',
+        breaks: 'what a provider does not get is dropped silently',
+        tests: ['wire/ai-translation'],
+      },
+      {
         text: 'if (isJson && contentEncoding === null) return null',
         becomes: 'if (isJson) return null',
         breaks: 'a compressed body is read as JSON',
@@ -385,6 +391,17 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'ai/translate/images.ts',
+    tests: ['ai/translate/messages-call-to-chat'],
+    changes: [
+      {
+        text: '/^https?:\\/\\//i.test(url) ? url : ',
+        becomes: 'true ? url : ',
+        breaks: 'a caller has a provider read files of its machine',
+      },
+    ],
+  },
+  {
     file: 'ai-logs/entry.ts',
     tests: ['wire/ai-sessions'],
     changes: [
@@ -491,6 +508,12 @@ export const ai: readonly Mutated[] = [
     file: 'ai/plan.ts',
     tests: ['ai/plan'],
     changes: [
+      {
+        text: 'if (duplicate !== null) return within(asked.pointer, duplicate)',
+        becomes: '',
+        breaks: 'a check before the gateway reads another request than the provider gets',
+        tests: ['wire/ai-translation'],
+      },
       {
         text: '.filter(parameter => !new URLSearchParams(parameter).has(credentialParameter))',
         becomes: '',

@@ -12,6 +12,7 @@ import {
   dropped,
   list,
   map,
+  never,
   number,
   object,
   off,
@@ -91,6 +92,7 @@ const messagesRequest = map(
       inference_geo: off(),
       mcp_servers: off([]),
       speed: off('standard'),
+      thread: never('send the whole conversation, with thread: false in SDKs that keep threads'),
     },
   ),
   (messages, at) => {

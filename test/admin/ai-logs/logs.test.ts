@@ -42,6 +42,14 @@ test('entries are listed, newest first, without their bodies', async t => {
   })
 })
 
+test('an entry says what the provider did not get', async t => {
+  const { ask, kept } = await startApi(t)
+  const dropped = ['thinking', 'messages[].content[].cache_control']
+  await keepEntries(kept, [entryWith(1, { dropped })])
+  const { json } = await ask('GET', path)
+  assert.deepEqual(json.result[0].dropped, dropped)
+})
+
 test('entries are filtered, ordered and cut into pages', async t => {
   const { ask, kept } = await startApi(t)
   const providers = ['openai', 'anthropic', 'openai', 'mistral']

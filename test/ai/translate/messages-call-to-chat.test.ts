@@ -473,6 +473,7 @@ describe('what chat has no equal for is refused by name', () => {
     ['/inference_geo', { inference_geo: 'us' }],
     ['/mcp_servers', { mcp_servers: [{ name: 'a' }] }],
     ['/speed', { speed: 'fast' }],
+    ['/thread', { thread: { type: 'create' } }],
     ['/betas', { betas: ['x'] }],
     ['/service_tier', { service_tier: 'priority' }],
     ['/metadata/team', { metadata: { team: 'a' } }],

@@ -68,6 +68,7 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
       tokenName: hostile,
       metadata: { who: hostile },
       cost: 0.25,
+      dropped: ['thinking', hostile],
       request: payload(JSON.stringify({ a: [1, {}, 'x:y,{'], b: script })),
       response: payload(`data: ${script}\n\n`, true),
       providerResponse: payload(JSON.stringify('y'.repeat(9_000))),
@@ -81,6 +82,7 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
   }
   const page = await get(`${path}/0000000000000001`)
   assert.ok(page.text.includes('$0.25'))
+  assert.match(page.text, /Left out thinking, /)
   const unescaped = page.body.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
   assert.ok(
     unescaped.includes(`{\n  "a": [\n    1,\n    {},\n    "x:y,{"\n  ],\n  "b": "${script}"\n}`),
