@@ -99,10 +99,11 @@ const refuseMisplaced = rememberLast((rule: string) =>
 
 /** Whether a call without a valid token has a credential of this gateway only where the other kind of route reads it, and notes the place. It goes by the form of the credential alone: nobody learns whether it exists. */
 function isStray({ fields }: RequestHead, ai: AiExchange): boolean {
+  const own = fieldOf(ai.target).toLowerCase()
   let place: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (!valueHoldsOurs(fields[i + 1]!)) continue
-    if (equalsIgnoreCase(fields[i]!, fieldOf(ai.target))) return false
+    if (equalsIgnoreCase(fields[i]!, own)) return false
     place ??= placeInField(fields[i]!, fields[i + 1]!, false)
   }
   ai.misplaced = place
