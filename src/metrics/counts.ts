@@ -44,6 +44,7 @@ export const degradedCodes = [
   'file_replaced',
   'other_secrets_key',
   'copy_unfinished',
+  'server_unfit',
 ] as const
 export type DegradedCode = (typeof degradedCodes)[number]
 

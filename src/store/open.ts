@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly mustExist?: boolean
   /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
   readonly joins?: string | null
+  /** Whether a Redis that cannot be the store opens as unreachable, as in a worker: its gateway says so. */
+  readonly opensUnfit?: boolean
 }
 
 const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//

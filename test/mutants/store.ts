@@ -607,6 +607,33 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
+    file: 'store/redis/server/lacks.ts',
+    tests: ['store/redis/server/lacks'],
+    changes: [
+      {
+        text: "evictionIn(facts) !== 'any'",
+        becomes: 'true',
+        breaks: 'a server that may evict all rules is the store',
+      },
+      {
+        text: "kind !== 'cluster' && isNodeOfCluster(info, hello)",
+        becomes: 'false',
+        breaks: 'a node of a cluster that lacks keys is the store',
+      },
+    ],
+  },
+  {
+    file: 'store/redis/server/connection.ts',
+    tests: ['store/redis/server/lacks'],
+    changes: [
+      {
+        text: 'if (unfit !== null) throw unfit',
+        becomes: '',
+        breaks: 'a server that refuses some of the scripts is the store',
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/audit.ts',
     tests: ['store/sqlite/audit', 'store/sqlite/sqlite-store'],
     changes: [

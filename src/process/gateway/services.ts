@@ -114,6 +114,7 @@ export class Services implements AiServices {
       metrics: options.metrics.store,
       hasLogThread: true,
       joins: options.joins ?? null,
+      opensUnfit: options.joins !== undefined,
       ...storeDialling(config),
     })
     await options.keeper?.open(store)

@@ -21,6 +21,7 @@ import { RedisCredentials } from './credentials.ts'
 import { connect, type Credentials, type Dialling, type Subscription, subscribe } from './server/connect.ts'
 import { Connection } from './server/connection.ts'
 import { RedisCounters } from './counters.ts'
+import { Unfit } from './server/lacks.ts'
 import { DurableWrites } from './server/durability.ts'
 import { NotPrimary } from './server/failure.ts'
 import { RedisGateways } from './gateways.ts'
@@ -49,6 +50,8 @@ interface RedisOptions {
   readonly ca?: string | null
   /** What Sentinels that want a password are shown. */
   readonly sentinel?: Credentials
+  /** Whether a server that cannot be the store is no reason to reject. */
+  readonly opensUnfit?: boolean
 }
 
 const lost =
@@ -94,7 +97,7 @@ export class RedisStore implements Store {
   readonly #notices: Subscription
   readonly #rights: () => Promise<readonly string[]>
 
-  /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for data newer than this version. */
+  /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for a server that cannot be the store. */
   static async open(url: string, options: RedisOptions): Promise<RedisStore> {
     const address = parseAddress(url)
     if (typeof address === 'string') throw new Error(address)
@@ -103,8 +106,9 @@ export class RedisStore implements Store {
       await store.#open()
       return store
     } catch (error) {
+      if (error instanceof Unfit && options.opensUnfit) return store
       await store.close()
-      throw error
+      throw error instanceof Unfit ? new Error(`${error.message}. ${error.remedy}.`) : error
     }
   }
 
@@ -119,7 +123,7 @@ export class RedisStore implements Store {
     const sentinels = address.kind === 'sentinel' ? new Sentinels(terms, clock) : null
     const dialling: Dialling = { ...terms, guide: sentinels }
     const dial = (looks: boolean) =>
-      new Connection(connect(dialling, commandTimeout), { timeout: commandTimeout, db: address.db, looks })
+      new Connection(connect(dialling, commandTimeout), { timeout: commandTimeout, address, looks })
     // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
     const [records, writes, logs] = [dial(true), dial(false), dial(true)]
     this.location = locationOf(address)
@@ -186,6 +190,7 @@ export class RedisStore implements Store {
     })
     this.trust.follow(() => this.changes.begin())
     records.onArrival(() => this.changes.look())
+    for (const one of this.#connections) one.onFitness(() => this.#judge())
     this.#notices = subscribe(dialling, changeChannel, () => this.changes.look())
     sentinels?.onSwitch(() => this.#redial())
     if (address.kind !== 'cluster')
@@ -272,6 +277,11 @@ export class RedisStore implements Store {
     await this.#writes.close()
     this.#sentinels?.close()
     await Promise.all(this.#connections.map(connection => connection.close()))
+  }
+
+  #judge(): void {
+    const { unfit = null } = this.#connections.find(({ unfit }) => unfit !== null) ?? {}
+    this.degradation.set('server_unfit', unfit && { message: unfit.message, remedy: unfit.remedy })
   }
 
   /** Leaves a server that is the primary no more. */

@@ -112,7 +112,7 @@ test('a Redis with newer data is refused, with a sentence', async t => {
   await server.ask('SET', '{gatehouse}:format', 2)
   await assert.rejects(RedisStore.open(server.url, { commandTimeout }), {
     message:
-      'the data in Redis has format 2, but this version of Gatehouse supports at most 1: run a newer one',
+      'the data in Redis has format 2, but this version of Gatehouse supports at most 1. Run a newer version of Gatehouse.',
   })
 })
 
@@ -126,11 +126,12 @@ test('newer data that appears later makes the store unreachable', async t => {
   assert.equal(store.isUnreachable, true)
 })
 
-test('a missing database is unreachable, and nothing is written to another', async t => {
+test('a missing database is refused, and nothing is written to another', async t => {
   const server = await startRedis(t)
-  const store = await openRedis(t, `${server.url}/99`)
-  assert.equal(store.isUnreachable, true)
-  await rejectAll(store, atOnce)
+  await assert.rejects(RedisStore.open(`${server.url}/99`, { commandTimeout }), {
+    message:
+      'the Redis server cannot be the store: it has no database 99. Name another database in the store URL, or none.',
+  })
   assert.equal(await server.ask('DBSIZE'), 0)
 })
 

@@ -4,7 +4,20 @@
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable, StoreUntouched } from '../../store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
-import { isDemoted, isReply, Late, NotPrimary, reasonOf, tooLate } from './failure.ts'
+import type { Address } from './address.ts'
+import {
+  isDemoted,
+  isDenied,
+  isMoved,
+  isReply,
+  isUnknownCommand,
+  Late,
+  NotPrimary,
+  reasonOf,
+  tooLate,
+} from './failure.ts'
+import { Unfit, unfitByLoss, unfitBy, unfitDatabase } from './lacks.ts'
+import { recordsQuestion } from './rights.ts'
 import { keys } from '../keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 import { allFacts, factsOf, fewFacts, type ServerFacts } from './facts.ts'
@@ -19,8 +32,8 @@ const period = 1_000
 interface ConnectionOptions {
   /** Ms until a command is called lost. */
   readonly timeout: number
-  /** The database to be in. */
-  readonly db: number
+  /** What the URL of the store says. */
+  readonly address: Pick<Address, 'kind' | 'username' | 'db'>
   /** Whether it looks at the server by itself; else its owner does. */
   readonly looks: boolean
 }
@@ -46,12 +59,14 @@ export class Connection implements Reader {
   #retry: NodeJS.Timeout | undefined
   #look: NodeJS.Timeout | undefined
   #runId: string | null = null
+  #unfit: Unfit | null = null
+  #fitnessTold: () => void = () => {}
 
   constructor(client: Client, options: ConnectionOptions) {
     this.#client = client
     this.#options = options
     client.onReady(() => this.#greet())
-    client.onLoss(reason => this.#lose(reason))
+    client.onLoss(reason => this.#fail(reason))
   }
 
   /** Resolves when it is known whether the server is reachable, and rejects with a sentence when its data cannot be used. */
@@ -61,6 +76,16 @@ export class Connection implements Reader {
 
   get isUnreachable(): boolean {
     return !this.#isHere || this.#client.isAstray
+  }
+
+  /** Why the server that it leads to is not used, though it responds; null where there is nothing against it. */
+  get unfit(): Unfit | null {
+    return this.#unfit
+  }
+
+  /** Calls back each time that `unfit` changes. */
+  onFitness(listener: () => void): void {
+    this.#fitnessTold = listener
   }
 
   /** The run of the server that it leads to, as far as that tells. */
@@ -144,27 +169,54 @@ export class Connection implements Reader {
     this.#opening.resolve()
   }
 
+  /** Takes the reason of the driver. */
+  #fail(reason?: unknown): void {
+    const unfit = unfitByLoss(this.#options.address, reason)
+    if (unfit !== null) return this.#refuse(unfit)
+    // One that was refused is closed without a reason, and dialled again.
+    if (reason instanceof Error) this.#judge(null)
+    this.#lose(reason)
+  }
+
   async #greet(): Promise<void> {
     const greeting = ++this.#greeting
     clearTimeout(this.#retry)
     const isOver = () => greeting !== this.#greeting || this.#isClosed
     try {
-      const facts = await inTime(this.#readFacts(allFacts), greetTimeout, tooLate)
+      const facts = await inTime(this.#examine(), greetTimeout, tooLate)
       const format = await inTime(this.#readFormat(), greetTimeout, tooLate)
       if (isOver()) return
-      if (format > knownFormat) this.#refuse(format)
-      else this.#arrive(facts)
+      if (format > knownFormat) throw newer(format)
+      this.#arrive(facts)
     } catch (error) {
       if (isOver()) return
-      this.#lose(error)
+      if (error instanceof Unfit) this.#refuse(error)
+      else this.#lose(error)
       this.#retry = setTimeout(() => this.#client.redial(), pauseBefore(++this.#failures))
     }
+  }
+
+  /** Rejects unless the server is a primary that has all that is needed, as far as it tells. */
+  async #examine(): Promise<ServerFacts> {
+    const commands = [['EXISTS', keys.format] as const, ...allFacts, recordsQuestion]
+    const [first, info, hello, rights] = await this.#client.sendAll(commands)
+    if (first instanceof Error && !isDenied(first) && !isUnknownCommand(first) && !isMoved(first)) throw first
+    const facts = this.#factsIn([info, hello])
+    const unfit = await unfitBy(this.#options.address, this.#client, { first, info, hello, rights })
+    if (unfit !== null) throw unfit
+    if (first instanceof Error) throw first
+    if (rights instanceof Error) throw rights
+    return facts
   }
 
   /** Rejects unless the server is a primary, as far as it knows itself. */
   async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
     const [found, ...answers] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
     if (found instanceof Error) throw found
+    return this.#factsIn(answers)
+  }
+
+  #factsIn(answers: readonly unknown[]): ServerFacts {
     const facts = factsOf(answers)
     if (facts?.role !== 'primary' || this.#client.isAstray) throw new NotPrimary()
     return facts
@@ -172,7 +224,8 @@ export class Connection implements Reader {
 
   async #readFormat(): Promise<number> {
     const { send } = this.#client
-    if (this.#options.db > 0) await send(['SELECT', this.#options.db])
+    const { db } = this.#options.address
+    if (db > 0) await send(['SELECT', db]).catch(error => Promise.reject(unfitDatabase(db, error)))
     const found = await send(['GET', keys.format])
     if (found !== null) return Number(found)
     await send(['SET', keys.format, knownFormat, 'NX'])
@@ -180,6 +233,7 @@ export class Connection implements Reader {
   }
 
   #arrive({ runId }: ServerFacts): void {
+    this.#judge(null)
     this.#isHere = true
     this.#reason = null
     this.#failures = 0
@@ -203,12 +257,25 @@ export class Connection implements Reader {
     }, period)
   }
 
-  #refuse(format: number): void {
-    this.#reason = new Error(
-      `the data in Redis has format ${format}, but this version of Gatehouse supports at most ${knownFormat}: run a newer one`,
-    )
-    this.#opening.reject(this.#reason)
+  #refuse(unfit: Unfit): void {
+    this.#opening.reject(unfit)
+    this.#lose()
+    this.#reason = unfit
+    this.#judge(unfit)
   }
+
+  #judge(unfit: Unfit | null): void {
+    if (this.#unfit?.message === unfit?.message) return
+    this.#unfit = unfit
+    this.#fitnessTold()
+  }
+}
+
+function newer(format: number): Unfit {
+  return new Unfit(
+    `the data in Redis has format ${format}, but this version of Gatehouse supports at most ${knownFormat}`,
+    'Run a newer version of Gatehouse',
+  )
 }
 
 function firstThrown(answers: readonly unknown[]): readonly unknown[] {

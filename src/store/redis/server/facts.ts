@@ -96,6 +96,12 @@ function factsOfHello(hello: unknown): ServerFacts | null {
   return { ...unknown, role: role === 'master' ? 'primary' : 'replica' }
 }
 
+/** Reads whether the server is a node of a cluster, from INFO or HELLO. */
+export function isNodeOfCluster(info: unknown, hello: unknown): boolean {
+  if (typeof info === 'string') return linesOf(info).get('cluster_enabled') === '1'
+  return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster'
+}
+
 /** Reads `ip=…,port=…,state=online,offset=…,lag=…`. */
 function followerOf(text: string): readonly Follower[] {
   const fields = new Map(text.split(',').map(part => part.split('=', 2) as [string, string]))

@@ -30,6 +30,11 @@ export function isDenied(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOPERM')
 }
 
+/** Whether the server has no such command, or has it by another name. */
+export function isUnknownCommand(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('ERR unknown command')
+}
+
 /** Whether the keys have moved to another node of the cluster: then nothing was done. */
 export function isMoved(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('MOVED')

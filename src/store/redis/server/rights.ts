@@ -1,9 +1,9 @@
-// What the user of a Redis server must be allowed, and the question which of that is denied.
+// What the user of a Redis server must be allowed, and the question which of that is denied, or is not there.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable } from '../../store.ts'
-import { type Argument, type Client, connect, type Dialling } from './connect.ts'
-import { isDenied, reasonOf, tooLate } from './failure.ts'
+import { type Argument, type Client, type Command, connect, type Dialling } from './connect.ts'
+import { isDenied, isReply, isUnknownCommand, reasonOf, tooLate } from './failure.ts'
 import { changeChannel } from '../keys.ts'
 
 /** All keys begin so, in a cluster too. */
@@ -73,17 +73,20 @@ interface Purpose {
   readonly loss: string
 }
 
+/** Without these, nothing is a store. */
+const onRecords: Purpose = {
+  needs: [
+    ...onKeys.map(rule => ({ rule, command: [rule, noKey, noKey, noKey] })),
+    { rule: 'eval', command: ['eval', '', 1, noKey] },
+    { rule: 'evalsha', command: ['evalsha', '', 1, noKey] },
+    { rule: 'time', command: ['time'] },
+  ],
+  place: [`the keys ${keyPrefix}*`, `~${keyPrefix}*`],
+  loss: 'records, logs and counters that need them are refused',
+}
+
 const purposes: readonly Purpose[] = [
-  {
-    needs: [
-      ...onKeys.map(rule => ({ rule, command: [rule, noKey, noKey, noKey] })),
-      { rule: 'eval', command: ['eval', '', 1, noKey] },
-      { rule: 'evalsha', command: ['evalsha', '', 1, noKey] },
-      { rule: 'time', command: ['time'] },
-    ],
-    place: [`the keys ${keyPrefix}*`, `~${keyPrefix}*`],
-    loss: 'records, logs and counters that need them are refused',
-  },
+  onRecords,
   {
     needs: [
       { rule: 'publish', command: ['publish', changeChannel, ''] },
@@ -134,16 +137,72 @@ export const aclRules: readonly string[] = [
     .filter(rule => !ofConnections.has(rule)),
 ]
 
-/** ARGV: for each command its length and its words. Returns the numbers of those that are denied; none where the server is older than Redis 7 and can't say. */
+/** ARGV: for each command its length and its words. Returns the numbers of those that are denied, and of those that are not there; nothing where the server is older than Redis 7 and can't say. */
 const question = `
-local denied, at, number = {}, 1, 0
+local may = redis.acl_check_cmd
+if not may then return false end
+local denied, unknown, at, number = {}, {}, 1, 0
 while ARGV[at] do
   local length = tonumber(ARGV[at])
-  local isKnown, isAllowed = pcall(redis.acl_check_cmd, unpack(ARGV, at + 1, at + length))
-  if isKnown and not isAllowed then denied[#denied + 1] = number end
+  local isKnown, isAllowed = pcall(may, unpack(ARGV, at + 1, at + length))
+  if not isKnown then unknown[#unknown + 1] = number
+  elseif not isAllowed then denied[#denied + 1] = number end
   at, number = at + length + 1, number + 1
 end
-return denied`
+return {denied, unknown}`
+
+/** Asks what is needed to read and change records. */
+export const recordsQuestion: Command = questionOf(onRecords.needs)
+
+/** Returns a clause on what the user is denied of that, and what to grant, in words; null where nothing is. Where even the first read was denied, `first` is what the server said. */
+export function deniedRecords(
+  user: string,
+  answer: unknown,
+  first: unknown,
+): readonly [clause: string, grants: string] | null {
+  const denied = deniedIn(answer, onRecords.needs)
+  if (denied.length === 0 && isDenied(first)) denied.push(needOf('exists'))
+  return denied.length === 0 ? null : denialOf(user, onRecords, denied)
+}
+
+/** Returns the commands for records that the server has not, as they are named in manuals: they were renamed, or it is another one than Redis. */
+export async function missingCommands(
+  { send }: Pick<Client, 'send'>,
+  answer: unknown,
+): Promise<readonly string[]> {
+  const { needs } = onRecords
+  const unknown = Array.isArray(answer)
+    ? (answer[1] as number[]).map(number => needs[number]!)
+    : await notListed(send)
+  if (isUnknownCommand(answer) && !unknown.includes(needOf('eval'))) unknown.push(needOf('eval'))
+  return unknown.map(nameOf)
+}
+
+async function notListed(send: Client['send']): Promise<Need[]> {
+  const { needs } = onRecords
+  const listed = await send(['COMMAND', 'INFO', ...needs.map(({ rule }) => rule)]).catch(ifReply)
+  return Array.isArray(listed) ? needs.filter((_, number) => listed[number] === null) : []
+}
+
+/** Where the list of commands is denied, nobody says. */
+function ifReply(error: unknown): null {
+  if (!isReply(error)) throw error
+  return null
+}
+
+function needOf(rule: string): Need {
+  return onRecords.needs.find(need => need.rule === rule)!
+}
+
+function questionOf(needs: readonly Need[]): Command {
+  return ['EVAL', question, 0, ...needs.flatMap(({ command }) => [command.length, ...command])]
+}
+
+/** A user who may not even ask lacks that command, and perhaps others. */
+function deniedIn(answer: unknown, needs: readonly Need[]): Need[] {
+  if (isDenied(answer)) return needs.filter(({ rule }) => rule === 'eval')
+  return Array.isArray(answer) ? (answer[0] as number[]).map(number => needs[number]!) : []
+}
 
 /** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreUnreachable` where that can't be asked. */
 export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
@@ -169,11 +228,12 @@ async function ask(
   client.onLoss(reason => ready.reject(reason))
   try {
     const all = wanted.flatMap(({ needs }) => needs)
-    const denied = await inTime(
-      ready.promise.then(() => deniedOf(client, all)),
+    const answer = await inTime(
+      ready.promise.then(() => client.send(questionOf(all)).catch(ifDenied)),
       timeout,
       tooLate,
     )
+    const denied = new Set(deniedIn(answer, all))
     const { username } = dialling.address
     return wanted.flatMap(purpose => {
       const missing = purpose.needs.filter(need => denied.has(need))
@@ -186,30 +246,34 @@ async function ask(
   }
 }
 
-async function deniedOf({ send }: Client, all: readonly Need[]): Promise<ReadonlySet<Need>> {
-  const words = all.flatMap(({ command }) => [command.length, ...command])
-  const found = await send(['EVAL', question, 0, ...words]).catch(error => withoutEval(error, all))
-  return new Set((found as number[]).map(number => all[number]!))
-}
-
-/** A user who may not even ask lacks that command, and perhaps others. */
-function withoutEval(error: unknown, all: readonly Need[]): readonly number[] {
+function ifDenied(error: unknown): unknown {
   if (!isDenied(error)) throw error
-  return [all.findIndex(({ rule }) => rule === 'eval')]
+  return error
 }
 
-function sentenceOf(user: string, { needs, place, loss }: Purpose, denied: readonly Need[]): string {
+function sentenceOf(user: string, purpose: Purpose, denied: readonly Need[]): string {
+  const [clause, grants] = denialOf(user, purpose, denied)
+  return `Redis ${clause}: ${purpose.loss}. Grant ${grants} with ACL SETUSER.`
+}
+
+function denialOf(
+  user: string,
+  { needs, place }: Purpose,
+  denied: readonly Need[],
+): readonly [clause: string, grants: string] {
   // Without its keys a user may still ask for the time.
   const isAll = denied.length > 2 && denied.length >= needs.length - 1
-  const commands = isAll
-    ? 'every command'
-    : inWords(denied.map(({ rule }) => rule.toUpperCase().replace('|', ' ')))
+  const commands = isAll ? 'every command' : inWords(denied.map(nameOf))
   const rules = isAll ? ['the commands listed in docs/operations.md'] : denied.map(({ rule }) => `+${rule}`)
   const where = place ? ` on ${place[0]}` : ''
-  const grants = place ? [place[1], ...rules] : rules
-  return `Redis denies user ${user} ${commands}${where}: ${loss}. Grant ${inWords(grants)} with ACL SETUSER.`
+  return [`denies user ${user} ${commands}${where}`, inWords(place ? [place[1], ...rules] : rules)]
 }
 
-function inWords(names: readonly string[]): string {
+function nameOf({ rule }: Need): string {
+  return rule.toUpperCase().replace('|', ' ')
+}
+
+/** Returns names as a sentence lists them. */
+export function inWords(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -104,7 +104,7 @@ function evictionLoss({ evicts }: Settings): string | null {
   if (evicts === 'any')
     return 'Redis evicts keys when its memory is full: gateways, tokens and OAuth clients can be lost. Set maxmemory-policy noeviction.'
   if (evicts === 'expiring')
-    return 'Redis evicts expiring keys when its memory is full: rate limit counters can be lost, and responses for an Idempotency-Key, so that a repeated request is executed again. Set maxmemory-policy noeviction.'
+    return 'Redis evicts expiring keys when its memory is full: sessions, OAuth tokens and their revocations can be lost, rate limit counters, and responses for an Idempotency-Key, so that a repeated request is executed again. Set maxmemory-policy noeviction.'
   return null
 }
 
@@ -123,7 +123,8 @@ function spareLoss({ needed, spared }: Confirmers): string | null {
   return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: new writes reach only the others, and are lost if these fail, or if one of the former is promoted before it has caught up.`
 }
 
-function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
+/** Returns what the server removes when its memory is full, by INFO; null for nothing, or where that does not say. */
+export function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
   const policy = facts.get('maxmemory_policy')
   if (Number(facts.get('maxmemory') ?? 0) === 0 || policy === 'noeviction') return null
   return policy?.startsWith('volatile') ? 'expiring' : 'any'

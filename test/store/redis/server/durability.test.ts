@@ -59,7 +59,7 @@ test('what can be lost is said of each setting', () => {
   assert.match(losses({ evicts: 'any' }), /^Redis evicts keys when its memory is full: gateways/)
   assert.match(
     losses({ evicts: 'expiring' }),
-    /^Redis evicts expiring keys when its memory is full: rate limit counters/,
+    /^Redis evicts expiring keys when its memory is full: sessions, OAuth tokens and their revocations/,
   )
   const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
   assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
@@ -95,17 +95,20 @@ const setUps: readonly [name: string, settings: RedisSettings, expected: RegExp]
   ['makes snapshots only', { aof: false, args: ['--save', '3600 1'] }, /^Redis writes snapshots/],
   ['leaves syncing to the system', { aof: 'no' }, /^Redis (lets the system|$)/],
   [
-    'may evict',
-    { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] },
-    /^Redis evicts keys when/,
-  ],
-  [
     'may evict what expires',
     { args: ['--maxmemory', '100mb', '--maxmemory-policy', 'volatile-ttl'] },
     /^Redis evicts expiring keys/,
   ],
   ['denies CONFIG', { args: ['--rename-command', 'CONFIG', ''] }, /^Redis does not say/],
 ]
+
+test('a server that is set to evict records while it is used is described as such', async t => {
+  const server = await startRedis(t)
+  const store = await openRedis(t, server.url)
+  await server.ask('CONFIG', 'SET', 'maxmemory', '100mb')
+  await server.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  assert.match((await store.durability()).join('\n'), /^Redis evicts keys when/)
+})
 
 for (const [name, settings, expected] of setUps) {
   test(`a server that ${name} is described as such`, async t => {

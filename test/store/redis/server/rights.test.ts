@@ -9,15 +9,16 @@ import { type RedisServer, startCluster, startRedis } from '../../../help/redis.
 import { sourceFiles } from '../../../help/source.ts'
 import { methods, openRedis } from '../open.ts'
 
-/** Opens a store as a user with the rights of the documentation and then these. */
-async function openAs(t: TestContext, server: RedisServer, ...more: string[]): Promise<RedisStore> {
-  await server.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'), ...more)
+/** Opens a store as a user with the rights of the documentation. */
+async function openAs(t: TestContext, server: RedisServer): Promise<RedisStore> {
+  await server.ask('ACL', 'SETUSER', ...aclLine('limited', 'secret'))
   return openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 2_000)
 }
 
 /** Granted by category, of a cluster, asked of Sentinels, or where INFO is denied. */
 const others = new Set([
   'CLUSTER',
+  'COMMAND',
   'CONFIG',
   'EVAL',
   'EVALSHA',
@@ -93,7 +94,9 @@ const denials: readonly [rules: readonly string[], expected: string][] = [
 
 for (const [rules, expected] of denials)
   test(`for a user with ${rules.join(' ')} the consequences are reported`, async t => {
-    const store = await openAs(t, await startRedis(t), ...rules)
+    const server = await startRedis(t)
+    const store = await openAs(t, server)
+    await server.ask('ACL', 'SETUSER', 'limited', ...rules)
     assert.deepEqual(await store.rights(), [`Redis denies user limited ${expected}`])
   })
 
