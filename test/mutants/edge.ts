@@ -697,9 +697,14 @@ export const edge: readonly Mutated[] = [
         breaks: 'clients that have been served go as if they had said nothing',
       },
       {
-        text: 'largest.members.size <= own + 1',
-        becomes: 'false',
+        text: 'const fewest = isSmaller ? 1 : fewestOf(this.#silent.size + this.#served.size)',
+        becomes: 'const fewest = 1',
         breaks: 'honest clients that come at one time cut each other off',
+      },
+      {
+        text: 'if (!connection.hasGreeted) mute ??= connection',
+        becomes: 'mute ??= connection',
+        breaks: 'clients whose handshakes are under way go before a crowd that says nothing',
       },
       {
         text: 'networkKey(connection.peer), connection, now',

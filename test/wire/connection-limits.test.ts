@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { type Edge, type EdgeSettings, edgeConfig, startEdge } from '../help/edge.ts'
 import { ManualClock, patient } from '../help/clock.ts'
@@ -213,6 +214,35 @@ test('among idle clients and few descriptors everybody is served, at the side po
   const open = await counted('gatehouse_connections_open{side="client"}')
   assert.equal(await counted('gatehouse_connections_evicted_total{state="idle"}'), 300 - open)
 })
+
+for (const from of ['127.0.0.1', '127.0.0.9'])
+  test(`a crowd at ${from} that says nothing, connects again at once and is new all the time keeps nobody out`, async t => {
+    const origin = await startResponder(t, ok('hi'))
+    const { gateway, port, counted } = await startWithFew(t, origin)
+    let cuts = 0
+    let isOver = false
+    t.after(() => (isOver = true))
+    const join = (): void => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        cuts++
+        if (!isOver) join()
+      })
+      t.after(() => socket.destroy())
+    }
+    for (let i = 0; i < 60; i++) join()
+    const silent = 'gatehouse_connections_evicted_total{state="silent"}'
+    await until(async () => (await counted(silent)) > 100)
+    for (let i = 0; i < 40; i++) {
+      // The crowd has come anew since the last visitor.
+      const before = cuts
+      await until(() => cuts > before)
+      assert.ok(await isServed(await connectTo(t, port)), String(i))
+      if (i % 10 === 0) assert.equal((await fetch(`${gateway.admin}/healthz`)).status, 200)
+    }
+    assert.equal(await counted('gatehouse_connections_refused_total{reason="descriptors"}'), 0)
+  })
 
 test('a flood of the side port leaves the edge its descriptors, and is logged and counted', async t => {
   const origin = await startResponder(t, ok('hi'))

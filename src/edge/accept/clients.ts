@@ -205,7 +205,7 @@ export class Clients {
     const connection =
       this.#evictions.find(key, this.#plane.coarseNow) ??
       this.#findAny(key) ??
-      (key === everybody && peer !== null ? this.#evictions.findNew(peer) : null)
+      (peer === null ? null : this.#evictions.findNew(key, peer))
     if (connection === null) return false
     this.#refused.countEvicted(connection.hasRequested ? 'idle' : 'silent')
     connection.destroy()

@@ -14,6 +14,12 @@ export class Crowds<Connection> {
   readonly #bySize = new Map<number, Set<Crowd<Connection>>>()
   /** The size of the largest; 0 where there is none. */
   #most = 0
+  #size = 0
+
+  /** How many connections there are in all. */
+  get size(): number {
+    return this.#size
+  }
 
   /** Returns the connections of a network. */
   of(network: string): Crowd<Connection> | undefined {
@@ -58,6 +64,7 @@ export class Crowds<Connection> {
 
   #resize(crowd: Crowd<Connection>, before: number): void {
     const { size } = crowd.members
+    this.#size += size - before
     const left = this.#bySize.get(before)
     if (left?.delete(crowd) && left.size === 0) this.#bySize.delete(before)
     if (size > 0) {

@@ -10,12 +10,16 @@ const grace = 1_000
 /** Connections of a network that are looked at for one that is idle, or of one address. */
 const mostLookedAt = 20
 const mostOfOthers = 1_000
+/** Connections without a request that are a crowd, where they are an eighth of all or these are many. */
+const fewestOfCrowd = 16
 
 interface EvictableConnection {
   readonly peer: string
   /** Whether it has made a request, of which at least the head was complete. */
   readonly hasRequested: boolean
-  /** Whether it has, and no request is under way. */
+  /** Whether its client has begun a handshake of TLS, with a whole hello. */
+  readonly hasGreeted: boolean
+  /** Whether it has made a request, and none is under way. */
   readonly isIdle: boolean
 }
 
@@ -41,13 +45,25 @@ export class Evictions<Connection extends EvictableConnection> {
     return this.#silentOf(this.#silent.of(network), key, now - grace) ?? idleOf(this.#served.of(network), key)
   }
 
-  /** Returns one without a request that came only just now, for a connection from `peer` whose network has fewer of them, and will still not have more. */
-  findNew(peer: string): Connection | null {
+  /**
+   * Returns one without a request under the limit of a key, for a connection from `peer`, even if it came only just now; null where none is to go. Unless its network has more of
+   * them than that of `peer` will have, many of all connections must be without a request: then they are a crowd that connects again at once and always has all that are new,
+   * while clients who come for a response would only cut each other off.
+   */
+  findNew(key: string, peer: string): Connection | null {
+    const network = networkKey(peer)
+    const own = this.#silent.of(network)
+    const size = own?.members.size ?? 0
+    if (key !== everybody) {
+      const all = size + (this.#served.of(network)?.members.size ?? 0)
+      return own === undefined ? null : oldestOf([own], key, fewestOf(all))
+    }
+    // Sizes are right only behind a look at the oldest.
     this.#silentOfMany(Number.NEGATIVE_INFINITY)
     const { largest } = this.#silent
-    const own = this.#silent.of(networkKey(peer))?.members.size ?? 0
-    if (largest === undefined || largest.members.size <= own + 1) return null
-    return this.#silentOf(largest, everybody, Number.POSITIVE_INFINITY)
+    const isSmaller = largest !== undefined && size + 1 < largest.members.size
+    const fewest = isSmaller ? 1 : fewestOf(this.#silent.size + this.#served.size)
+    return oldestOf(this.#silent.largestFirst(), key, fewest)
   }
 
   /** Returns the oldest of a client without a request, at most so many, that did not come just now. */
@@ -95,6 +111,33 @@ export class Evictions<Connection extends EvictableConnection> {
     }
     return null
   }
+}
+
+/** Returns how many connections without a request are a crowd among so many. */
+function fewestOf(all: number): number {
+  return Math.min(fewestOfCrowd, Math.max(2, Math.ceil(all / 8)))
+}
+
+/** Returns the oldest without a request of some networks, if there are at least so many: rather one whose client has not greeted than another. */
+function oldestOf<Connection extends EvictableConnection>(
+  crowds: Iterable<Crowd<Connection>>,
+  key: string,
+  fewest: number,
+): Connection | null {
+  let oldest: Connection | null = null
+  let mute: Connection | null = null
+  let count = 0
+  let left = mostOfOthers
+  for (const { members } of crowds)
+    for (const connection of members.keys()) {
+      if (left-- === 0) return null
+      if (connection.hasRequested || !isOf(connection, key)) continue
+      count++
+      oldest ??= connection
+      if (!connection.hasGreeted) mute ??= connection
+      if (count >= fewest && (mute !== null || count >= fewestOfCrowd)) return mute ?? oldest
+    }
+  return count >= fewest ? oldest : null
 }
 
 function idleOf<Connection extends EvictableConnection>(

@@ -79,6 +79,11 @@ export class Handshake {
     on(socket, 'close', this.#left)
   }
 
+  /** Whether its client has sent all of a hello that leads to a handshake. */
+  get hasGreeted(): boolean {
+    return this.#secured !== null
+  }
+
   /** Ends it at its deadline. */
   sweep(now: number): void {
     if (now >= this.#deadline) this.#fail('timeout')

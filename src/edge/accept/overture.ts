@@ -21,6 +21,7 @@ interface OvertureOwner {
 export class Overture {
   readonly peer: string
   readonly hasRequested = false
+  readonly hasGreeted = false
   readonly isIdle = false
   readonly standing = 'silent'
   readonly #socket: Socket

@@ -21,6 +21,7 @@ export class Proxied {
   /** Of whom the connection counts: of the balancer, until its client is known. */
   peer: string
   readonly hasRequested = false
+  readonly hasGreeted = false
   readonly isIdle = false
   /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
   deadline: number

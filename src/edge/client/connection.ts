@@ -225,6 +225,11 @@ export class ClientConnection implements Client, ByteSink {
     return this.#exchanges.count > 0 || this.exchange !== null
   }
 
+  /** Whether it has got through a handshake of TLS. */
+  get hasGreeted(): boolean {
+    return this.tls !== null
+  }
+
   /** Whether it was served and now waits for another request, of which no more than a part of the head has come, or for the client to close. */
   get isIdle(): boolean {
     const hasWork = this.exchange !== null || this.#reader.isResting || this.#socket.writableLength > 0

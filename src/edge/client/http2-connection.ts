@@ -109,6 +109,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.session.requestCount > 0
   }
 
+  /** Whether it has got through a handshake of TLS. */
+  get hasGreeted(): boolean {
+    return this.tls !== null
+  }
+
   get isIdle(): boolean {
     const hasWork = this.session.streamCount > 0 || this.session.hasOutput || this.#socket.writableLength > 0
     return this.session.requestCount > 0 && !hasWork

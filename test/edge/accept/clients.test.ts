@@ -55,16 +55,17 @@ async function serve(wire: Wire): Promise<Wire> {
   return wire
 }
 
-test('where no more are allowed, an idle client makes room, and one that has only just come does not', async t => {
+test('where no more are allowed, an idle client makes room, and then the oldest that has yet to make a request', async t => {
   const { metrics, join } = await start(t, { connections: 2 })
   const idle = await serve(await join())
-  await join()
+  const first = await join()
   await join()
   assert.equal(await idle.ending, 'FIN')
-  assert.equal(metrics.clientConnections.value, 2)
-  const refused = await join()
-  assert.equal(await refused.ending, 'RST')
-  assert.deepEqual([metrics.clientConnections.value, metrics.refusedConnections.connections.value], [2, 1])
+  await join()
+  assert.equal(await first.ending, 'FIN')
+  const { clientConnections, evictedConnections, refusedConnections } = metrics
+  assert.deepEqual([clientConnections.value, refusedConnections.connections.value], [2, 0])
+  assert.deepEqual([evictedConnections.idle.value, evictedConnections.silent.value], [1, 1])
 })
 
 test('a connection that ends makes room for another', async t => {

@@ -7,6 +7,7 @@ import { everybody } from '../../../src/edge/accept/share.ts'
 interface Connection {
   readonly name: string
   readonly peer: string
+  hasGreeted: boolean
   hasRequested: boolean
   isIdle: boolean
 }
@@ -14,7 +15,13 @@ interface Connection {
 function connectionsOf() {
   const evictions = new Evictions<Connection>()
   const join = (name: string, peer: string, now = 0, state: 'silent' | 'idle' | 'busy' = 'silent') => {
-    const connection = { name, peer, hasRequested: state !== 'silent', isIdle: state === 'idle' }
+    const connection = {
+      name,
+      peer,
+      hasGreeted: false,
+      hasRequested: state !== 'silent',
+      isIdle: state === 'idle',
+    }
     evictions.add(connection, now)
     return connection
   }
@@ -49,11 +56,42 @@ test('one that has only just come stays while an idle one can go, and after that
   for (let i = 0; i < 3; i++) join(`n${i}`, '192.0.2.2', 9_001)
   join('m0', '192.0.2.3', 9_001)
   assert.equal(evict(9), 'idle')
-  assert.equal(evictions.findNew('192.0.2.3')?.name, 'n0')
+  for (let i = 0; i < 30; i++) join(`busy${i}`, '192.0.2.9', 9_001, 'busy')
+  assert.equal(evictions.findNew(everybody, '192.0.2.3')?.name, 'n0')
   join('m1', '192.0.2.3', 9_001)
-  assert.equal(evictions.findNew('192.0.2.3'), null)
-  assert.equal(evictions.findNew('192.0.2.4')?.name, 'n0')
+  // Five are an eighth of all, and no more.
+  assert.equal(evictions.findNew(everybody, '192.0.2.3')?.name, 'n0')
+  for (let i = 30; i < 40; i++) join(`busy${i}`, '192.0.2.9', 9_001, 'busy')
+  assert.equal(evictions.findNew(everybody, '192.0.2.3'), null)
+  assert.equal(evictions.findNew(everybody, '192.0.2.4')?.name, 'n0')
   assert.equal(evict(1, everybody, 10_001), 'n0')
+})
+
+test('of a crowd that is all new the oldest goes, for a newcomer of its own address too, and one that has greeted after those that have not', () => {
+  const { evictions, join } = connectionsOf()
+  const crowd = Array.from({ length: 40 }, (_, i) => join(`n${i}`, '192.0.2.2', 9_001))
+  for (const early of crowd.slice(0, 15)) early.hasGreeted = true
+  assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n15')
+  assert.equal(evictions.findNew('192.0.2.2', '192.0.2.2')?.name, 'n15')
+  // A look is at sixteen of them.
+  crowd[15]!.hasGreeted = true
+  assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n0')
+})
+
+test('a crowd of many addresses makes room as well, and among those the first that has not greeted', () => {
+  const { evictions, join } = connectionsOf()
+  const visitors = [join('v0', '192.0.2.1', 9_001), join('v1', '192.0.2.1', 9_001)]
+  for (let i = 0; i < 40; i++) join(`n${i}`, `198.51.100.${i}`, 9_001)
+  for (const visitor of visitors) visitor.hasGreeted = true
+  assert.equal(evictions.findNew(everybody, '192.0.2.1')?.name, 'n0')
+})
+
+test('new ones of an address at its limit stay where most of its connections are busy', () => {
+  const { evictions, join, evict } = connectionsOf()
+  for (let i = 0; i < 9; i++) join(`b${i}`, '192.0.2.2', 0, 'busy')
+  join('new', '192.0.2.2', 9_001)
+  assert.equal(evict(1, '192.0.2.2'), '')
+  assert.equal(evictions.findNew('192.0.2.2', '192.0.2.2'), null)
 })
 
 test('a network of IPv6 has 48 bits, and an IPv4 address is a network of its own', () => {
