@@ -292,27 +292,32 @@ export const http2Clients: readonly Mutated[] = [
   },
   {
     file: 'edge/accept/tarpit.ts',
-    tests: ['wire/http2-penalties'],
+    tests: ['edge/accept/tarpit', 'wire/http2-penalties'],
     changes: [
       {
-        text: 'if (this.#held.size <= mostHeld) return',
-        becomes: 'if (true) return',
+        text: '++this.#size > mostHeld',
+        becomes: '++this.#size > Number.POSITIVE_INFINITY',
         breaks: 'an attacker fills descriptors and memory with connections that are held',
       },
       {
-        text: 'if (released.length === most) break',
-        becomes: '',
+        text: 'looks-- === 0 || released.length === most',
+        becomes: 'looks-- === 0',
         breaks: 'all that were held go on with their attack in one turn',
       },
       {
-        text: '.toReversed()',
-        becomes: '',
-        breaks: 'who shares the address of an attacker waits behind all that it has waiting',
+        text: 'queue.shift()!',
+        becomes: 'queue.pop()!',
+        breaks: 'who shares the address of an attacker waits behind each connection that it opens anew',
       },
       {
-        text: 'now + holdTime',
-        becomes: 'Number.POSITIVE_INFINITY',
-        breaks: 'connections of attackers are held for as long as they attack',
+        text: 'dueAt: now + holdTime',
+        becomes: 'dueAt: Number.POSITIVE_INFINITY',
+        breaks: 'who shares the address of an attacker waits for as long as it attacks',
+      },
+      {
+        text: 'if (queue.length > largest.length) ',
+        becomes: '',
+        breaks: 'one attacker has the connections of other clients refused',
       },
     ],
   },
@@ -326,7 +331,7 @@ export const http2Clients: readonly Mutated[] = [
         breaks: 'connections that are held count under no limit',
       },
       {
-        text: "return this.offenders.refuses(peer, now) ? 'kept' : 'taken'",
+        text: "return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'kept' : 'taken'",
         becomes: "return 'taken'",
         breaks: 'a penalty costs an attacker nothing',
       },

@@ -77,9 +77,9 @@ export const attacks = {
   garbage: [Buffer.alloc(65_536, 'x'), 'wait'],
 } as const satisfies Record<string, Attack>
 
-/** One connection; one after the other; a hundred at a time, each of which is followed by another one. */
-export const shapes = ['once', 'again', 'hundred'] as const
-export type Shape = (typeof shapes)[number]
+/** How many connections there are at a time, each of which is followed by another one unless it is said to be the only one. */
+export const shapes = { once: 1, again: 1, sixty: 60, hundred: 100 } as const
+export type Shape = keyof typeof shapes
 
 /** How an attacker goes about it; clients attack from an address of loopback. */
 export type Orders =
@@ -126,7 +126,7 @@ function attackAsClients({ port, name, shape, from }: Orders & { readonly kind: 
     socket.write(begin)
     if (again !== 'wait') repeat(socket, again)
   }
-  for (let left = shape === 'hundred' ? 100 : 1; left > 0; left--) attack()
+  for (let left: number = shapes[shape]; left > 0; left--) attack()
 }
 
 function repeat(socket: Socket, bytes: Buffer): void {

@@ -16,11 +16,12 @@ import {
   startOurs,
   startScript,
 } from './attack-trial.ts'
-import { type AttackName, attacks, type Shape, shapes } from './attacker.ts'
+import { type AttackName, attacks, type Shape } from './attacker.ts'
 import { rate } from './victim.ts'
 
-/** Seconds of one measurement: what is held back of a hundred connections is released after five. */
-const seconds = { once: 2, again: 4, hundred: 7 } as const satisfies Record<Shape, number>
+/** Seconds of one measurement. */
+const seconds = { once: 2, again: 4, hundred: 7 } as const satisfies Partial<Record<Shape, number>>
+const shapes = Object.keys(seconds) as (keyof typeof seconds)[]
 const wanted = shapes.filter(shape => (process.env.SHAPE ?? shape) === shape)
 const onlyServer = process.env.SERVER
 /** Seconds in which an attack begins, when nothing is known of the attacker. */
@@ -32,7 +33,7 @@ interface Contestant {
   readonly plain: Server
   /** The port for HTTP/2 without TLS. */
   readonly h2c: number
-  readonly shapes: readonly Shape[]
+  readonly shapes: typeof shapes
 }
 
 /** How many have attacked. */
@@ -88,7 +89,7 @@ async function compare(
   contestants: readonly Contestant[],
   victim: ChildProcess,
   name: AttackName,
-  shape: Shape,
+  shape: keyof typeof seconds,
 ): Promise<void> {
   const alone = contestants.map((): Figures[] => [])
   const attacked = contestants.map((): Figures[] => [])

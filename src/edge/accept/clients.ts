@@ -111,7 +111,6 @@ export class Clients {
   /** Acts on the deadlines that have passed by monotonic ms `now`. */
   sweep(now: number): void {
     this.#share.sweep()
-    this.#penalties.sweep(now)
     this.#newcomers.sweep()
     for (const connection of this.#connections) connection.sweep(now)
   }

@@ -2,13 +2,15 @@
 
 import type { AcceptedConnection } from '../../base/accepted-connection.ts'
 import { Offenders } from '../client/http2-offenders.ts'
+import { guarded } from '../guarded.ts'
 import type { Plane } from '../plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { RefusedClients } from './refused-clients.ts'
 import { type Held, Tarpit } from './tarpit.ts'
 
-/** How many are released at one look, since each may go on with an attack. */
-const mostReleased = 8
+/** Ms between two looks at those that are held, and how many are released at one, since each may go on with an attack. */
+const lookEvery = 10
+const mostReleased = 3
 
 /** What becomes of a connection: its client has no penalty, or it is one of the few that are taken in spite of it, or it is held or reset. */
 type Verdict = 'no_penalty' | 'taken' | 'kept'
@@ -19,6 +21,7 @@ export class Penalties {
   readonly #limits: ConnectionLimits
   readonly #refused: RefusedClients
   readonly #tarpit = new Tarpit()
+  #timer: NodeJS.Timeout | null = null
 
   constructor(plane: Plane, limits: ConnectionLimits, refused: RefusedClients) {
     this.#plane = plane
@@ -47,17 +50,10 @@ export class Penalties {
     return true
   }
 
-  /** Releases connections whose clients have no penalty any more by monotonic ms `now`, or may have another one taken; those that were held for long are reset. */
-  sweep(now: number): void {
-    for (const held of this.#tarpit.expire(now))
-      if (this.offenders.penalizes(held.peer, now)) this.#refuse(held)
-      else this.#release(held)
-    for (const held of this.#tarpit.release(mostReleased, ({ peer }) => !this.offenders.refuses(peer, now)))
-      this.#release(held)
-  }
-
   /** Resets all that are held. */
   close(): void {
+    clearTimeout(this.#timer ?? undefined)
+    this.#timer = null
     for (const held of this.#tarpit.empty()) {
       this.#leave(held)
       held.connection.reset()
@@ -65,16 +61,33 @@ export class Penalties {
   }
 
   #verdictOn(peer: string): Verdict {
-    const { coarseNow: now } = this.#plane
+    const now = this.#plane.clock.monotonic()
     if (!this.offenders.penalizes(peer, now)) return 'no_penalty'
-    return this.offenders.refuses(peer, now) ? 'kept' : 'taken'
+    // Whoever comes now does not go before those who wait.
+    return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'kept' : 'taken'
   }
 
   #hold(held: Held): void {
     this.#plane.metrics.heldConnections.inc()
-    const oldest = this.#tarpit.hold(held, this.#plane.coarseNow)
-    if (oldest !== undefined) this.#refuse(oldest)
+    const newest = this.#tarpit.hold(held, this.#plane.clock.monotonic())
+    if (newest !== undefined) this.#refuse(newest)
+    this.#plan()
   }
+
+  #plan(): void {
+    this.#timer ??= setTimeout(this.#turn, lookEvery)
+  }
+
+  readonly #turn = guarded(
+    () => {
+      this.#timer = null
+      const now = this.#plane.clock.monotonic()
+      const mayGoOn = ({ peer }: Held) => !this.offenders.refuses(peer, now)
+      for (const held of this.#tarpit.release(mostReleased, now, mayGoOn)) this.#release(held)
+      if (this.#tarpit.size > 0) this.#plan()
+    },
+    bug => this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error'),
+  )
 
   #release(held: Held): void {
     this.#leave(held)

@@ -1,9 +1,11 @@
-// Holds new connections of penalised addresses before a byte of them is read. The newest is released first: an attacker
-// has many waiting, while another client at the same address has one.
+// Holds new connections of penalised clients for a moment before a byte of them is read. Those of a client are released in the order in which they came: an attacker that replaces each
+// connection as soon as it ends stands behind whoever shares its address.
 
-/** Ms for which a connection is held at most, and how many are at one time. */
-const holdTime = 5_000
-const mostHeld = 256
+import { clientKey } from '../../base/address/client-key.ts'
+
+/** Ms after which a connection is due, and how many are held at one time. */
+const holdTime = 200
+const mostHeld = 1_024
 
 /** A connection that can go on or end. */
 interface Waiting {
@@ -19,47 +21,69 @@ export interface Held {
   readonly isCounted: boolean
 }
 
-export class Tarpit {
-  /** In the order in which they came, each with the monotonic ms by which it ends. */
-  readonly #held = new Map<Held, number>()
+/** What is held of a client, in the order in which it came, each with the monotonic ms at which it is due. */
+type Queue = { readonly held: Held; readonly dueAt: number }[]
 
-  /** Holds a connection from monotonic ms `now` on; returns the oldest where that is one too many. */
-  hold(held: Held, now: number): Held | undefined {
-    this.#held.set(held, now + holdTime)
-    if (this.#held.size <= mostHeld) return
-    const [oldest] = this.#held.keys()
-    this.#held.delete(oldest!)
-    return oldest
+export class Tarpit {
+  /** Those with connections; the one that had one released last stands last. */
+  readonly #queues = new Map<string, Queue>()
+  #size = 0
+
+  /** How many are held. */
+  get size(): number {
+    return this.#size
   }
 
-  /** Takes out the newest, at most so many, that may go on. */
-  release(most: number, mayGoOn: (held: Held) => boolean): readonly Held[] {
-    if (this.#held.size === 0) return []
+  /** Whether any connection of a client is held. */
+  has(peer: string): boolean {
+    return this.#size > 0 && this.#queues.has(clientKey(peer))
+  }
+
+  /** Holds a connection from monotonic ms `now` on; where that is one too many, returns the newest of the client that has the most. */
+  hold(held: Held, now: number): Held | undefined {
+    const key = clientKey(held.peer)
+    const queue = this.#queues.get(key) ?? []
+    this.#queues.set(key, queue)
+    queue.push({ held, dueAt: now + holdTime })
+    return ++this.#size > mostHeld ? this.#takeNewest() : undefined
+  }
+
+  /** Takes out the oldest of each client in turns, at most so many in all, that are due by monotonic ms `now` or may go on before. */
+  release(most: number, now: number, mayGoOn: (held: Held) => boolean): readonly Held[] {
     const released: Held[] = []
-    for (const held of [...this.#held.keys()].toReversed()) {
-      if (released.length === most) break
-      if (!mayGoOn(held)) continue
-      this.#held.delete(held)
-      released.push(held)
+    let looks = this.#queues.size
+    for (const [key, queue] of this.#queues) {
+      if (looks-- === 0 || released.length === most) break
+      const { held, dueAt } = queue[0]!
+      if (now < dueAt && !mayGoOn(held)) continue
+      released.push(this.#takeOldest(key, queue))
+      if (queue.length > 0) looks++
     }
     return released
   }
 
-  /** Takes out those whose time is over by monotonic ms `now`. */
-  expire(now: number): readonly Held[] {
-    const over: Held[] = []
-    for (const [held, until] of this.#held) {
-      if (now < until) break
-      this.#held.delete(held)
-      over.push(held)
-    }
-    return over
-  }
-
   /** Takes out all that are held. */
   empty(): readonly Held[] {
-    const all = [...this.#held.keys()]
-    this.#held.clear()
+    const all = [...this.#queues.values()].flatMap(queue => queue.map(({ held }) => held))
+    this.#queues.clear()
+    this.#size = 0
     return all
+  }
+
+  #takeOldest(key: string, queue: Queue): Held {
+    const { held } = queue.shift()!
+    this.#size--
+    this.#queues.delete(key)
+    if (queue.length > 0) this.#queues.set(key, queue)
+    return held
+  }
+
+  #takeNewest(): Held {
+    let [key, largest] = [...this.#queues][0]!
+    for (const [other, queue] of this.#queues)
+      if (queue.length > largest.length) [key, largest] = [other, queue]
+    this.#size--
+    if (largest.length === 1) this.#queues.delete(key)
+    return largest.pop()!.held
   }
 }

@@ -1,6 +1,6 @@
 // Addresses whose HTTP/2 connections exceeded a limit on frames that carry nothing. Their next connections get smaller
-// budgets, so reconnecting gains little, and for a while only a few are accepted, so a flood of them costs next to
-// nothing. Some always are, since many clients may share an address.
+// budgets, so reconnecting gains little, and for a while only a few are accepted at once, so a flood of them costs
+// little. Some always are, since many clients may share an address.
 
 import { clientKey } from '../../base/address/client-key.ts'
 import { Budget, Budgets } from '../../http2/budget.ts'
@@ -50,7 +50,7 @@ export class Offenders {
     return this.#penalized(peer, now) !== undefined
   }
 
-  /** Whether a new connection of a client is to be refused at monotonic ms `now`; where it is not, it counts as one of the few that are taken. */
+  /** Whether a new connection of a client has to wait at monotonic ms `now`; where it does not, it counts as one of the few that are taken. */
   refuses(peer: string, now: number): boolean {
     const offence = this.#penalized(peer, now)
     return offence !== undefined && !offence.admissions.spend(now)
