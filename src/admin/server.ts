@@ -76,6 +76,8 @@ export class AdminServer {
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
   #closed: Promise<void> | null = null
+  /** Whether another gateway is to have the side port. */
+  #isLeaving = false
   /** When it stopped listening, in monotonic ms. */
   #hushedAt = 0
   /** The connections that have yet to send their first request. */
@@ -114,11 +116,16 @@ export class AdminServer {
     return { host, port: (this.#facesServer.address() as AddressInfo).port }
   }
 
-  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. Where the address is bound already, by `handle`. */
-  async listen({ host, port }: Endpoint, handle: SocketHandle | null = null): Promise<Endpoint> {
-    this.#server.listen(handle ?? { host, port }, backlog)
+  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. Where the address is bound already, by `handle`; with `reusePort` beside another socket of this user that shares its port. */
+  async listen(
+    { host, port }: Endpoint,
+    handle: SocketHandle | null = null,
+    reusePort = false,
+  ): Promise<Endpoint> {
+    this.#server.listen(handle ?? { host, port, reusePort }, backlog)
     await once(this.#server, 'listening')
     this.#closed = null
+    this.#isLeaving = false
     return { host, port: (this.#server.address() as AddressInfo).port }
   }
 
@@ -132,8 +139,13 @@ export class AdminServer {
     if (!this.#server.listening) return
     this.#hushedAt = performance.now()
     this.#closed = stopListening(this.#server)
-    // What comes next on them is for the gateway that listens by then.
-    for (const socket of this.#idle) socket.destroySoon()
+    this.leaving = true
+  }
+
+  /** Sets whether it serves one request of each connection only, while it still listens: the next ones are for the gateway that listens beside it. */
+  set leaving(isLeaving: boolean) {
+    this.#isLeaving = isLeaving
+    if (isLeaving) for (const socket of this.#idle) socket.destroySoon()
   }
 
   /** Stops listening, finishes what runs and ends idle connections. */
@@ -190,7 +202,7 @@ export class AdminServer {
       idle.delete(socket)
       response.once('close', () => {
         if (!request.complete || socket.destroyed) return
-        if (server.listening) idle.add(socket)
+        if (server.listening && !(server === this.#server && this.#isLeaving)) idle.add(socket)
         else socket.destroySoon()
       })
       serve(request, response).catch((bug: unknown) => this.#crashed(bug, response))
@@ -261,7 +273,7 @@ export class AdminServer {
   ): Promise<void> {
     response.setHeader('svc-ray', sender.ray)
     for (const [name, value] of strictHeaders) response.setHeader(name, value)
-    if (!this.#server.listening) response.setHeader('connection', 'close')
+    if (this.#isLeaving) response.setHeader('connection', 'close')
     try {
       await face.serve(request, response, sender)
     } catch (cause) {
@@ -289,7 +301,7 @@ export class AdminServer {
         'content-length',
         String(made.rest === undefined ? Buffer.byteLength(made.body) : await lengthOf(parts)),
       )
-    if (!this.#server.listening) fields.push('connection', 'close')
+    if (this.#isLeaving) fields.push('connection', 'close')
     for (const name in made.headers) if (!ownNames.has(name)) fields.push(name, made.headers[name]!)
     for (const [name, value] of strictHeaders) if (!(name in made.headers)) fields.push(name, value)
     response.writeHead(made.status, fields)

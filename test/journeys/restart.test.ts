@@ -20,6 +20,7 @@ import { main, type RunningGateway, spawnGateway, writeConfig } from '../help/ga
 import { connectHttp2, open } from '../help/http2-client.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
+import { Visitor } from '../help/visitor.ts'
 
 /** Prepares gateways of one configuration, whose origin streams at `/stream` until told to end. */
 async function prepare(t: TestContext, workers: number, secured = '') {
@@ -239,11 +240,69 @@ test('a side port is taken back where the next gateway does not come up, and a g
   const third = await start()
   const port = Number(new URL(third.admin).port)
   const folder = env.GATEHOUSE_DATA
-  assert.equal(await takeOver({ port }, false, folder).then(before => before?.hasLeft), false)
-  assert.equal(await takeOver({ port }, true, folder).then(before => before?.hasLeft), true)
+  assert.equal(await takeOver({ port }, { replaces: false }, folder).then(before => before?.yields), false)
+  assert.equal(await takeOver({ port }, { replaces: true }, folder).then(before => before?.yields), true)
   await assert.rejects(fetch(`${third.admin}/readyz`))
   await third.logged('admin listener taken back: the new gateway ended')
   await until(async () => (await fetch(`${third.admin}/readyz`)).ok)
+})
+
+for (const isStopping of [false, true])
+  test(`new connections to the side port notice no replacement (of a gateway that is ${isStopping ? 'stopping' : 'running'})`, async t => {
+    const { start, end } = await prepare(t, 1)
+    let gateway = await start()
+    const port = Number(new URL(gateway.admin).port)
+    const visitors = Array.from({ length: 12 }, (_, i) => new Visitor(port, i * 2))
+    t.after(() => Promise.all(visitors.map(visitor => visitor.leave())))
+    const count = () => visitors.reduce((sum, visitor) => sum + visitor.count, 0)
+    const meanwhile: number[] = []
+    for (let replacement = 0; replacement < (isStopping ? 1 : 3); replacement++) {
+      const before = gateway
+      if (isStopping) {
+        await openStream(before)
+        before.signal('SIGTERM')
+        await before.logged('stopping')
+      }
+      const next = start('--replace')
+      await before.logged('admin listener shared with the next gateway')
+      const atFirst = count()
+      await before.logged('admin listener handed over')
+      meanwhile.push(count() - atFirst)
+      gateway = await next
+      end()
+      assert.deepEqual(await before.exited, { code: 0, signal: null })
+    }
+    const outcomes = (await Promise.all(visitors.map(visitor => visitor.leave()))).flat()
+    t.diagnostic(`${outcomes.length} connections, ${meanwhile} of them while the port changed hands`)
+    assert.ok(meanwhile.every(Boolean), `no connection while the port changed hands: ${meanwhile}`)
+    assert.deepEqual(
+      outcomes.filter(outcome => outcome !== 'served'),
+      [],
+    )
+  })
+
+test('a side port that was shared with a gateway which did not come up is its own again, and was there all the time', async t => {
+  const { start, file, env } = await prepare(t, 0)
+  const first = await start()
+  const port = Number(new URL(first.admin).port)
+  const visitor = new Visitor(port, 0)
+  t.after(() => visitor.leave())
+  const asked = { replaces: true, shares: true }
+  const take = () => takeOver({ port }, asked, env.GATEHOUSE_DATA).then(before => before?.yields)
+  assert.equal(await take(), true)
+  // Another one that comes at the same time waits for its turn.
+  assert.equal(await take(), false)
+  await first.logged('admin listener kept: the new gateway ended')
+  const listens = createServer().listen({ host: '127.0.0.1', port, reusePort: true })
+  assert.equal((await once(listens, 'error'))[0].code, 'EADDRINUSE')
+  assert.deepEqual(
+    (await visitor.leave()).filter(outcome => outcome !== 'served'),
+    [],
+  )
+  const next = await start('--replace')
+  assert.equal((await fetch(`${next.admin}/readyz`)).status, 200)
+  assert.deepEqual(await first.exited, { code: 0, signal: null })
+  assert.equal((await gatehouse(['start', '--config', file], env)).code, 1)
 })
 
 test('a gateway that is replaced while it drains finishes what runs', async t => {

@@ -5,7 +5,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,6 +20,7 @@ import { siteConfig, startSite } from '../help/site.ts'
 import { root } from '../help/source.ts'
 import { busySecond, until } from '../help/until.ts'
 import { runTrial } from '../help/upgrade-trial.ts'
+import { late, Visitor } from '../help/visitor.ts'
 
 /** A gateway and those that replace it. */
 class Dynasty {
@@ -201,54 +201,6 @@ test('new connections to the side port notice no upgrade', async t => {
     [],
   )
 })
-
-/** Connects to a port again and again, and sends its request after a pause, in ms. */
-class Visitor {
-  /** How many connections got their response from a gateway that had left the port already. */
-  late = 0
-  readonly #port: number
-  readonly #pause: number
-  readonly #outcomes: Promise<readonly string[]>
-  #hasLeft = false
-
-  constructor(port: number, pause: number) {
-    this.#port = port
-    this.#pause = pause
-    this.#outcomes = this.#visitAll()
-  }
-
-  /** Returns how each connection ended. */
-  leave(): Promise<readonly string[]> {
-    this.#hasLeft = true
-    return this.#outcomes
-  }
-
-  async #visitAll(): Promise<readonly string[]> {
-    const outcomes: string[] = []
-    while (!this.#hasLeft)
-      outcomes.push(await this.#visit().catch((cause: NodeJS.ErrnoException) => String(cause.code)))
-    return outcomes
-  }
-
-  async #visit(): Promise<string> {
-    const socket = connect(this.#port, '127.0.0.1').setEncoding('latin1')
-    try {
-      await once(socket, 'connect')
-      if (this.#pause > 0) await sleep(this.#pause)
-      socket.write('GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\n')
-      const { value: head = '' } = await socket[Symbol.asyncIterator]().next()
-      if (!head.startsWith('HTTP/1.1 200 ')) return `got ${JSON.stringify(head)}`
-      if (/^connection: close\r$/m.test(head)) this.late++
-      return 'served'
-    } finally {
-      socket.destroy()
-    }
-  }
-}
-
-function late(visitors: readonly Visitor[]): number {
-  return visitors.reduce((sum, visitor) => sum + visitor.late, 0)
-}
 
 test('a command finds the gateway even where the file names another side port by now', async t => {
   const { gateway, file, env, admin } = await start(t, 0)

@@ -1,15 +1,18 @@
 // The side port of a gateway: who has it, before, during and after a handover to another gateway on this machine.
 
 import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Lifecycle } from '../../base/lifecycle.ts'
 import { Vouch } from '../../base/vouch.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Endpoint } from '../../config/config.ts'
+import type { HandOver } from '../../admin/handover.ts'
 import type { AdminServer } from '../../admin/server.ts'
 import type { Patience } from './gateway-parts.ts'
 import { type Before, HandoverNote, takeOver } from './handover.ts'
 import type { Inheritance } from './inheritance.ts'
 import { isInUse, noneToReplace } from './listen-failure.ts'
+import { PortSharing } from './port-sharing.ts'
 import { Presence } from './presence.ts'
 
 interface AdminListenerParts {
@@ -34,6 +37,12 @@ export class AdminListener {
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
+  /** What lets the next gateway listen on the side port beside this one, while it does. */
+  #sharing: PortSharing | null = null
+  /** Whether the next one does listen there. */
+  #isShared = false
+  /** How many more times this gateway looks for one that shares its side port. */
+  #looks = 0
   readonly #replaced = Promise.withResolvers<void>()
   /** The gateway that was found at the side port. */
   #before: Before | null = null
@@ -67,7 +76,7 @@ export class AdminListener {
 
   /** Whether that keeps the side port until this one serves. */
   get isToSucceed(): boolean {
-    return this.#before?.hasLeft === false
+    return this.#before?.yields === false
   }
 
   /** The socket for the gateway that is to replace this one. */
@@ -94,13 +103,23 @@ export class AdminListener {
   /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
   async succeed(): Promise<void> {
     const { server, inherited, patience } = this.#parts
+    let sharing: PortSharing | null = null
+    let yields = false
     for (let tries = 1; ; tries++) {
       try {
-        this.#at = await server.listen(this.#endpoint, inherited?.admin?.handle)
+        this.#at = yields
+          ? await this.#listenBeside(sharing)
+          : await server.listen(this.#endpoint, inherited?.admin?.handle)
         break
       } catch (cause) {
         if (!isInUse(cause) || tries > patience.mostTries) throw cause
-        await takeOver(this.#endpoint, true)
+        sharing = await PortSharing.find()
+        // One that cannot share what it has releases it.
+        const shares = sharing !== null && tries < patience.mostTries
+        const before = await takeOver(this.#endpoint, { replaces: true, shares })
+        yields = before?.yields === true
+        // Another one is taking it over, and is the one to ask once it serves.
+        if (before?.yields === false) await wait(patience.successionInterval)
       }
     }
     await this.#note.leave(this.#at, this.#secret)
@@ -112,17 +131,24 @@ export class AdminListener {
     return this.#note.proves(authorization)
   }
 
-  /** Releases the side port for the next gateway; null where it does not belong to the same owner, false where it must wait. */
-  handOver(authorization: string | null, replaces: boolean): boolean | null {
+  /** Releases the side port for the next gateway, or shares it until that one listens; null where it does not belong to the same owner, false where it must wait. */
+  async handOver(...[authorization, { replaces, shares }]: Parameters<HandOver>): Promise<boolean | null> {
     const { server, log, patience, phase: phaseNow } = this.#parts
     if (!this.#note.proves(authorization)) return null
+    const sharing = shares ? await PortSharing.find() : null
     const phase = phaseNow()
     if (phase === 'starting' || (phase === 'running' && !replaces)) return false
-    server.hush()
+    if (sharing === null) this.#stopSharing()
+    // Of several, one after the other.
+    else if (this.#sharing !== null) return false
+    if (this.#share(sharing)) log.info('admin listener shared with the next gateway')
+    else {
+      server.hush()
+      log.info('admin listener handed over')
+    }
     clearInterval(this.#succession)
-    if (phase === 'running')
+    if (phase === 'running' || this.#sharing !== null)
       this.#succession = setInterval(() => void this.#lookForNext(), patience.successionInterval).unref()
-    log.info('admin listener handed over')
     return true
   }
 
@@ -146,7 +172,7 @@ export class AdminListener {
     if (secret !== null) this.#vouchBy(secret)
     if (admin !== null && admin.host === endpoint.host && admin.port === endpoint.port) {
       if (secret === null) return server.listen(endpoint, admin.handle)
-      this.#before = { hasLeft: false, secret }
+      this.#before = { yields: false, secret }
       return admin.at
     }
     admin?.handle.close()
@@ -154,11 +180,12 @@ export class AdminListener {
       return await server.listen(endpoint)
     } catch (cause) {
       if (!isInUse(cause)) throw cause
-      this.#before = await takeOver(endpoint, false)
-      const mayGoOn = this.#before !== null && (this.#before.hasLeft || replaces)
+      const sharing = await PortSharing.find()
+      this.#before = await takeOver(endpoint, { replaces: false, shares: sharing !== null })
+      const mayGoOn = this.#before !== null && (this.#before.yields || replaces)
       if (!mayGoOn) throw replaces ? noneToReplace(cause) : cause
       this.#vouchBy(this.#before!.secret)
-      return this.#before!.hasLeft ? server.listen(endpoint) : endpoint
+      return this.#before!.yields ? this.#listenBeside(sharing) : endpoint
     }
   }
 
@@ -168,9 +195,55 @@ export class AdminListener {
     this.#parts.server.vouch = new Vouch(secret)
   }
 
+  /** Listens on a port that another gateway shares, or has released. */
+  async #listenBeside(sharing: PortSharing | null): Promise<Endpoint> {
+    const { server } = this.#parts
+    const at = await server.listen(this.#endpoint, null, sharing !== null)
+    sharing?.leadToSecond(server.handle!)
+    sharing?.allow(server.handle!, false)
+    return at
+  }
+
+  /** Whether the next gateway can listen on the side port from now on. */
+  #share(sharing: PortSharing | null): boolean {
+    const { server, patience } = this.#parts
+    if (sharing === null || server.handle === null || !sharing.allow(server.handle, true)) return false
+    this.#sharing = sharing
+    this.#isShared = false
+    this.#looks = patience.mostLooks
+    server.leaving = true
+    return true
+  }
+
+  #stopSharing(): void {
+    const { server } = this.#parts
+    if (this.#sharing === null || server.handle === null) return
+    this.#sharing.allow(server.handle, false)
+    this.#sharing = null
+    server.leaving = false
+  }
+
+  /** Leaves the side port once the next gateway listens there too, and has it alone again if none comes. */
+  async #lookForNextBeside(): Promise<void> {
+    const { server, log } = this.#parts
+    if (await this.#note.isReplaced()) {
+      // It gets all new connections. Those that were on their way before still get here: they have until the next look.
+      if (!this.#isShared) return void (this.#isShared = true)
+      this.#sharing = null
+      server.hush()
+      log.info('admin listener handed over')
+      await this.#lookForNext()
+    } else if (--this.#looks <= 0) {
+      clearInterval(this.#succession)
+      this.#stopSharing()
+      log.warn('admin listener kept: the new gateway ended')
+    }
+  }
+
   /** Takes the side port back if it is free; if the next gateway has it and says so, this one must stop. */
   async #lookForNext(): Promise<void> {
     const { server, log, phase } = this.#parts
+    if (this.#sharing !== null) return this.#lookForNextBeside()
     if (phase() !== 'running') return clearInterval(this.#succession)
     try {
       await server.listen(this.#at)

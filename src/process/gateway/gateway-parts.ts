@@ -14,7 +14,7 @@ import type { Inheritance } from './inheritance.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 
-/** The timeouts and intervals of a gateway that starts and stops; in ms, except `mostTries`. */
+/** The timeouts and intervals of a gateway that starts and stops; in ms, except `mostTries` and `mostLooks`. */
 export interface Patience {
   /** How long the data plane may take to stop, beyond the grace. */
   readonly drainSlack: number
@@ -22,8 +22,10 @@ export interface Patience {
   readonly adminGrace: number
   /** How long queued writes may take. */
   readonly storeGrace: number
-  /** How often a gateway that has released its side port checks who has it. */
+  /** How often a gateway that has released or shares its side port checks who has it. */
   readonly successionInterval: number
+  /** How often one that shares it checks before it has it alone again. */
+  readonly mostLooks: number
   /** How often a gateway tries to bind a side port that another one is releasing. */
   readonly mostTries: number
   /** How long the edge of a gateway that is stopping may take to release its ports. */
@@ -37,6 +39,7 @@ export const usualPatience: Patience = {
   adminGrace: 2_000,
   storeGrace: 5_000,
   successionInterval: 500,
+  mostLooks: 10,
   mostTries: 3,
   edgePatience: 5_000,
   facesDelay: 1_000,

@@ -251,7 +251,7 @@ export class Gateway {
       metrics: () => this.#counts.expose(),
       reload: authorization => this.#obey(authorization, this.reloadFiles),
       upgrade: authorization => this.#obey(authorization, this.upgrade),
-      handOver: (authorization, replaces) => this.#adminListener.handOver(authorization, replaces),
+      handOver: (authorization, asked) => this.#adminListener.handOver(authorization, asked),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
     const server = new AdminServer(facts, failed)

@@ -26,8 +26,8 @@ interface Written {
 
 /** The gateway that was found at a side port. */
 export interface Before {
-  /** Whether it has released the side port; a gateway that is not stopping does so only for its replacement. */
-  readonly hasLeft: boolean
+  /** Whether it releases the side port, or shares it until the next one listens; a gateway that is not stopping does so only for its replacement. */
+  readonly yields: boolean
   readonly secret: Buffer
 }
 
@@ -76,19 +76,28 @@ export class HandoverNote {
   }
 }
 
-/** Asks the gateway that listens on the port of an endpoint to release it, with `replaces` even if it is not stopping; null if no one there belongs to the note in the folder. */
+/** How a gateway asks for the side port of another one. */
+interface Takeover {
+  /** Asks even one that is not stopping. */
+  readonly replaces: boolean
+  /** Can listen beside the other one for a moment. */
+  readonly shares?: boolean
+}
+
+/** Asks the gateway that listens on the port of an endpoint to release or share it; null if no one there belongs to the note in the folder. */
 export async function takeOver(
   { port }: Pick<Endpoint, 'port'>,
-  replaces: boolean,
+  { replaces, shares = false }: Takeover,
   folder = dataFolder(),
 ): Promise<Before | null> {
   const written = await readNote(notePath(folder, port))
   if (written === null) return null
-  const path = replaces ? '/handover?replace' : '/handover'
-  const asked = ask({ host: reachable(written.host), port }, path, written.proof, patience)
+  const query = [replaces && 'replace', shares && 'share'].filter(Boolean).join('&')
+  const at = { host: reachable(written.host), port }
+  const asked = ask(at, query === '' ? '/handover' : `/handover?${query}`, written.proof, patience)
   const { status } = await asked.catch(() => ({ status: null }))
   if (status !== 200 && status !== 409) return null
-  return { hasLeft: status === 200, secret: Buffer.from(written.secret, 'base64url') }
+  return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
 /** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with null once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */

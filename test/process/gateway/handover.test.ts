@@ -48,12 +48,12 @@ test('without a note that is whole nobody is asked', async t => {
   const port = Number(new URL(url).port)
   const { folder, path } = await leaveNote(t, port)
   const note = JSON.parse(readFileSync(path, 'utf8'))
-  assert.notEqual(await takeOver({ port }, true, folder), null)
+  assert.notEqual(await takeOver({ port }, { replaces: true }, folder), null)
   assert.deepEqual(asked.splice(0), ['/handover?replace'])
   const cut = Object.keys(note).map(name => JSON.stringify({ ...note, [name]: undefined }))
   for (const text of ['', '{', 'null', ...cut]) {
     writeFileSync(path, text)
-    assert.equal(await takeOver({ port }, true, folder), null)
+    assert.equal(await takeOver({ port }, { replaces: true }, folder), null)
   }
   assert.deepEqual(asked, [])
 })
