@@ -9,6 +9,7 @@ import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/lending.ts'
 import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
 import { machineClock, upgradeVariable } from './inheritance.ts'
+import { isMainOfContainer } from './main-of-container.ts'
 
 /** In ms. */
 interface Patience {
@@ -196,7 +197,7 @@ function cannotStart({ message }: Error): string {
 
 /** Returns why no process can follow this one; null where one can. */
 function obstacleHere(): string | null {
-  return process.pid === 1 ? 'process 1 of a container cannot be replaced; replace the container' : null
+  return isMainOfContainer() ? 'the container would end with this process; replace the container' : null
 }
 
 /** Starts the program again as this process was started. Of the files that are open here it gets those of its log. */

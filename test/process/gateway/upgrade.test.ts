@@ -77,7 +77,7 @@ test('a new gateway that is not ready within a minute is ended, by force where i
 test('process 1, with which all others of a container would end, is not replaced', async t => {
   const { upgrade, started, lines, upgrades } = upgradeTo(t, '')
   t.mock.property(process, 'pid', 1)
-  assert.match((await upgrade.begin())!, /^process 1 of a container cannot be replaced/)
+  assert.match((await upgrade.begin())!, /^the container would end with this process; replace the container/)
   assert.deepEqual([started, lines, upgrades.failure.value], [[], ['upgrade refused'], 0])
 })
 
