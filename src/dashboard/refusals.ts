@@ -22,10 +22,7 @@ const known: Readonly<Record<number, readonly [title: string, text: string]>> = 
     'Somebody else changed this after you loaded it. Load it again, and see what is there now.',
   ],
   429: ['Too many changes', 'Nothing was done. Wait a moment, then try again.'],
-  503: [
-    'Try again in a moment',
-    'Gatehouse cannot reach its store just now. What it serves goes on; what you sent may have been done or not.',
-  ],
+  503: ['Not possible just now', 'Gatehouse could not do this, or cannot tell whether it was done:'],
 }
 
 export const notFound: View = message(404, 'Page not found', [

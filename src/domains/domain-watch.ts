@@ -171,7 +171,7 @@ export class DomainWatch {
     if (this.#isFailing) return
     this.#isFailing = true
     if (failure instanceof StoreUnreachable)
-      this.#log.warn({ reason: failure.reason }, 'domain checks paused: store unreachable')
+      this.#log.warn({ reason: failure.reason }, `domain checks paused: ${failure.state}`)
     else this.#log.error({ err: failure }, 'domain checks paused: reading the due domains failed')
   }
 

@@ -587,6 +587,8 @@ export class LastSuperAdministrator extends Error {
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
+  /** What is wrong with the store, in words for a log line. */
+  readonly state: string = 'store unreachable'
 
   /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
   readonly reason: string | null
@@ -609,12 +611,14 @@ export class StoreUntouched extends StoreUnreachable {
 /** The backend is reachable, but too busy for this command: nothing was written. */
 export class StoreBusy extends StoreUntouched {
   override readonly name = 'StoreBusy'
+  override readonly state = 'store busy'
   override readonly message = 'the store is busy'
 }
 
 /** The backend responds but is not trusted (see `Degradation`): nothing that it holds is used, and nothing that was written counts. */
 export class StoreDegraded extends StoreUnreachable {
   override readonly name = 'StoreDegraded'
+  override readonly state = 'store not trusted'
   override readonly message: string
   override readonly isUndone: boolean
   /** What the operator does about it, in a sentence without a full stop. */

@@ -79,7 +79,7 @@ export class TallyKeeper {
     if (this.#isFailing) return
     this.#isFailing = true
     if (failure instanceof StoreUnreachable)
-      this.#log.warn({ reason: failure.reason }, 'counts of errors and rules not written: store unreachable')
+      this.#log.warn({ reason: failure.reason }, `counts of errors and rules not written: ${failure.state}`)
     else this.#log.error({ err: failure }, 'writing counts of errors and rules failed')
   }
 }

@@ -20,10 +20,10 @@ export interface ZoneRecordsOptions {
 }
 
 const words = {
-  unread: 'API-managed rules of zones not read: store unreachable',
+  unread: 'API-managed rules of zones not read',
   failed: 'reading the API-managed rules of zones failed',
   again: 'API-managed rules of zones read again',
-  unknown: 'API-managed rules of zones unknown: store unreachable and no local copy',
+  unknown: 'API-managed rules of zones unknown: not read from the store, and no local copy',
   loaded: 'API-managed rules of zones loaded from the local copy',
 }
 const copyWords = {

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { errorRows } from '../../src/errors/catalogue.ts'
 import { Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, recordOf } from '../help/edge.ts'
 import { deadOrigin } from '../help/origin.ts'
+import { ask, connectHttp2 } from '../help/http2-client.ts'
 import { request } from '../help/raw.ts'
 
 /** Starts an edge that documents errors itself. */
@@ -37,6 +38,27 @@ for (const [host, code, origin] of hosts)
     assert.equal(about.status, 200)
     assert.equal(JSON.parse(about.text).code, code)
   })
+
+test('a client of HTTP/2 finds the page that the type of an error names', async t => {
+  const edge = await startEdge(t, { h2c: true })
+  const session = await connectHttp2(t, `http://127.0.0.1:${edge.port}`)
+  for (const [authority, code] of [
+    ['site.test', 521],
+    ['unknown.test:8443', 1001],
+  ] as const) {
+    const failed = await ask(session, { ':authority': authority, accept: 'application/json' })
+    const { type, error_code } = JSON.parse(failed.body.toString())
+    assert.equal(error_code, code)
+    const { host, pathname } = new URL(type)
+    assert.equal(host, authority)
+    const about = await ask(session, { ':authority': host, ':path': pathname, accept: 'application/json' })
+    assert.equal(about.status, 200)
+    assert.equal(JSON.parse(about.body.toString()).code, code)
+    const page = await ask(session, { ':authority': host, ':path': pathname, accept: 'text/html' })
+    assert.match(String(page.headers['content-type']), /^text\/html/)
+    assert.match(page.body.toString(), new RegExp(`${code}`))
+  }
+})
 
 test('the scheme of the type is that by which the client came to a trusted proxy', async t => {
   const edge = await startEdge(t, { trustedProxies: ['127.0.0.1'] })

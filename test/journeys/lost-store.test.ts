@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePort } from '../help/free-port.ts'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
+import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 import { until } from '../help/until.ts'
@@ -114,6 +115,12 @@ for (const workers of [0, 2])
     assert.equal(refused.status, 503)
     assert.match(refused.json.errors[0]!.message, /store is empty.*gatehouse store accept/)
 
+    const words = gateway.lines.map(({ msg }) => msg)
+    assert.deepEqual(
+      words.filter(msg => msg.includes('store unreachable')),
+      [],
+    )
+
     // It comes back as it was: nobody has to do anything.
     await restore(redis, dump)
     await gateway.logged('store trusted again')
@@ -138,6 +145,11 @@ for (const workers of [0, 2])
     await until(async () => (await statusOf(gateway, '/secret')) === 200)
     assert.match(said, /\nThe store holds no account: the next start makes one, with a token\.\n$/)
     assert.match(await storeCommand(gateway, env), /^Remembered: .*\nFound: .*\nAccepted/)
+
+    assert.match(
+      await storeCommand(gateway, { ...env, GATEHOUSE_DATA: quickFolder(t, 'no-memory') }),
+      /^Remembered: nothing\nFound: .*\nThere was nothing to accept: this machine remembered no store\./,
+    )
   })
 
 type Redis = Awaited<ReturnType<typeof startRedis>>
@@ -199,4 +211,35 @@ test('SQLite that is replaced by an empty file opens nothing, and a start on it 
   assert.equal((await readinessOf(started)).status, 'ready')
   await started.firstStart
   assert.equal(await statusOf(started, '/'), 200)
+})
+
+test('a gateway that is to replace one, or to upgrade it, does not begin on a store in doubt, and says why', async t => {
+  const redis = await startRedis(t)
+  const origin = await startSite(t, (_, response) => response.end('the site'))
+  const config = siteConfig(origin, `store: { url: "\${STORE}" }`)
+    .replace('admin: 127.0.0.1:0', `admin: 127.0.0.1:${await freePort()}`)
+    .replace('127.0.0.1:0', `127.0.0.1:${await freePort()}`)
+  const gateway = await startGateway(t, config, { env: { STORE: redis.url } })
+  const { token } = await gateway.firstStart
+  const deny = { action: 'deny', expression: 'request.path == "/secret"' }
+  assert.equal((await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', deny)).status, 200)
+  await until(async () => (await statusOf(gateway, '/secret')) === 403)
+  await redis.ask('FLUSHALL')
+  await gateway.logged('store not trusted')
+  const running = load(gateway)
+
+  const env = { ...process.env, STORE: redis.url, GATEHOUSE_DATA: join(dirname(gateway.file), 'data') }
+  const args = [main, 'start', '--replace', '--config', gateway.file]
+  await assert.rejects(run(process.execPath, args, { env }), ({ code, stdout, stderr }) => {
+    assert.equal(code, 1)
+    assert.match(stdout + stderr, /the store is not trusted: the store is empty.*gatehouse store accept/)
+    return true
+  })
+  gateway.signal('SIGUSR2')
+  await gateway.logged('upgrade failed, the running gateway continues')
+  await running.end()
+  const { '/secret 403': denied, '/ 200': served, ...others } = running.counts
+  assert.deepEqual(others, {})
+  assert.ok(denied! > 20 && served! > 20)
+  assert.equal((await readinessOf(gateway)).status, 'degraded')
 })

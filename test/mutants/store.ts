@@ -4,6 +4,37 @@ import type { Mutated } from './mutation.ts'
 
 export const store: readonly Mutated[] = [
   {
+    file: 'store/sqlite/database/foreign-writes.ts',
+    tests: ['store/sqlite/database/foreign-writes'],
+    changes: [
+      {
+        text: 'writtenAt !== last.writtenAt && checkpoint === last.checkpoint',
+        becomes: 'false',
+        breaks: 'changes are confirmed on pages of a backup that was copied over the store',
+      },
+      {
+        text: 'isUnexplained || pages < last.pages',
+        becomes: 'isUnexplained',
+        breaks: 'a backup is taken for the store where SQLite wrote to it at the same time',
+      },
+      {
+        text: 'if (fstatSync(this.#log).size < logHead + frames * frame) return false',
+        becomes: 'if (fstatSync(this.#log).size < logHead) return true',
+        breaks: 'changes are confirmed on an emptied log of writes',
+      },
+      {
+        text: 'return readAt(this.#log, saltInLog, 8).equals(index.subarray(salt * 4, salt * 4 + 8))',
+        becomes: 'return true',
+        breaks: 'changes are confirmed on the log of another database',
+      },
+      {
+        text: 'if (words[nBackfill] !== words[nBackfillAttempted]) return null',
+        becomes: '',
+        breaks: 'changes are refused because SQLite moved pages',
+      },
+    ],
+  },
+  {
     file: 'store/sqlite/sqlite-store.ts',
     tests: ['store/sqlite/database/open-files'],
     changes: [
@@ -13,7 +44,7 @@ export const store: readonly Mutated[] = [
         breaks: 'a change is confirmed that went into a removed file',
       },
       {
-        text: 'if (watched[place]!.hasLostLog) db.checkpoint()',
+        text: 'if (watched[place]!.open.hasLostLog) db.checkpoint()',
         becomes: '',
         breaks: 'what was confirmed is lost with the log of writes',
       },

@@ -105,7 +105,7 @@ test('a start while Redis is unreachable knows nothing without a copy, until it 
   assert.equal(zones.of(id), null)
   assert.partialDeepStrictEqual(lines[1], {
     level: 40,
-    msg: 'API-managed rules of zones unknown: store unreachable and no local copy',
+    msg: 'API-managed rules of zones unknown: not read from the store, and no local copy',
   })
   await startRedis(t, { port })
   await until(() => told() > 0)

@@ -36,10 +36,10 @@ interface CopiedCertificates {
 }
 
 const words = {
-  unread: 'automatic certificates not read: store unreachable',
+  unread: 'automatic certificates not read',
   failed: 'reading automatic certificates failed',
   again: 'automatic certificates read again',
-  unknown: 'automatic certificates unknown: store unreachable and no local copy',
+  unknown: 'automatic certificates unknown: not read from the store, and no local copy',
   loaded: 'automatic certificates loaded from the local copy',
 }
 const copyWords = {

@@ -266,7 +266,7 @@ export class CertificateOrders {
 
   #fail(failure: StoreUnreachable): void {
     if (!this.#isFailing)
-      this.#options.log.warn({ reason: failure.reason }, 'certificate orders paused: store unreachable')
+      this.#options.log.warn({ reason: failure.reason }, `certificate orders paused: ${failure.state}`)
     this.#isFailing = true
   }
 

@@ -23,6 +23,11 @@ export async function storeAccept(input: Input): Promise<number> {
   return withStore(storeLocation(config), accepting, storeDialling(config))
 }
 
+const accepted = 'Accepted. A running gateway goes on with the store as it is within seconds.\n'
+
+const nothingToAccept =
+  'There was nothing to accept: this machine remembered no store. From now on it expects this one.\n'
+
 async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
   const { location } = store
   const path = memoryPath(location)
@@ -30,7 +35,8 @@ async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
     tell('gatehouse: a store in memory has nothing to accept')
     return 1
   }
-  print(`Remembered: ${await remembered(path)}\n`)
+  const before = await remembered(path)
+  print(`Remembered: ${before ?? 'nothing'}\n`)
   const found = await store.mark()
   const { length: accounts } = await store.accounts.list()
   const holds = `${accounts === 0 ? 'no account' : accounts === 1 ? '1 account' : `${accounts} accounts`}`
@@ -40,7 +46,8 @@ async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
   const replaced = keys === null ? null : await acceptKey(store, keys)
   const mark = await store.adopt()
   await writeMemory(path, { ...mark, location })
-  print(`Accepted. A running gateway goes on with the store as it is within seconds.\n`)
+  const isAccepted = before !== null || replaced !== null
+  print(isAccepted ? accepted : nothingToAccept)
   if (replaced !== null) print(keyWords(replaced))
   if (accounts === 0) print('The store holds no account: the next start makes one, with a token.\n')
   return 0
@@ -61,10 +68,11 @@ function keyWords(replaced: string): string {
   return `What was made under the key ${replaced} is no longer valid: rotate the client secrets, and have people with an authenticator app sign in with recovery codes, or create links for them with \`gatehouse user invite\`. A machine that still has ${replaced} is degraded until it gets the key of this one.\n`
 }
 
-async function remembered(path: string): Promise<string> {
+/** Returns in words what this machine has seen; null where it remembers nothing. */
+async function remembered(path: string): Promise<string | null> {
   try {
     const memory = await readMemory(path)
-    return memory === null ? 'nothing' : inWords(memory)
+    return memory && inWords(memory)
   } catch (cause) {
     return (cause as Error).message
   }

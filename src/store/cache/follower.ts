@@ -21,6 +21,7 @@ interface Followed<Name, Content extends Lists<Content>> {
 }
 
 interface FollowerWords {
+  /** Followed by what is wrong with the store. */
   readonly unread: string
   readonly failed: string
   readonly again: string
@@ -129,7 +130,8 @@ export class Follower<Name, Content extends Lists<Content>> {
     if (this.#isClosed) return
     const { log, words } = this.#followed
     if (!this.#isFailing) {
-      if (failure instanceof StoreUnreachable) log.warn({ reason: failure.reason }, words.unread)
+      if (failure instanceof StoreUnreachable)
+        log.warn({ reason: failure.reason }, `${words.unread}: ${failure.state}`)
       else log.error({ err: failure }, words.failed)
     }
     this.#isFailing = true

@@ -28,6 +28,7 @@ import { LogThread } from './logs/log-thread.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
 import { named } from './database/transactions.ts'
+import { ForeignWrites } from './database/foreign-writes.ts'
 import { OpenFiles } from './database/open-files.ts'
 import { credentialMigrations, migrations, smallPages } from './database/schema.ts'
 import { SqliteMarks } from './marks.ts'
@@ -52,6 +53,8 @@ interface Files {
   readonly degradation: Degradation
   /** Ends the look at whether the files are still in place. */
   readonly endWatch?: () => void
+  /** Ends what the look at the files needs, once no connection is open. */
+  readonly closeWatch?: () => void
   /** Device and inode of each. */
   readonly identity?: string
   readonly trust: Trust
@@ -267,11 +270,12 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { records, logs, logThread, credentials, counters, tallies, endWatch } = this.#files
+    const { records, logs, logThread, credentials, counters, tallies, endWatch, closeWatch } = this.#files
     endWatch?.()
     this.changes.close()
     await logThread?.close()
     for (const file of [tallies, counters, credentials, logs, records]) file.close()
+    closeWatch?.()
   }
 }
 
@@ -328,7 +332,7 @@ async function openFile(
   } else expectSame(paths, joins)
   const degradation = new Degradation()
   const trust = new Trust(degradation)
-  let [watched, marks]: [readonly OpenFiles[], SqliteMarks | null] = [[], null]
+  let [watched, marks]: [readonly WatchedFiles[], SqliteMarks | null] = [[], null]
   const placeOf = (path: string) => (joins === null ? path : existing(path))
   const records = await Database.open(placeOf(file), {
     ...{ synchronous: 'FULL', ...options },
@@ -349,9 +353,9 @@ async function openFile(
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
   // SQLite makes the log and its index when it first reads.
   for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
-  watched = paths.map(path => new OpenFiles(path))
+  watched = paths.map(path => ({ open: new OpenFiles(path), foreign: new ForeignWrites(path) }))
   const look = (looked = watched) => {
-    const difference = looked.map(files => files.difference()).find(clause => clause !== null) ?? null
+    const difference = looked.map(differenceOf).find(clause => clause !== null) ?? null
     const isNew = difference !== null && !degradation.reasons.some(({ code }) => code === 'file_replaced')
     // Behind the transaction that may be under way: what was confirmed before is only in the log that has lost its name.
     if (isNew) setImmediate(() => saveLogs(watched, [records, credentials]))
@@ -374,11 +378,23 @@ async function openFile(
       isClosing = true
       clearInterval(watch)
     },
-    identity: identityOf(watched),
+    closeWatch: () => {
+      for (const { foreign } of watched) foreign.close()
+    },
+    identity: identityOf(watched.map(({ open }) => open)),
   }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
   void store.logs.sweep()
   return store
+}
+
+interface WatchedFiles {
+  readonly open: OpenFiles
+  readonly foreign: ForeignWrites
+}
+
+function differenceOf({ open, foreign }: WatchedFiles): string | null {
+  return open.difference() ?? foreign.find()
 }
 
 const putBack =
@@ -392,8 +408,8 @@ function existing(path: string): URL {
 }
 
 /** Moves what only a log without a name has to its database, so that it outlives the process. */
-function saveLogs(watched: readonly OpenFiles[], databases: readonly Database[]): void {
-  for (const [place, db] of databases.entries()) if (watched[place]!.hasLostLog) db.checkpoint()
+function saveLogs(watched: readonly WatchedFiles[], databases: readonly Database[]): void {
+  for (const [place, db] of databases.entries()) if (watched[place]!.open.hasLostLog) db.checkpoint()
 }
 
 function identityOf(watched: readonly OpenFiles[]): string {

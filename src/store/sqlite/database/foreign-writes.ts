@@ -1,0 +1,98 @@
+// Whether something other than SQLite has written to the files of an open database, as `cp backup.db gatehouse.db` does: same files, other content. Pages that
+// SQLite still has in its log or in memory would go on top of pages that they do not belong to.
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+
+// In the index of the log (https://www.sqlite.org/walformat.html), in numbers of four bytes in the order of this machine.
+const [mxFrame, salt, nBackfill, nBackfillAttempted] = [4, 8, 24, 32]
+const indexWords = 34
+/** Bytes of the head of the log, and of the head of each of its frames. */
+const [logHead, frameHead] = [32, 24]
+const saltInLog = 16
+/** Where the database says of how many pages it is. */
+const pageCount = 28
+
+interface Look {
+  /** Ns since the epoch. */
+  readonly writtenAt: bigint
+  readonly pages: number
+  /** What differs after each checkpoint that wrote to the database. */
+  readonly checkpoint: string
+}
+
+export class ForeignWrites {
+  readonly #path: string
+  readonly #database: number
+  readonly #log: number
+  readonly #index: number
+  #last: Look | null = null
+  /** Stays: a later checkpoint writes, and tells nothing of what is beside the pages that it wrote. */
+  #found: string | null = null
+
+  /** Opens the files of a database that is open and was read; throws where one of them is missing. */
+  constructor(path: string) {
+    this.#path = path
+    this.#database = openSync(path, 'r')
+    this.#log = openSync(`${path}-wal`, 'r')
+    this.#index = openSync(`${path}-shm`, 'r')
+    this.find()
+  }
+
+  /** Returns in a clause which file was written to; null where SQLite alone has written. */
+  find(): string | null {
+    this.#found ??= this.#look()
+    return this.#found
+  }
+
+  /** Must follow the end of all connections of this process: the locks of a process on a file end when it closes the file, however often it has it open. */
+  close(): void {
+    for (const file of [this.#database, this.#log, this.#index]) closeSync(file)
+  }
+
+  #look(): string | null {
+    const before = this.#readIndex()
+    const { mtimeNs: writtenAt } = fstatSync(this.#database, { bigint: true })
+    const pages = readAt(this.#database, pageCount, 4).readUInt32BE()
+    const isLogOurs = this.#isLogOf(before)
+    const index = this.#readIndex()
+    // SQLite is writing at this moment: the next look tells.
+    if (!before.equals(index)) return null
+    if (!isLogOurs) return `${this.#path}-wal was overwritten while it was open`
+    const words = wordsOf(index)
+    if (words[nBackfill] !== words[nBackfillAttempted]) return null
+    const checkpoint = `${words[salt]}:${words[salt + 1]}:${words[nBackfill]}`
+    const last = this.#last
+    this.#last = { writtenAt, pages, checkpoint }
+    if (last === null) return null
+    const isUnexplained = writtenAt !== last.writtenAt && checkpoint === last.checkpoint
+    // Nothing of ours gives pages back to the file system.
+    return isUnexplained || pages < last.pages ? `${this.#path} was overwritten while it was open` : null
+  }
+
+  /** Whether the log is as long as the index says, and of the same beginning. */
+  #isLogOf(index: Buffer): boolean {
+    const words = wordsOf(index)
+    const frames = words[mxFrame]!
+    if (frames === 0) return true
+    const pageSize = new Uint16Array(index.buffer, index.byteOffset + 14, 1)[0]!
+    // 65536 bytes do not fit, and are written as 1.
+    const frame = frameHead + (pageSize === 1 ? 65_536 : pageSize)
+    if (fstatSync(this.#log).size < logHead + frames * frame) return false
+    return readAt(this.#log, saltInLog, 8).equals(index.subarray(salt * 4, salt * 4 + 8))
+  }
+
+  #readIndex(): Buffer {
+    return readAt(this.#index, 0, indexWords * 4)
+  }
+}
+
+function wordsOf(index: Buffer): Uint32Array {
+  return new Uint32Array(index.buffer, index.byteOffset, indexWords)
+}
+
+/** Reads bytes; what is beyond the end of the file is zero. */
+function readAt(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.from(new ArrayBuffer(length))
+  readSync(file, bytes, 0, length, position)
+  return bytes
+}
