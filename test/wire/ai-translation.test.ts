@@ -186,6 +186,37 @@ test('hints of chat are left out for a provider of messages, and a history of ou
   ])
 })
 
+test('the older shape of calls comes back as it was asked for', async t => {
+  const use = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    stop_reason: 'tool_use',
+  }
+  const provider = await startResponder(t, json({ ...message, content: [use], usage: {} }))
+  const ai = await startAi(t, { anthropic: provider.url })
+  const request = {
+    model: 'anthropic/claude-sonnet-5-5',
+    functions: [{ name: 'f' }],
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'ok' },
+    ],
+  }
+  const answer = await ai.edge.ask(
+    call(`${ai.rest}/v1/chat/completions`, JSON.stringify(request), `Authorization: Bearer ${ai.token}`),
+  )
+  assert.equal(answer.status, 200, answer.text)
+  const [choice] = JSON.parse(answer.text).choices
+  assert.deepEqual(choice.message.function_call, { name: 'f', arguments: '{"a":1}' })
+  assert.equal(choice.finish_reason, 'function_call')
+  const { messages, tools } = JSON.parse(provider.requests[0]!.text)
+  assert.deepEqual([tools.length, messages.length], [1, 3])
+})
+
 test('where nothing is left out, nothing is said of it', async t => {
   const { ai, ask } = await start(t)
   const turn = '"messages":[{"role":"user","content":"Hi"}]'

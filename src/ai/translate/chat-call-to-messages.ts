@@ -24,7 +24,7 @@ import {
   whole,
   words,
 } from './rules.ts'
-import { chatTool, chatToolChoice } from './tools.ts'
+import { chatFunction, chatFunctionChoice, chatTool, chatToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
 /**
@@ -43,8 +43,13 @@ export function chatToMessages(
   return {
     body,
     dropped: [...at.findings.dropped],
-    response: json => chatResponse(json, now()),
-    events: () => new ChatEvents({ withUsage: chat.stream_options?.include_usage === true, now: now() }),
+    response: json => chatResponse(json, now(), { asFunction: chat.asFunction }),
+    events: () =>
+      new ChatEvents({
+        withUsage: chat.stream_options?.include_usage === true,
+        now: now(),
+        asFunction: chat.asFunction,
+      }),
   }
 }
 
@@ -94,6 +99,9 @@ const chatRequest = map(
       service_tier: words({ auto: 'auto', default: 'standard_only' } as const),
       user: text,
       safety_identifier: text,
+      // What tools were called before there were others; a response has one call at most.
+      functions: list(chatFunction),
+      function_call: chatFunctionChoice,
       // The following are left out: they are hints, or labels of what is stored.
       metadata: droppedUnless({}),
       prediction: dropped,
@@ -114,8 +122,6 @@ const chatRequest = map(
       audio: off(),
       moderation: off(),
       web_search_options: off(),
-      functions: off([]),
-      function_call: off('none', 'auto'),
     },
   ),
   (chat, at) => {
@@ -128,7 +134,14 @@ const chatRequest = map(
     if (!chat.tools?.length && (chat.tool_choice?.type === 'any' || chat.tool_choice?.type === 'tool')) {
       at.step('tool_choice').fault('must not require a tool when tools is missing')
     }
-    return chat
+    const asFunction = chat.functions !== undefined && chat.functions.length > 0
+    if (!asFunction && chat.function_call?.type === 'tool') {
+      at.step('function_call').fault('must not require a function when functions is missing')
+    }
+    if (!asFunction) return { ...chat, asFunction }
+    if (chat.tools?.length) at.step('functions').fault('cannot be combined with tools')
+    const { functions: tools, function_call: tool_choice } = chat
+    return { ...chat, asFunction, tools, tool_choice, parallel_tool_calls: false }
   },
 )
 

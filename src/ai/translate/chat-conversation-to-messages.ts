@@ -40,7 +40,13 @@ type ToolResultBlock = {
 
 type SystemTurn = { readonly role: 'system'; readonly content: Content<TextBlock> }
 type UserTurn = { readonly role: 'user'; readonly content: Content<TextBlock | ImageBlock | ToolResultBlock> }
-type AssistantTurn = { readonly role: 'assistant'; readonly content: Content<TextBlock | ToolUseBlock> }
+type AssistantTurn = {
+  readonly role: 'assistant'
+  readonly content: Content<TextBlock | ToolUseBlock>
+  /** A call of the older shape, which has no id: it is answered by the next message of the role `function`. */
+  readonly called?: Pick<ToolUseBlock, 'name' | 'input'>
+}
+type FunctionTurn = { readonly role: 'function'; readonly name: string; readonly content: Content<TextBlock> }
 type ToolTurn = { readonly role: 'tool'; readonly result: ToolResultBlock }
 
 interface Conversation {
@@ -104,7 +110,7 @@ const assistantMessage = map(
       content: textOr(list(variants('type', { text: textPart, refusal: refusalPart }))),
       refusal: text,
       tool_calls: list(toolCall),
-      function_call: never('use tool_calls'),
+      function_call: record({ name: text, arguments: toolArguments }, {}),
       // Thoughts, as several providers name them: Messages takes only those that it has signed.
       reasoning: dropped,
       reasoning_content: dropped,
@@ -114,8 +120,14 @@ const assistantMessage = map(
       name: nameless,
     },
   ),
-  ({ content, refusal, tool_calls = [] }, at): AssistantTurn | undefined => {
+  ({ content, refusal, tool_calls = [], function_call: call }, at): AssistantTurn | undefined => {
     const said = joined([content, refusal].filter(part => part !== undefined))
+    if (call !== undefined && tool_calls.length > 0)
+      return at.step('function_call').fault('cannot be combined with tool_calls')
+    if (call !== undefined) {
+      const called = { name: call.name, input: call.arguments }
+      return { role: 'assistant', content: blocksOf(said ?? ''), called }
+    }
     if (tool_calls.length > 0) return { role: 'assistant', content: [...blocksOf(said ?? ''), ...tool_calls] }
     return said === undefined
       ? at.fault('must have content or tool_calls')
@@ -132,6 +144,11 @@ const toolMessage = map(
   }),
 )
 
+const functionMessage = map(
+  record({ role: text, name: text }, { content: textContent }),
+  ({ name, content = '' }): FunctionTurn => ({ role: 'function', name, content }),
+)
+
 /** Reads the messages: system messages at the beginning become `system`, and consecutive tool results become one turn of the user. */
 export const conversation: Rule<Conversation> = map(
   list(
@@ -141,15 +158,40 @@ export const conversation: Rule<Conversation> = map(
       user: userMessage,
       assistant: assistantMessage,
       tool: toolMessage,
+      function: functionMessage,
     }),
   ),
-  turns => {
+  (messages, at) => {
+    const turns = withIds(messages, at)
     const begin = turns.findIndex(({ role }) => role !== 'system')
     const count = begin === -1 ? turns.length : begin
     const system = turns.slice(0, count).flatMap(turn => (turn.role === 'system' ? [turn.content] : []))
     return { system: joined(system), messages: mergeResults(turns.slice(count)) }
   },
 )
+
+/** Assigns each call of the older shape an id, and its result the same; the rest stays. */
+function withIds(
+  turns: readonly (SystemTurn | UserTurn | AssistantTurn | ToolTurn | FunctionTurn)[],
+  at: Place,
+): (SystemTurn | UserTurn | AssistantTurn | ToolTurn)[] {
+  let open: ToolUseBlock | null = null
+  return turns.flatMap((turn, index) => {
+    if (turn.role === 'function') {
+      const call = open
+      open = null
+      if (call?.name !== turn.name) {
+        at.step(index).fault('must follow the function_call that it responds to')
+        return []
+      }
+      return { role: 'tool', result: { type: 'tool_result', tool_use_id: call.id, content: turn.content } }
+    }
+    open = null
+    if (turn.role !== 'assistant' || turn.called === undefined) return turn
+    open = { type: 'tool_use', id: `call_${index}`, ...turn.called }
+    return { role: 'assistant', content: [...blocksOf(turn.content), open] }
+  })
+}
 
 function joined(contents: readonly Content<TextBlock>[]): Content<TextBlock> | undefined {
   return contents.length > 1 ? contents.flatMap(blocksOf) : contents[0]
@@ -175,7 +217,7 @@ function mergeResults(
 }
 
 /** Makes blocks of text; Messages does not accept empty ones. */
-function blocksOf(content: Content<TextBlock>): readonly TextBlock[] {
+function blocksOf<B>(content: Content<B>): readonly (B | TextBlock)[] {
   if (typeof content !== 'string') return content
   return content === '' ? [] : [{ type: 'text', text: content }]
 }

@@ -20,6 +20,7 @@ type Handler = (event: JsonObject) => string
 export class ChatEvents implements EventTranslator {
   readonly #reader = new SseReader()
   readonly #withUsage: boolean
+  readonly #asFunction: boolean
   readonly #created: number
   readonly #handlers: ReadonlyMap<unknown, Handler>
   #state: State = 'open'
@@ -33,8 +34,18 @@ export class ChatEvents implements EventTranslator {
   /** The index of the block that began last. */
   #lastBlock: unknown
 
-  constructor({ withUsage, now }: { readonly withUsage: boolean; readonly now: number }) {
+  /** `asFunction` writes a call in the older shape, which has room for one. */
+  constructor({
+    withUsage,
+    now,
+    asFunction = false,
+  }: {
+    readonly withUsage: boolean
+    readonly now: number
+    readonly asFunction?: boolean
+  }) {
     this.#withUsage = withUsage
+    this.#asFunction = asFunction
     this.#created = createdAt(now)
     this.#handlers = new Map<unknown, Handler>([
       ['message_start', event => this.#start(objectIn(event.message))],
@@ -99,6 +110,8 @@ export class ChatEvents implements EventTranslator {
     if (name === '') return this.#break()
     const call = { index: this.#calls++, input: block.input, end: new ObjectEnd() }
     this.#blocks.set(place, call)
+    if (this.#asFunction)
+      return call.index > 0 ? this.#break() : before + this.#chunk({ function_call: { name, arguments: '' } })
     const id = this.#ids.take(block.id)
     const begun = { index: call.index, id, type: 'function', function: { name, arguments: '' } }
     return before + this.#chunk({ tool_calls: [begun] })
@@ -128,9 +141,11 @@ export class ChatEvents implements EventTranslator {
   /** Writes arguments; what follows their object would make them unreadable, so that nothing more is sent. */
   #writeArguments(call: OpenCall, json: string): string {
     if (!call.end.take(json)) return this.#break()
-    return json === ''
-      ? ''
-      : this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: json } }] })
+    if (json === '') return ''
+    const piece = { arguments: json }
+    return this.#chunk(
+      this.#asFunction ? { function_call: piece } : { tool_calls: [{ index: call.index, function: piece }] },
+    )
   }
 
   /** The counts in this event are for the whole response so far; those that are missing or null stay as they were. */
@@ -139,7 +154,10 @@ export class ChatEvents implements EventTranslator {
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
     const rest = [...this.#blocks.keys()].map(place => this.#stopBlock(place)).join('')
     const refusal = refusalOf(delta)
-    return rest + this.#chunk(refusal === null ? {} : { refusal }, finishReason(delta.stop_reason))
+    return (
+      rest +
+      this.#chunk(refusal === null ? {} : { refusal }, finishReason(delta.stop_reason, this.#asFunction))
+    )
   }
 
   #complete(): string {

@@ -4,14 +4,18 @@ import { argumentsText, CallIds } from './calls.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
-/** Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no place for it. */
-export function chatResponse(json: string, now: number): string | null {
+/**
+ * Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no place for it. `asFunction` writes a call in the older shape, which
+ * has room for one.
+ */
+export function chatResponse(json: string, now: number, { asFunction = false } = {}): string | null {
   const message = readObject(json)
   if (message?.type !== 'message' || !Array.isArray(message.content)) return null
   const calls = callsOf(message.content)
   // A call without a name cannot be run.
   if (calls.some(call => call.function.name === '')) return null
-  return JSON.stringify(completionOf(message, calls, now))
+  if (asFunction && calls.length > 1) return null
+  return JSON.stringify(completionOf(message, calls, now, asFunction))
 }
 
 /** Returns the time of `created`, in seconds since the epoch. */
@@ -30,7 +34,7 @@ export function refusalOf(ending: JsonObject): string | null {
   return textIn(objectIn(ending.stop_details).explanation) || null
 }
 
-function completionOf(message: JsonObject, calls: readonly Call[], now: number) {
+function completionOf(message: JsonObject, calls: readonly Call[], now: number, asFunction: boolean) {
   const usage = objectIn(message.usage)
   return {
     id: textIn(message.id),
@@ -40,9 +44,9 @@ function completionOf(message: JsonObject, calls: readonly Call[], now: number) 
     choices: [
       {
         index: 0,
-        message: assistantMessage(message, calls),
+        message: assistantMessage(message, calls, asFunction),
         logprobs: null,
-        finish_reason: finishReason(message.stop_reason),
+        finish_reason: finishReason(message.stop_reason, asFunction),
       },
     ],
     usage: chatUsage(countsOfMessages(usage)),
@@ -50,14 +54,14 @@ function completionOf(message: JsonObject, calls: readonly Call[], now: number) 
   }
 }
 
-function assistantMessage(message: JsonObject, calls: readonly Call[]) {
+function assistantMessage(message: JsonObject, calls: readonly Call[], asFunction: boolean) {
   const blocks = objectsIn(message.content)
   const texts = blocks.filter(({ type }) => type === 'text').map(block => textIn(block.text))
   return {
     role: 'assistant' as const,
     content: texts.length > 0 ? texts.join('') : null,
     refusal: refusalOf(message),
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(calls.length > 0 && (asFunction ? { function_call: calls[0]!.function } : { tool_calls: calls })),
   }
 }
 

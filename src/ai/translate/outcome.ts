@@ -2,7 +2,7 @@
 
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 
-type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'content_filter'
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
 /** Counts of tokens, undefined where the provider does not say; `prompt` includes those read from a cache and those written to one. */
@@ -14,9 +14,10 @@ interface TokenCounts {
   readonly reasoning: number | undefined
 }
 
-/** Returns chat's name for how a Messages response ended; an unknown one is a plain stop. */
-export function finishReason(stopReason: unknown): FinishReason {
-  return finishReasons.get(stopReason) ?? 'stop'
+/** Returns chat's name for how a Messages response ended, in the older shape of calls with `asFunction`; an unknown one is a plain stop. */
+export function finishReason(stopReason: unknown, asFunction = false): FinishReason {
+  const reason = finishReasons.get(stopReason) ?? 'stop'
+  return asFunction && reason === 'tool_calls' ? 'function_call' : reason
 }
 
 /** Returns Messages' name for how a chat response ended; a call that the request forced ends with a plain `stop` in chat. */

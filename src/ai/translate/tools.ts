@@ -2,23 +2,20 @@
 
 import { dropped, map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
+/** Reads a function of chat, as tools have it, and the older `functions`. */
+export const chatFunction = map(
+  record({ name: text }, { description: text, parameters: object, strict: truth }),
+  ({ name, description, parameters = { properties: {} }, strict }) => ({
+    name,
+    description,
+    input_schema: { type: 'object' as const, ...parameters },
+    strict: strict || undefined,
+  }),
+)
+
 /** Reads a tool of chat; only functions have an equivalent. */
 export const chatTool = variants('type', {
-  function: map(
-    record(
-      {
-        type: text,
-        function: record({ name: text }, { description: text, parameters: object, strict: truth }),
-      },
-      {},
-    ),
-    ({ function: { name, description, parameters = { properties: {} }, strict } }) => ({
-      name,
-      description,
-      input_schema: { type: 'object' as const, ...parameters },
-      strict: strict || undefined,
-    }),
-  ),
+  function: map(record({ type: text, function: chatFunction }, {}), tool => tool.function),
 })
 
 const namedTool = map(record({ type: text, function: record({ name: text }, {}) }, {}), choice => ({
@@ -30,6 +27,14 @@ const namedTool = map(record({ type: text, function: record({ name: text }, {}) 
 export const chatToolChoice = map(textOr(variants('type', { function: namedTool })), (choice, at) =>
   typeof choice === 'string' ? toolChoiceWord(choice, at) : choice,
 )
+
+/** Reads the choice among the older `functions`. */
+export const chatFunctionChoice = map(
+  textOr(map(record({ name: text }, {}), ({ name }) => ({ type: 'tool' as const, name }))),
+  (choice, at) => (typeof choice === 'string' ? functionChoiceWord(choice, at) : choice),
+)
+
+const functionChoiceWord = words({ auto: { type: 'auto' as const }, none: { type: 'none' as const } })
 
 const toolChoiceWord = words({
   auto: { type: 'auto' as const },

@@ -355,6 +355,104 @@ test('a history that is joined from the chunks of a stream passes, with indexes 
   })
 })
 
+describe('the older shape of calls', () => {
+  const functions = [{ name: 'f', parameters: { type: 'object', properties: {} } }]
+  const asked = [
+    ...hi,
+    { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+    { role: 'function', name: 'f', content: 'one' },
+    { role: 'assistant', content: 'Again.', function_call: { name: 'f', arguments: '' } },
+    { role: 'function', name: 'f', content: null },
+  ]
+
+  test('is one of tools, of which one at a time is called', () => {
+    const request = { functions, function_call: { name: 'f' }, messages: asked } as Partial<Chat>
+    const { tools, tool_choice, messages } = translate(request)
+    deepEqual(tools, [{ name: 'f', input_schema: { type: 'object', properties: {} } }])
+    deepEqual(tool_choice, { type: 'tool', name: 'f', disable_parallel_tool_use: true })
+    deepEqual(messages.slice(1), [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'f', input: { a: 1 } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'one' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Again.' },
+          { type: 'tool_use', id: 'call_3', name: 'f', input: {} },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_3', content: '' }] },
+    ])
+    deepEqual(translate({ functions } as Partial<Chat>).tool_choice, {
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    })
+    deepEqual(translate({ functions, function_call: 'none' } as Partial<Chat>).tool_choice, { type: 'none' })
+  })
+
+  const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: { a: 1 } })
+  const translation = () => {
+    const made = chatToMessages({ model: 'm', messages: hi, functions }, 'm')
+    ok('body' in made)
+    return made
+  }
+
+  test('is that of the response', () => {
+    const response = (...content: unknown[]) =>
+      translation().response(JSON.stringify({ type: 'message', content, stop_reason: 'tool_use' }))
+    const { choices } = JSON.parse(response(use('c'))!)
+    deepEqual(choices[0], {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        function_call: { name: 'f', arguments: '{"a":1}' },
+      },
+      logprobs: null,
+      finish_reason: 'function_call',
+    })
+    equal(response(use('c'), use('d')), null, 'there is room for one call')
+  })
+
+  test('is that of the stream', () => {
+    const events = (...more: unknown[]) => {
+      const stream = translation().events()
+      const text = [
+        { type: 'message_start', message: { id: 'm', model: 'c' } },
+        { type: 'content_block_start', index: 0, content_block: { ...use('c'), input: {} } },
+        {
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'input_json_delta', partial_json: '{"a":1}' },
+        },
+        { type: 'content_block_stop', index: 0 },
+        ...more,
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+        { type: 'message_stop' },
+      ]
+        .map(event => stream.push(Buffer.from(`data: ${JSON.stringify(event)}\n\n`)))
+        .join('')
+      return { stream, text }
+    }
+    const { stream, text } = events()
+    const choices = text
+      .split('\n\n')
+      .filter(line => line.includes('choices'))
+      .map(line => JSON.parse(line.slice('data: '.length)).choices[0])
+    deepEqual(
+      choices.slice(1).map(({ delta, finish_reason }) => [delta, finish_reason]),
+      [
+        [{ function_call: { name: 'f', arguments: '' } }, null],
+        [{ function_call: { arguments: '{"a":1}' } }, null],
+        [{}, 'function_call'],
+      ],
+    )
+    equal(stream.isComplete, true)
+    const second = { type: 'content_block_start', index: 1, content_block: use('d') }
+    equal(events(second).stream.isBroken, true, 'there is room for one call')
+  })
+})
+
 test('images in the result of a tool stay in it', () => {
   const content = [
     { type: 'text', text: 'a map' },
@@ -392,8 +490,6 @@ describe('what Messages has no equal for is refused by name', () => {
     audio: { voice: 'ash', format: 'wav' },
     moderation: { model: 'm' },
     web_search_options: {},
-    functions: [{ name: 'f' }],
-    function_call: { name: 'f' },
   }
   for (const [name, value] of Object.entries(wholes)) {
     test(name, () => {
@@ -427,7 +523,31 @@ describe('what Messages has no equal for is refused by name', () => {
     ['/messages', { messages: 'Hi' }],
     ['/messages/0', { messages: ['Hi'] }],
     ['/messages/0/role', { messages: [{ content: 'Hi' }] }],
-    ['/messages/0/role', { messages: [{ role: 'function', name: 'f', content: 'x' }] }],
+    ['/messages/0', { messages: [{ role: 'function', name: 'f', content: 'x' }] }],
+    [
+      '/messages/1',
+      {
+        messages: [
+          { role: 'assistant', function_call: { name: 'f', arguments: '{}' } },
+          { role: 'function', name: 'g', content: 'x' },
+        ],
+      },
+    ],
+    ['/function_call', { function_call: { name: 'f' } }],
+    ['/function_call', { functions: [{ name: 'f' }], function_call: 'required' }],
+    ['/functions', { functions: [{ name: 'f' }], tools: [weather] }],
+    [
+      '/messages/0/function_call',
+      {
+        messages: [
+          {
+            role: 'assistant',
+            function_call: { name: 'f', arguments: '{}' },
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+          },
+        ],
+      },
+    ],
     ['/messages/0/name', { messages: [{ role: 'user', name: 'Ann', content: 'Hi' }] }],
     ['/messages/0/content', { messages: [{ role: 'user' }] }],
     ['/messages/0/content/0/type', { messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] }],

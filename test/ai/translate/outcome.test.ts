@@ -24,11 +24,10 @@ describe('the end of an answer keeps its meaning', () => {
   }
 
   test('what only one API knows comes close', () => {
-    deepEqual(['stop_sequence', 'pause_turn', 'model_context_window_exceeded'].map(finishReason), [
-      'stop',
-      'stop',
-      'length',
-    ])
+    deepEqual(
+      ['stop_sequence', 'pause_turn', 'model_context_window_exceeded'].map(reason => finishReason(reason)),
+      ['stop', 'stop', 'length'],
+    )
     equal(stopReason('function_call', {}), 'tool_use')
   })
 
