@@ -20,7 +20,7 @@ export const ai: readonly Mutated[] = [
         tests: ['wire/ai-misplaced'],
       },
       {
-        text: 'if (equalsIgnoreCase(fields[i]!, fieldOf(ai.target))) return false',
+        text: 'if (equalsIgnoreCase(fields[i]!, own)) return false',
         becomes: '',
         breaks: 'a token in its place that is not valid is told to go there',
         tests: ['wire/ai-misplaced'],

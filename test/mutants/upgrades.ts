@@ -28,8 +28,8 @@ export const upgrades: readonly Mutated[] = [
         breaks: 'a gateway that stops is replaced all the same, and the service goes on',
       },
       {
-        text: 'process.pid === 1 ?',
-        becomes: 'process.pid === 0 ?',
+        text: 'isMainOfContainer() ?',
+        becomes: 'false ?',
         breaks: 'an upgrade ends its container',
       },
       {

@@ -1,4 +1,4 @@
-// Tells whether a container ends with this process, so that no other one can follow it.
+// Whether a container ends with this process, so that no other one can follow it.
 
 import { readFileSync, readlinkSync } from 'node:fs'
 
