@@ -117,6 +117,22 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
+    file: 'process/gateway/main-of-container.ts',
+    tests: ['process/gateway/main-of-container'],
+    changes: [
+      {
+        text: "return grandparent === '0' && ",
+        becomes: 'return ',
+        breaks: 'no process of a container can be replaced',
+      },
+      {
+        text: 'if (pid === 1 || ppid === 0) return true\n',
+        becomes: 'if (pid === 1) return true\n',
+        breaks: 'an upgrade ends a container that shares process ids',
+      },
+    ],
+  },
+  {
     file: 'process/gateway/handover.ts',
     tests: ['process/gateway/handover'],
     changes: [
@@ -166,6 +182,16 @@ export const upgrades: readonly Mutated[] = [
         becomes: '',
         breaks: 'the next gateway is found before it serves',
         tests: ['journeys/restart', 'journeys/upgrade'],
+      },
+      {
+        text: 'else if (this.#sharing !== null) return false\n',
+        becomes: '',
+        breaks: 'two gateways may listen on one side port for ever',
+      },
+      {
+        text: 'server.leaving = true\n',
+        becomes: 'server.hush()\n',
+        breaks: 'new connections to the side port are refused while it changes hands',
       },
       {
         text: 'if (await this.#note.isReplaced()) this.#replaced.resolve()\n',
