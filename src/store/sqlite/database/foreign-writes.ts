@@ -25,6 +25,7 @@ export class ForeignWrites {
   readonly #database: number
   readonly #log: number
   readonly #index: number
+  #isClosed = false
   #last: Look | null = null
   /** Stays: a later checkpoint writes, and tells nothing of what is beside the pages that it wrote. */
   #found: string | null = null
@@ -40,12 +41,14 @@ export class ForeignWrites {
 
   /** Returns in a clause which file was written to; null where SQLite alone has written. */
   find(): string | null {
-    this.#found ??= this.#look()
+    if (!this.#isClosed) this.#found ??= this.#look()
     return this.#found
   }
 
   /** Must follow the end of all connections of this process: the locks of a process on a file end when it closes the file, however often it has it open. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     for (const file of [this.#database, this.#log, this.#index]) closeSync(file)
   }
 
