@@ -4,6 +4,7 @@ import { rememberLast } from '../base/remember.ts'
 import { hasDotSegment, isPlainPath } from '../base/path/path.ts'
 import { pathReadings } from '../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
+import { keySetting, needsKey } from '../config/settings/ai-rules.ts'
 import { refuseCall } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
@@ -26,6 +27,8 @@ export interface Provider {
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
   readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
+  /** The refusal of calls that bring no key, where it has none and takes no call without; null otherwise. */
+  readonly withoutKey: Refusal | null
 }
 
 /** A call in the provider's own API: path and query at the provider, base path included. */
@@ -142,6 +145,7 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
     defaultFields: row.defaultFields,
     streamsUsage: config?.streamUsage ?? row.streamsUsage,
     config,
+    withoutKey: withoutKey(name, config),
   }
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
   const nativeRoot = basePath + row.nativeRoot
@@ -160,6 +164,18 @@ function withVersionOnce(path: string, version: string): string {
 }
 
 const letterV = 0x76
+
+function withoutKey(name: string, config: ProviderConfig | null): Refusal | null {
+  const { url, keys, keyVariables } = config ?? unconfigured
+  if (keys.length > 0 || !needsKey(name, url)) return null
+  return refuseCall('no_key', name, keySetting(name, keyVariables))
+}
+
+const unconfigured: Pick<ProviderConfig, 'url' | 'keys' | 'keyVariables'> = {
+  url: null,
+  keys: [],
+  keyVariables: [],
+}
 
 /** Returns the end of the first segment, which names the resource. */
 function resourceEnd(path: string): number {

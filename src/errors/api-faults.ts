@@ -174,6 +174,13 @@ export const apiFaults = {
       `The path must continue with one of the resources that the configuration lists for ${provider}`,
     when: 'An AI call names an unknown resource of a provider.',
   },
+  no_key: {
+    code: 7003,
+    status: 404,
+    sentence: (provider: string, setting: string) =>
+      `The gateway has no key for ${provider}: set ${setting} in its configuration, or, on provider-native and unified routes, send a key of your own`,
+    when: 'An AI call is for a provider that has no key, and brings none.',
+  },
   no_model: {
     code: 7003,
     status: 404,

@@ -43,6 +43,7 @@ const configuredOpenai = {
   name: 'openai',
   url: null,
   keys: [],
+  keyVariables: [],
   speaks: 'openai',
   resources: [],
   streamUsage: null,

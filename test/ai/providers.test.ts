@@ -12,6 +12,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     name,
     url: null,
     keys: [],
+    keyVariables: [],
     speaks: 'openai',
     resources: [],
     streamUsage: null,

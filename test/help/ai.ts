@@ -194,6 +194,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     name: name as ProviderConfig['name'],
     url: null,
     keys: [],
+    keyVariables: [],
     speaks: 'openai',
     resources: [],
     streamUsage: null,

@@ -39,6 +39,11 @@ export function describe(written: string): string {
   return names.size > 0 ? `the value of ${[...names].join(' and ')}` : quote(written)
 }
 
+/** Returns the names of the environment variables that a value refers to. */
+export function variablesIn(written: string): readonly string[] {
+  return [...written.matchAll(reference)].map(([, inside]) => inside!.split(':-', 1)[0]!)
+}
+
 const filePrefix = 'file:'
 const reference = /\$\{([^}]*)(\}?)/g
 const variable = /^([A-Za-z_]\w*)(?::-(.*))?$/s

@@ -55,7 +55,8 @@ function resolveProvider(
   return {
     name: name as ProviderConfig['name'],
     url,
-    keys: keys.flatMap(key => key ?? []),
+    keys: keys.value.flatMap(key => key ?? []),
+    keyVariables: keys.variables,
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
     resources: resources?.value ?? [],
     streamUsage: streamUsage?.value ?? null,

@@ -2,6 +2,7 @@
 
 import { isLoopback } from '../settings/host-rules.ts'
 import type { Findings } from '../file/mistake.ts'
+import { keySetting, needsKey } from '../settings/ai-rules.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
@@ -77,6 +78,16 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
         'its keys are sent over plain http, where anyone on the network path can read them',
       )
     }
+    const { url, keys } = provider.value
+    // One without the setting is for callers with keys of their own.
+    const isEmpty = keys.value.length > 0 && keys.value.every(key => key === null)
+    if (isEmpty && needsKey(name, url)) {
+      const setting = keySetting(name, keys.variables)
+      findings.warn(
+        provider,
+        `it has no key, so calls that bring none of their own are refused: set ${setting}`,
+      )
+    }
     if (name === 'azure-openai' && (resources?.value ?? []).length === 0) {
       findings.warn(provider, 'it has no resources, so every request for it is refused')
     }
@@ -85,5 +96,5 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
 
 function sendsKeysInTheClear({ url, keys }: ProviderSettings): boolean {
   if (url === null || !url.startsWith('http:')) return false
-  return keys.some(key => key !== null) && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
+  return keys.value.some(key => key !== null) && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 }

@@ -14,6 +14,17 @@ export function providerName(known: readonly string[]): Rule<string> {
   }
 }
 
+/** Whether a provider takes no call without a key, as far as is known: none does at its public address. `url` is that of the configuration; null for the provider's own. */
+export function needsKey(name: string, url: string | null): boolean {
+  return url === null && name !== 'ollama'
+}
+
+/** Names the setting of a provider's keys, and the environment variables that it refers to. */
+export function keySetting(name: string, variables: readonly string[]): string {
+  const setting = `ai.providers.${name}.keys`
+  return variables.length === 0 ? setting : `${setting} (${[...new Set(variables)].join(', ')})`
+}
+
 /** Takes a model as in log entries, provider/model; a * at its end matches any rest. */
 export function pricedModel(known: readonly string[]): Rule<string> {
   const provider = providerName(known)

@@ -42,6 +42,7 @@ import {
   oneOrMore,
   optional,
   placed,
+  referring,
   required,
   scalar,
   shorthand,
@@ -130,7 +131,10 @@ const secrets = mapping(
 const provider = mapping(
   {
     url: optional(scalar(providerUrl, { unprinted: true }), null), // null: the provider's own
-    keys: optional(oneOrMore(scalar(providerKey, { unprinted: true })), []),
+    keys: optional(referring(oneOrMore(scalar(providerKey, { unprinted: true }))), {
+      value: [],
+      variables: [],
+    }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     resources: optional(placed(list(scalar(azureResource))), null),
     stream_usage: optional(placed(scalar(truth)), null),

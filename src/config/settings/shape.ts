@@ -2,7 +2,7 @@
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean, type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
-import { describe, resolveReferences, type Surroundings } from '../file/references.ts'
+import { describe, resolveReferences, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
 
 interface Context {
@@ -34,6 +34,12 @@ export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends F
 export interface Placed<T> extends Place {
   readonly value: T
   readonly shown: string // safe to print
+}
+
+/** A value with the environment variables that it was written with. */
+interface Referring<T> {
+  readonly value: T
+  readonly variables: readonly string[]
 }
 
 /** Adds a position to a default, before the first line. */
@@ -187,6 +193,19 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
       const value = shape.read(tree, context)
       const { line, column, path } = tree
       return value === undefined ? undefined : { value, line, column, path, shown: describeTree(tree) }
+    },
+  }
+}
+
+/** Adds the names of the environment variables to which a value, or a list of values, refers. */
+export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
+  return {
+    read(tree, context) {
+      const value = shape.read(tree, context)
+      const variables = [tree, ...(itemsOf(tree) ?? [])].flatMap(one =>
+        one.kind === 'scalar' ? variablesIn(one.text) : [],
+      )
+      return value === undefined ? undefined : { value, variables }
     },
   }
 }

@@ -84,11 +84,17 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
   const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider
   ai.path = path
+  if (provider.withoutKey !== null && needsKey(x) && !bringsCredential(x.head, ai)) return provider.withoutKey
   x.route = route
   x.member = route.pool.pick(x)
   if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null
   ai.keys = route.keys
   return refuseWithoutKey(x, ai)
+}
+
+/** Whether a call is one that no provider takes without a key: some have lists of models that are public, and a handshake of WebSocket may bring a key as a subprotocol. */
+function needsKey({ head: { method } }: Exchange): boolean {
+  return method !== 'GET' && method !== 'HEAD'
 }
 
 /** Refuses a body whose type or encoding is not plain JSON. */
