@@ -4,6 +4,7 @@ import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './asked.ts'
+import { modelHint, type Names } from './hints.ts'
 import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
 import type { Model, Provider, Providers } from './providers.ts'
@@ -42,6 +43,8 @@ interface Wishes {
   readonly streamUsage: boolean
   /** Whether the gateway has use for it, though the caller does not ask. */
   readonly isLogged: boolean
+  /** Whether the caller had a valid token. */
+  readonly isChecked: boolean
   /** The models that refuse to be asked. */
   readonly refusals: Pick<UsageRefusals, 'has'>
 }
@@ -60,7 +63,7 @@ export function planCall(
   const asked = isRun ? readRun(body, target.model) : readRequest(body)
   if ('error' in asked) return asked
   const model = providers.model(asked.model)
-  if (model === null) return unknownModel(asked)
+  if (model === null) return unknownModel(asked, providers.names(wishes.isChecked))
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
   if ('error' in form) return form
   const mayAsk =
@@ -70,7 +73,12 @@ export function planCall(
   return mayAsk && wishes.isLogged && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
 
-const noWishes: Wishes = { streamUsage: false, isLogged: false, refusals: new UsageRefusals() }
+const noWishes: Wishes = {
+  streamUsage: false,
+  isLogged: false,
+  isChecked: false,
+  refusals: new UsageRefusals(),
+}
 
 /** Removes everything from a REST call's query that could be a credential: only configured ones are used there. */
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
@@ -199,8 +207,9 @@ function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: E
 
 const forms = ['messages', 'input', 'prompt'] as const
 
-function unknownModel({ model, modelPointer }: Asked): Refusal {
-  return refuseCallAt(modelPointer, 'no_model', model.slice(0, 100))
+function unknownModel({ model, modelPointer }: Asked, names: Names): Refusal {
+  const shown = model.slice(0, 100)
+  return refuseCallAt(modelPointer, 'no_model', shown, modelHint(shown, names))
 }
 
 /** Makes pointers into the request point into the body. */

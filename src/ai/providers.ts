@@ -7,6 +7,7 @@ import type { AiConfig, ProviderConfig } from '../config/config.ts'
 import { keySetting, needsKey } from '../config/settings/ai-rules.ts'
 import { refuseCall } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
+import { type Names, providerHint } from './hints.ts'
 import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
 
 export interface Provider {
@@ -81,8 +82,8 @@ export class Providers {
     this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
   }
 
-  /** Finds the target of a native call, and keeps the caller's bytes; refuses an unknown name or resource (404) and a path with dot segments (400). */
-  native(name: string, path: string): NativeCall | Refusal {
+  /** Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had a valid token. Refuses an unknown name or resource (404) and a path with dot segments (400). */
+  native(name: string, path: string, isChecked = false): NativeCall | Refusal {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
     let rest = path
@@ -91,7 +92,7 @@ export class Providers {
       entry = this.#entries.get(`${name}${path.slice(0, end)}`)
       rest = path.slice(end)
     }
-    if (entry === undefined) return this.#unknown(name)
+    if (entry === undefined) return this.#unknown(name, isChecked)
     const { native, nativeRoot, sdkRoot, version } = entry
     const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
     const own = isOfSdk ? rest.slice(sdkRoot.length) : rest
@@ -122,8 +123,29 @@ export class Providers {
     }
   }
 
-  #unknown(name: string): Refusal {
-    return this.#withResources.has(name) ? refuseCall('no_resource', name) : refuseCall('no_provider', name)
+  #unknown(name: string, isChecked: boolean): Refusal {
+    if (!this.#withResources.has(name))
+      return refuseCall('no_provider', name, providerHint(name, this.names(isChecked)))
+    const resources = isChecked ? this.#resourcesOf(name).join(', ') : ''
+    return refuseCall('no_resource', name, resources === '' ? '' : `: ${resources}`)
+  }
+
+  /** Returns the names that a caller may read: only one with a valid token learns what the configuration has. */
+  names(isChecked: boolean): Names {
+    const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
+    return { known, usable: isChecked ? this.#usable() : [] }
+  }
+
+  /** Returns those that the configuration has, with a key or without need of one. */
+  #usable(): readonly string[] {
+    const found = this.all.filter(({ config, withoutKey }) => config !== null && withoutKey === null)
+    return [...new Set(found.map(({ name }) => name))]
+  }
+
+  #resourcesOf(name: string): readonly string[] {
+    return [...this.#entries.keys()]
+      .filter(key => key.startsWith(`${name}/`))
+      .map(key => key.slice(name.length + 1))
   }
 }
 

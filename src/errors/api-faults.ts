@@ -164,14 +164,14 @@ export const apiFaults = {
   no_provider: {
     code: 7003,
     status: 404,
-    sentence: (name: string) => `Unknown provider ${name}`,
+    sentence: (name: string, hint: string) => `Unknown provider ${name}${hint}`,
     when: 'An AI call names an unknown provider.',
   },
   no_resource: {
     code: 7003,
     status: 404,
-    sentence: (provider: string) =>
-      `The path must continue with one of the resources that the configuration lists for ${provider}`,
+    sentence: (provider: string, resources: string) =>
+      `The path must continue with one of the resources that the configuration lists for ${provider}${resources}`,
     when: 'An AI call names an unknown resource of a provider.',
   },
   no_key: {
@@ -184,8 +184,8 @@ export const apiFaults = {
   no_model: {
     code: 7003,
     status: 404,
-    sentence: (model: string) =>
-      `Unknown model ${JSON.stringify(model)}: models are named AUTHOR/MODEL, such as openai/gpt-4o`,
+    sentence: (model: string, hint: string) =>
+      `Unknown model ${JSON.stringify(model)}: models are named AUTHOR/MODEL, such as openai/gpt-4o${hint}`,
     when: 'An AI call names a model that no provider has.',
   },
 

@@ -296,7 +296,7 @@ test('any body becomes a call or a refusal, and never throws', () => {
 
 describe('the usage of a stream', () => {
   const chat = rest('chat')
-  const wishes = { streamUsage: true, isLogged: true, refusals: new UsageRefusals() }
+  const wishes = { streamUsage: true, isLogged: true, isChecked: true, refusals: new UsageRefusals() }
   const asking = (options: string) => {
     const body = `{"model":"openai/m","stream":true, "stream_options" : ${options} ,"messages":[]}`
     const call = planCall(chat, Buffer.from(body), providers, wishes) as Call

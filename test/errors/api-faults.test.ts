@@ -39,7 +39,7 @@ test('an AI call is refused by the error that has the status of the row', () => 
     )
     assert.ok(isRow, expected)
   }
-  assert.equal(refuseCallAt('/x', 'no_model', 'a').faults[0]!.pointer, '/x')
+  assert.equal(refuseCallAt('/x', 'no_model', 'a', '').faults[0]!.pointer, '/x')
   assert.deepEqual(refuseCall('no_gateway').faults, [fault('no_gateway')])
 })
 

@@ -181,6 +181,22 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
+    file: 'ai/providers.ts',
+    tests: ['wire/ai-errors'],
+    changes: [
+      {
+        text: 'usable: isChecked ? this.#usable() : []',
+        becomes: 'usable: this.#usable()',
+        breaks: 'anybody reads which providers the configuration has',
+      },
+      {
+        text: "isChecked || !name.startsWith('custom-')",
+        becomes: 'true',
+        breaks: 'anybody finds names of the configuration by trying',
+      },
+    ],
+  },
+  {
     file: 'ai/key-ring.ts',
     tests: ['ai/key-ring'],
     changes: [

@@ -6,6 +6,7 @@ import type { ProviderConfig } from '../../src/config/config.ts'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { startConnectProxy } from '../help/connect-proxy.ts'
 import { deadOrigin, startResponder } from '../help/origin.ts'
+import { busySecond, until } from '../help/until.ts'
 
 const chat = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
 
@@ -78,4 +79,50 @@ test('a call goes on to a provider without a key if it brings one, or may need n
   const provider = await startResponder(t, json(completion))
   const plain = await startAi(t, { openai: provider.url, 'custom-lab': provider.url })
   for (const name of ['openai', 'custom-lab']) assert.equal((await rest(plain, `${name}/a`)).status, 200)
+})
+
+test('an unknown provider or model is told the nearest, and what may be used to tokens that were checked alone', async t => {
+  const { url } = deadOrigin()
+  const providers = { anthropic: { keys: ['k'] }, 'custom-lab': { url }, groq: { url }, mistral: {} }
+  const ai = await startAi(t, { ...providers, 'azure-openai': { keys: ['k'], resources: ['east'] } })
+  const usable = 'This gateway has anthropic, azure-openai, custom-lab, groq'
+  const models = {
+    'opnai/gpt-4o': '; did you mean openai/gpt-4o? ',
+    'custom-lap/m': '; did you mean custom-lab/m? ',
+    'gpt-4o': '; did you mean openai/gpt-4o? ',
+    'claude-sonnet-4-5-20250929': '; did you mean anthropic/claude-sonnet-4-5-20250929? ',
+    'claude-sonet-4-5': '; did you mean anthropic/claude-sonnet-4-5? ',
+    'nothing-like-it/x': '; ',
+    'openai/': '; ',
+  }
+  const namedSo = (model: string) =>
+    `Unknown model "${model}": models are named AUTHOR/MODEL, such as openai/gpt-4o`
+  const messageOf = async (asked: ReturnType<typeof rest>) => {
+    const { status, text } = await asked
+    assert.equal(status, 404)
+    return JSON.parse(text).message
+  }
+  const sorted = (text: string) =>
+    text.replace(/(?<=[Tt]his gateway has ).*/, list => list.split(', ').sort().join(', '))
+  for (const [model, hint] of Object.entries(models)) {
+    const tail = hint === '; ' ? `; t${usable.slice(1)}` : hint + usable
+    assert.equal(sorted(await messageOf(rest(ai, model))), namedSo(model) + tail)
+  }
+  assert.equal(
+    sorted(await messageOf(native(ai, 'opnai'))),
+    `Unknown provider opnai; did you mean openai? ${usable}`,
+  )
+  assert.match(await messageOf(native(ai, 'azure-openai')), /lists for azure-openai: east$/)
+
+  await ai.change({ authentication: false })
+  await until(async () => !(await messageOf(native(ai, 'opnai'))).includes('custom-lab'), busySecond)
+  const open = (path: string, model: string) => messageOf(ai.edge.ask(call(path, chat(model))))
+  for (const [model, hint] of Object.entries(models)) {
+    const isPublic = !model.startsWith('custom-') && hint !== '; '
+    const path = `${ai.rest}/v1/chat/completions`
+    assert.equal(await open(path, model), namedSo(model) + (isPublic ? hint.trimEnd() : ''))
+  }
+  assert.match(await open(`${ai.native('opnai')}/x`, 'a'), /; did you mean openai\?$/)
+  assert.equal(await open(`${ai.native('custom-lap')}/x`, 'a'), 'Unknown provider custom-lap')
+  assert.match(await open(`${ai.native('azure-openai')}/x`, 'a'), /lists for azure-openai$/)
 })

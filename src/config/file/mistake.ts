@@ -74,13 +74,19 @@ export function quote(text: string): string {
 
 /** Suggests the known word that was probably meant, as a phrase to append; empty when none is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
+  const best = nearest(word, known)
+  return best === null ? '' : `; did you mean ${best}?`
+}
+
+/** Returns the known word that was probably meant; null when none is similar. */
+export function nearest(word: string, known: Iterable<string>): string | null {
   const most = word.length < 5 ? 1 : 2
   const [best] = [...known]
     .filter(candidate => Math.abs(candidate.length - word.length) <= most)
     .map(candidate => ({ candidate, distance: editDistance(word, candidate) }))
     .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance)
-  return best ? `; did you mean ${best.candidate}?` : ''
+  return best?.candidate ?? null
 }
 
 function byPlace(a: Place, b: Place): number {

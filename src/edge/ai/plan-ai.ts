@@ -25,7 +25,7 @@ export function planAi(x: Exchange, ai: AiExchange): Verdict {
 /** Leaves the body alone: it is passed on byte for byte, and streamed where the call has no choice of keys. */
 function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
-  const route = x.snapshot.ai!.providers.native(name, path)
+  const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
   if ('error' in route) return route
   if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
@@ -60,7 +60,12 @@ function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
 function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {
   const { providers, usageRefusals: refusals } = x.snapshot.ai!
   const streamUsage = ai.gateway!.streamUsage !== false
-  const call = planCall(target, body, providers, { streamUsage, isLogged: x.tap !== null, refusals })
+  const call = planCall(target, body, providers, {
+    streamUsage,
+    isLogged: x.tap !== null,
+    isChecked: ai.token !== null,
+    refusals,
+  })
   if ('error' in call) return call
   x.tap?.noteRequest(body)
   ai.body = call.body
