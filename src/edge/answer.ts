@@ -8,6 +8,7 @@ import { composeEventForAi, composeForAi, composeShared, isInEnvelope } from '..
 import { composeForGrpc, composeTrailersForGrpc } from '../errors/compose-grpc.ts'
 import { composeCustom } from '../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../errors/custom/custom-errors.ts'
+import { inNameOf } from '../errors/provider-wording.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import { linesOf } from '../errors/response-head.ts'
 import type { Exchange, ResponseTop } from './exchange.ts'
@@ -18,8 +19,10 @@ import { hstsLine } from './forward/response-heads.ts'
 import { ownStatusLines } from './status-lines.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
-export function answer(x: Exchange, refusal: Refusal): void {
+export function answer(x: Exchange, given: Refusal): void {
   if (x.stage === 'complete') return
+  const provider = x.ai?.provider ?? null
+  const refusal = provider === null ? given : inNameOf(provider.name, given, x.route!.config.timeouts)
   x.refusal = refusal
   if (x.stage === 'none') return respond(x, refusal)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import type { ProviderConfig } from '../../src/config/config.ts'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { startConnectProxy } from '../help/connect-proxy.ts'
-import { deadOrigin, startResponder } from '../help/origin.ts'
+import { deadOrigin, startOrigin, startResponder } from '../help/origin.ts'
 import { busySecond, until } from '../help/until.ts'
 
 const chat = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
@@ -125,4 +125,41 @@ test('an unknown provider or model is told the nearest, and what may be used to 
   assert.match(await open(`${ai.native('opnai')}/x`, 'a'), /; did you mean openai\?$/)
   assert.equal(await open(`${ai.native('custom-lap')}/x`, 'a'), 'Unknown provider custom-lap')
   assert.match(await open(`${ai.native('azure-openai')}/x`, 'a'), /lists for azure-openai$/)
+})
+
+test('an error of a provider names it, in every format and in a stream, and its host goes to the log alone', async t => {
+  const dead = deadOrigin()
+  const silent = await startOrigin(t, () => new Promise(() => {}))
+  const cut = await startOrigin(t, () => new Promise(() => {}))
+  const ai = await startAi(
+    t,
+    { groq: dead.url, openai: silent.url, 'custom-lab': cut.url },
+    { timeouts: { response: 300 } },
+  )
+  for (const accept of ['application/json', 'application/problem+json', 'text/html', 'text/markdown']) {
+    const down = await rest(ai, 'groq/m', `Accept: ${accept}`)
+    assert.deepEqual([down.status, down.field('content-type')], [521, `${accept}; charset=utf-8`])
+    assert.match(down.text, /groq refused the connection from the gateway\./)
+    const late = await rest(ai, 'openai/m', `Accept: ${accept}`)
+    assert.equal(late.status, 524)
+    assert.match(late.text, /openai accepted the connection but did not respond within 0\.3 s\./)
+    for (const { text } of [down, late]) {
+      assert.doesNotMatch(text, new RegExp(`origin server|127\\.0\\.0\\.1:${dead.port}|:${silent.port}`))
+      if (accept.startsWith('application/')) assert.equal(JSON.parse(text).error_category, 'origin')
+    }
+  }
+  const client = await ai.edge.connect()
+  await client.send(
+    call(`${ai.rest}/v1/chat/completions`, chat('custom-lab/m'), `Authorization: Bearer ${ai.token}`),
+  )
+  const wire = await cut.wire()
+  await wire.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await wire.send('a\r\ndata: {}\n\n\r\n')
+  await client.until('data: {}')
+  wire.reset()
+  const end = await client.rest()
+  assert.match(end, /custom-lab accepted the connection for your request and then closed it/)
+  assert.doesNotMatch(end, new RegExp(`origin server|:${cut.port}`))
+  const asked = new Set(ai.edge.accesses.map(({ origin }) => new URL(origin as string).port))
+  assert.deepEqual(asked, new Set([dead.port, silent.port, cut.port].map(String)))
 })

@@ -1,0 +1,34 @@
+// The words of an error for those who call a provider: they name it. Its host is for the log alone.
+
+import { errorRows } from './catalogue.ts'
+import type { OriginFault } from './origin-failure.ts'
+import type { Refusal } from './refusal.ts'
+
+/** The limits that a sentence can name, in ms. */
+interface Limits {
+  readonly connect: number
+  readonly response: number
+}
+
+/** Returns a refusal whose words are about the provider where those of its row are about an origin server, and any other as it is. Code, name and category stay. */
+export function inNameOf(provider: string, refusal: Refusal, limits: Limits): Refusal {
+  const { error, faults, wording, cause } = refusal
+  const { title, detail, guidance } = errorRows[error]
+  if (faults.length > 0 || wording !== null || !server.test(detail)) return refusal
+  const limit = limitOf((cause as { readonly code?: unknown } | null)?.code, limits)
+  const timed = limit === 0 ? detail : detail.replace('respond in time', `respond within ${limit / 1000} s`)
+  const named = { detail: naming(provider, timed), guidance: naming(provider, guidance) }
+  return { ...refusal, wording: { heading: title, ...named, isOfRequest: true } }
+}
+
+function limitOf(code: unknown, { connect, response }: Limits): number {
+  if (code === ('GH_RESPONSE_TIMEOUT' satisfies OriginFault)) return response
+  return code === ('GH_CONNECT_TIMEOUT' satisfies OriginFault) ? connect : 0
+}
+
+function naming(provider: string, words: string): string {
+  return words.replaceAll(eachServer, provider).replace('a faster origin server', 'a faster model')
+}
+
+const server = /\bthe (?:real )?origin server(?: of this site)?\b/i
+const eachServer = new RegExp(server, 'gi')
