@@ -91,10 +91,10 @@ test('the configuration is right, with the environment that compose.yaml sets', 
   const yaml = read(join('gatehouse', path.replace('/etc/gatehouse/', '')))
   const parsed = parse(yaml, { env, readFile: assert.fail, findFile: path => path })
   assert.ok('config' in parsed)
-  // Its site is on the hosts of the side port, as on a machine of one's own.
+  // Keys of providers are for those who have some. Its site is on the hosts of the side port, as on a machine of one's own.
   assert.deepEqual(
     parsed.warnings.map(({ path }) => path),
-    ['zones[0].hosts[0]', 'zones[0].hosts[1]'],
+    ['ai.providers.openai', 'ai.providers.anthropic', 'zones[0].hosts[0]', 'zones[0].hosts[1]'],
   )
   const commented = yaml.match(/^#(listen: .*)\n#(tls: .*)$/m)!
   assert.deepEqual(Object.keys(load(`${commented[1]}\n${commented[2]}`)), ['listen', 'tls'])
