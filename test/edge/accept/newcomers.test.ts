@@ -113,12 +113,12 @@ test('those that wait count under the limits, and are served as the gateway stop
   const { edge, clientConnections } = await start(t, {
     client: { ...patient.client, connectionsPerAddress: 10 },
   })
-  join(t, edge, 8, Buffer.alloc(0))
+  const [oldest] = join(t, edge, 8, Buffer.alloc(0))
   await turnsUntil(() => clientConnections.value === 8)
   join(t, edge, 2, Buffer.alloc(0))
-  const [refused] = join(t, edge, 1, Buffer.alloc(0))
-  await new Promise(resolve => refused!.on('close', resolve))
-  assert.equal(edge.metrics.refusedConnections.connections_per_address.value, 1)
+  // One more than the address may have takes the place of one that has said nothing.
+  join(t, edge, 1, Buffer.alloc(0))
+  await new Promise(resolve => oldest!.on('close', resolve))
   assert.equal(clientConnections.value, 8)
   void edge.plane.drain(1_000)
   await turnsUntil(() => clientConnections.value === 10)
