@@ -1,6 +1,7 @@
 // Which errors happened, as the API tells of all processes and machines, and what a crash takes from that.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { startRedis } from '../help/redis.ts'
@@ -72,7 +73,8 @@ for (const workers of [0, 2])
 
 test('refusals on one machine are told of on another that shares the store', async t => {
   const redis = await startRedis(t, { aof: 'always' })
-  const store = `store: 'redis://127.0.0.1:${redis.port}'`
+  const key = randomBytes(32).toString('base64')
+  const store = `store: 'redis://127.0.0.1:${redis.port}'\nsecrets: { key: '${key}' }`
   const one = await start(t, store)
   const { token } = await one.firstStart
   const other = await start(t, store)

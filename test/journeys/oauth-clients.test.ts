@@ -190,6 +190,7 @@ for (const [name, open] of Object.entries(stores)) {
     assert.deepEqual(await repeat(), first)
     await user.crash({ KEY: fresh! })
     assert.deepEqual(await repeat(), first)
+    await user.gateway.logged('key of client secrets replaced in the store')
     await user.crash({ KEY: fresh!, OLD: fresh! })
     const sealed = await repeat()
     assert.deepEqual([sealed.status, sealed.result], [409, null])

@@ -82,7 +82,10 @@ export class KeyWatch {
           },
     )
     if (named === currentId) this.#isNamed = true
-    if (named === null || (isKnown && this.#isServing && !this.#isNamed))
+    if (named === null || (isKnown && this.#isServing && !this.#isNamed)) {
       this.#isNamed = await writeKeyNote(notes, found, currentId, Date.now())
+      if (named === null || !this.#isNamed) return
+      this.#log.info({ key: currentId, before: named }, 'key of client secrets replaced in the store')
+    }
   }
 }
