@@ -24,7 +24,7 @@ export interface Call {
   readonly path: string
   readonly body: Buffer
   /** The dialect in which the caller expects errors within a stream. */
-  readonly dialect: Dialect
+  readonly dialect: Dialect | 'responses'
   /** The dialect that the provider speaks. */
   readonly asks: Dialect
   readonly translation: Translation | null
@@ -127,11 +127,17 @@ function callOf(
   mayAsk: boolean,
 ): Call | Refusal {
   const { provider, name } = model
-  const dialect: Dialect = api === 'messages' ? 'anthropic' : 'openai'
-  const common = { ...asItIs, provider, model: name, dialect, wraps }
+  const dialect = api === 'messages' ? 'anthropic' : api === 'responses' ? 'responses' : 'openai'
+  const common = { ...asItIs, provider, model: name, dialect, wraps } as const
   const path = provider.endpoints[api]
   if (path !== undefined)
-    return { ...common, path: path + query, body: withModel(asked, name), asks: dialect, translation: null }
+    return {
+      ...common,
+      path: path + query,
+      body: withModel(asked, name),
+      asks: api === 'messages' ? 'anthropic' : 'openai',
+      translation: null,
+    }
   const translated = translate(asked, api, model, mayAsk)
   if ('error' in translated) return translated
   const { translation } = translated

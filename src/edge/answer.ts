@@ -31,7 +31,9 @@ export function answer(x: Exchange, given: Refusal): void {
     return x.client.cutOff(x, true, trailersOf(x, refusal))
   const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
   if (mayAddEvent) writeLastEvent(x, refusal)
-  x.client.cutOff(x, mayAddEvent)
+  // Programs that call AI take the event for what it is, but many lose it where a broken connection comes with it.
+  if (mayAddEvent && x.aiCaller !== null) x.client.endBody(x)
+  else x.client.cutOff(x, mayAddEvent)
 }
 
 /** Ends the exchange after a bug: the log gets the details, the client only learns that the gateway failed. Never throws. */

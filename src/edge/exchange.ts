@@ -101,6 +101,8 @@ export interface Client {
   relay(exchange: Exchange, top: ResponseTop): ResponseSink
   /** Sends text behind all that was sent of a body whose length nobody announced. */
   append(exchange: Exchange, text: string): void
+  /** Ends such a body, and the exchange. */
+  endBody(exchange: Exchange): void
   /** Sends the response that makes a WebSocket of the exchange. */
   switched(exchange: Exchange, top: ResponseTop): void
   /** Sends bytes of a WebSocket; false when the client should be given time to read. */

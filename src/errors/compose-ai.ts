@@ -14,8 +14,11 @@ export interface AiCaller {
   /** Whose envelope reports that a call has no valid token: that of the management API, or that of provider-native routes. */
   readonly api: 'rest' | 'native'
   /** The dialect in which the caller expects an error within a stream. */
-  readonly dialect: 'openai' | 'anthropic'
+  readonly dialect: StreamDialect
 }
+
+/** The APIs whose streams report an error in a form of their own: Chat Completions and what is like it, Messages, Responses. */
+export type StreamDialect = 'openai' | 'anthropic' | 'responses'
 
 /** Composes the response to a call that was refused, in the format that it accepts: the record, or an envelope where the call has faults and its caller is a program. */
 export function composeForAi(
@@ -141,11 +144,13 @@ const openAiForms: Readonly<Record<Format, Form>> = {
 const recordForms: Readonly<Record<AiCaller['dialect'], Readonly<Record<Format, Form>>>> = {
   openai: openAiForms,
   anthropic: { ...openAiForms, json: form(forms.json.type, writeMessagesRecord) },
+  responses: openAiForms,
 }
 
 const events: Readonly<Record<AiCaller['dialect'], Form>> = {
   openai: form('text/event-stream', writeOpenAiEvent),
   anthropic: form('text/event-stream', writeAnthropicEvent),
+  responses: form('text/event-stream', writeResponsesEvent),
 }
 
 function writeRecord(problem: Problem): string {
@@ -167,7 +172,15 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
   return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`
 }
 
-function errorOf({ detail, error_name, error_code }: Problem): unknown {
+/** Fails the response, which is the only event that Codex takes a reason from; `error` is where the SDK of OpenAI looks. The type of the record gives way to that of the event. */
+function writeResponsesEvent({ type: _, ...rest }: Problem): string {
+  const error = { code: 'server_error', message: rest.detail }
+  const response = { id: `resp_${rest.ray_id}`, object: 'response', status: 'failed', error, output: [] }
+  const event = { type: 'response.failed', sequence_number: 0, response, error: errorOf(rest) }
+  return `event: response.failed\ndata: ${asciiJson({ ...event, ...rest })}\n\n`
+}
+
+function errorOf({ detail, error_name, error_code }: Omit<Problem, 'type'>): unknown {
   return { message: detail, type: error_name, code: error_code }
 }
 

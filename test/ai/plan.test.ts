@@ -71,7 +71,8 @@ describe('a REST call', () => {
       equal(call.model, model.slice(model.indexOf('/') + 1))
       equal(call.translation, null)
       equal(call.wraps, false)
-      equal(call.dialect, target.operation === 'messages' ? 'anthropic' : 'openai')
+      const dialects: Partial<Record<Operation, string>> = { messages: 'anthropic', responses: 'responses' }
+      equal(call.dialect, dialects[target.operation] ?? 'openai')
     })
   }
 
@@ -224,7 +225,7 @@ describe('a call of /ai/run', () => {
   const forms = [
     ['openai/gpt-4o', { messages }, '/v1/chat/completions', 'openai'],
     ['anthropic/claude', { messages, stream: true }, '/v1/messages', 'anthropic'],
-    ['openai/gpt-4o', { input: 'x' }, '/v1/responses', 'openai'],
+    ['openai/gpt-4o', { input: 'x' }, '/v1/responses', 'responses'],
     ['openai/text-embedding-3-small', { input: 'x' }, '/v1/embeddings', 'openai'],
     ['mistral/mistral-embed', { input: ['x'] }, '/v1/embeddings', 'openai'],
     ['openai/gpt-4o', { prompt: 'x' }, '/v1/chat/completions', 'openai'],

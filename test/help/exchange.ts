@@ -115,6 +115,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
     respond: (x, top, body) => void write(wholeText(x, top, body)),
     relay: (x, top) => new BodyWriter({ write, cork() {}, uncork() {} }, headText(x, top), x.responseFraming),
     append: (x, text) => void write(partText(x, text)),
+    endBody: note('endBody'),
     switched: (_, top) => void write(switchText(top)),
     write,
     discardBody,

@@ -28,7 +28,7 @@ export interface Caller {
   readonly sdk: string
   readonly route: string
   /** What the provider behind its call speaks. */
-  readonly speaks: 'chat' | 'messages' | 'gemini'
+  readonly speaks: 'chat' | 'messages' | 'gemini' | 'responses'
   /** Asks once; resolves with the text of the answer. */
   ask(door: Door): Promise<string>
   /** Reads a stream to its end; null where this SDK reads none here. */
@@ -146,6 +146,21 @@ export const callers: readonly Caller[] = [
     },
   },
   {
+    name: 'openai, Responses',
+    sdk: 'openai',
+    route: 'REST',
+    speaks: 'responses',
+    ask: async door => (await openai(door).responses.create({ model: chatModel, input: prompt })).output_text,
+    stream: async door => {
+      const stream = await openai(door).responses.create({ model: chatModel, input: prompt, stream: true })
+      const pieces = await Array.fromAsync(stream, event =>
+        event.type === 'response.output_text.delta' ? event.delta : '',
+      )
+      return pieces.join('')
+    },
+    tools: null,
+  },
+  {
     name: 'anthropic',
     sdk: '@anthropic-ai/sdk',
     route: 'REST',
@@ -201,6 +216,14 @@ export const callers: readonly Caller[] = [
   vercel('@ai-sdk/openai', 'chat', 'REST', (door, model) =>
     createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).chat(model),
   ),
+  {
+    ...vercel('@ai-sdk/openai', 'chat', 'REST', (door, model) =>
+      createOpenAI({ baseURL: `${rest(door)}/v1`, apiKey: door.token }).responses(model),
+    ),
+    name: 'ai, @ai-sdk/openai, Responses',
+    speaks: 'responses',
+    tools: null,
+  },
   vercel('@ai-sdk/anthropic', 'messages', 'REST', (door, model) =>
     createAnthropic({ baseURL: `${rest(door)}/v1`, authToken: door.token })(model),
   ),

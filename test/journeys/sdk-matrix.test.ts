@@ -26,6 +26,23 @@ const message = {
   stop_sequence: null,
   usage: { input_tokens: 9, output_tokens: 3 },
 }
+const output = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+}
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'gpt-4o-mini',
+  status: 'completed',
+  output: [output],
+  usage: { input_tokens: 9, output_tokens: 3, total_tokens: 12 },
+}
+const begun = { ...response, status: 'in_progress', output: [], usage: null }
 const candidate = (text: string, finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason, index: 0 }],
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3, totalTokenCount: 12 },
@@ -43,6 +60,7 @@ const wholes: Readonly<Record<Caller['speaks'], unknown>> = {
   chat: completion,
   messages: message,
   gemini: candidate('Hello.', 'STOP'),
+  responses: response,
 }
 
 /** The events of a stream, of which a provider that dies sends the first half. */
@@ -71,10 +89,29 @@ const events: Readonly<Record<Caller['speaks'], readonly (readonly [data: unknow
     [{ type: 'message_stop' }, 'message_stop'],
   ],
   gemini: [[candidate('Hel')], [candidate('lo.', 'STOP')]],
+  responses: [
+    { type: 'response.created', response: begun },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...output, status: 'in_progress', content: [] },
+    },
+    {
+      type: 'response.output_text.delta',
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta: 'Hello.',
+      logprobs: [],
+    },
+    { type: 'response.output_item.done', output_index: 0, item: output },
+    { type: 'response.completed', response },
+  ].map((event, sequence_number) => [{ ...event, sequence_number }, event.type]),
 }
 
 function speaksOf(path: string): Caller['speaks'] {
   if (path.includes(':')) return 'gemini'
+  if (path.endsWith('/responses')) return 'responses'
   return path.endsWith('/messages') ? 'messages' : 'chat'
 }
 
@@ -193,6 +230,7 @@ const wholeCalls: typeof wholes = {
   },
   messages: { ...message, content: [toolUse], stop_reason: 'tool_use' },
   gemini: null,
+  responses: null,
 }
 
 const callEvents: typeof events = {
@@ -220,6 +258,7 @@ const callEvents: typeof events = {
     [{ type: 'message_stop' }, 'message_stop'],
   ],
   gemini: [],
+  responses: [],
 }
 
 /** Runs a tool for a model of a provider that speaks only the other API; returns how it can be asked for. */

@@ -967,6 +967,12 @@ export const edge: readonly Mutated[] = [
         tests: ['edge/answer', 'wire/event-streams'],
       },
       {
+        text: 'mayAddEvent && x.aiCaller !== null',
+        becomes: 'mayAddEvent',
+        breaks: 'a cut event stream of a site looks whole',
+        tests: ['wire/event-streams'],
+      },
+      {
         text: 'x.client.cutOff(x, mayAddEvent)',
         becomes: 'x.client.cutOff(x, true)',
         breaks: 'a cut answer of unknown length looks whole',

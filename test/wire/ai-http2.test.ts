@@ -413,6 +413,6 @@ test('a provider whose stream begins at once has ai.timeouts.response for its fi
   wire.send(data(stream, event('Hello.')))
   await client.until('Hello.')
   clock.advance(1_500)
-  assert.match(await client.rest(), /"origin_response_timeout"/)
+  assert.match(await client.until('0\r\n\r\n'), /"origin_response_timeout"/)
   assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_IDLE_TIMEOUT')
 })

@@ -1,4 +1,4 @@
-// Event streams of providers: at once, whole or visibly cut, and no longer than somebody listens.
+// Event streams of providers: at once, whole or ended by an error event, and no longer than somebody listens.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -92,17 +92,64 @@ test('a provider that dies in mid-stream is reported in the dialect of OpenAI', 
   await wire.send(head + chunks(event({ content: 'Hel' })))
   await client.until('Hel')
   wire.reset()
-  const end = await client.rest()
+  const end = await client.until('0\r\n\r\n')
   const [, data] = /data: (\{"error":.*\})\n\n/.exec(end)!
   const { error, error_name, retryable } = JSON.parse(data!)
   assert.deepEqual(
     [error.type, error.code, error_name, retryable],
     ['origin_unknown_error', 520, 'origin_unknown_error', true],
   )
-  assert.doesNotMatch(end, /0\r\n\r\n$/)
   const entry = await ai.entry()
   assert.deepEqual([entry.success, entry.error, entry.status], [false, 'origin_unknown_error', 200])
 })
+
+/** The last events by which callers of an API take a stream for a whole one. */
+const wholeBy = /\[DONE\]|message_stop|response\.completed/
+
+for (const [api, path, sent] of [
+  ['chat', rest, event({ content: 'Hel' })],
+  ['messages', (ai: AiEdge) => `${ai.native('openai')}/v1/messages`, messageEvents[0]!],
+  ['responses', (ai: AiEdge) => `${ai.native('openai')}/responses`, 'data: {"type":"response.created"}\n\n'],
+] as const)
+  test(`the error event ends a stream whose provider dies, and the connection serves another call (${api})`, async t => {
+    const { ai, client, wire } = await stream(t, 'openai', path, body)
+    await wire.send(head + chunks(sent))
+    await client.until('data: ')
+    wire.reset()
+    // A reader that meets a broken connection behind the event may lose the event with it.
+    const end = await client.until('0\r\n\r\n')
+    assert.match(end, /"error_code":520.*\}\n\n\r\n0\r\n\r\n$/)
+    assert.doesNotMatch(end, wholeBy)
+    await client.send(
+      `GET /v1/${ai.account}/default/nobody/x HTTP/1.1\r\nHost: ai.test\r\nsvc-aig-authorization: Bearer ${ai.token}\r\n\r\n`,
+    )
+    assert.equal((await client.response()).status, 404)
+    const entry = await ai.entry()
+    assert.deepEqual([entry.success, entry.error], [false, 'origin_unknown_error'])
+  })
+
+for (const [name, path] of [
+  ['REST', (ai: AiEdge) => `${ai.rest}/v1/responses`],
+  ['native', (ai: AiEdge) => `${ai.native('openai')}/v1/responses?a=b`],
+] as const)
+  test(`a provider that dies in mid-stream fails the response of a caller of Responses (${name})`, async t => {
+    const { client, wire } = await stream(
+      t,
+      'openai',
+      path,
+      '{"model":"openai/gpt-5","stream":true,"input":"Hi"}',
+    )
+    await wire.send(head + chunks('event: response.created\ndata: {"type":"response.created"}\n\n'))
+    await client.until('response.created')
+    wire.reset()
+    const [, data] = /event: response.failed\ndata: (\{.*\})\n\n/.exec(await client.until('0\r\n\r\n'))!
+    const { type, response, error, detail, error_code } = JSON.parse(data!)
+    assert.deepEqual(
+      [type, response.status, response.error.message, error_code],
+      ['response.failed', 'failed', detail, 520],
+    )
+    assert.deepEqual(error, { message: detail, type: 'origin_unknown_error', code: 520 })
+  })
 
 for (const [name, speaks, path] of [
   ['anthropic', 'openai', '/v1/messages'],
@@ -115,7 +162,7 @@ for (const [name, speaks, path] of [
     await wire.send(head + chunks(messageEvents[0]!))
     await client.until('message_start')
     wire.reset()
-    const end = await client.rest()
+    const end = await client.until('0\r\n\r\n')
     const [, data] = /event: error\ndata: (\{.*\})\n\n/.exec(end)!
     const { type, error, error_code } = JSON.parse(data!)
     assert.deepEqual([type, error.type, error_code], ['error', 'origin_unknown_error', 520])
@@ -127,18 +174,18 @@ test('messages of a thread are no Messages', async t => {
   await wire.send(head + chunks(event({})))
   await client.until('data: ')
   wire.reset()
-  const end = await client.rest()
+  const end = await client.until('0\r\n\r\n')
   assert.match(end, /data: \{"error":/)
   assert.doesNotMatch(end, /event: error/)
 })
 
-test('a translated stream that ends before its last event looks truncated, however cleanly it ended', async t => {
+test('a translated stream that ends before its last event ends with an error, however cleanly it ended', async t => {
   const text = body.replace('openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5')
   const { client, wire } = await stream(t, 'anthropic', rest, text)
   await wire.send(head + chunks(...messageEvents.slice(0, 3)))
   await client.until('Hello.')
   await wire.send('0\r\n\r\n')
-  const end = await client.rest()
+  const end = await client.until('0\r\n\r\n')
   assert.match(end, /data: \{"error":/)
   assert.doesNotMatch(end, /\[DONE\]/)
 })
@@ -185,7 +232,7 @@ test('a translated stream with an unreadable event is cut there, and the provide
   await wire.send(head + chunks(...messageEvents.slice(0, 3)))
   await client.until('Hello.')
   await wire.send(chunks('data: no JSON\n\n'))
-  assert.match(await client.rest(), /data: \{"error":/)
+  assert.match(await client.until('0\r\n\r\n'), /data: \{"error":/)
   await wire.ending
 })
 
@@ -199,7 +246,9 @@ for (const model of ['openai/gpt-4o-mini', 'anthropic/claude-sonnet-5-5'])
     await wire.send(head + chunks(sent))
     await client.until('Hello.')
     wire.reset()
-    const got = (await client.rest()).split('\r\n').filter(line => line.startsWith('data: {"error":'))
+    const got = (await client.until('0\r\n\r\n'))
+      .split('\r\n')
+      .filter(line => line.startsWith('data: {"error":'))
     const { response, providerResponse } = await ai.entry()
     assert.equal(got.length, 1)
     assert.ok(response!.text.endsWith(got[0]!), response!.text)
@@ -247,7 +296,7 @@ for (const [what, opening] of Object.entries(openings))
       await wire.send(chunks(event({ content: 'Hello.' })))
       await client.until('Hello.')
       clock.advance(1_500)
-      const end = await client.rest()
+      const end = await client.until('0\r\n\r\n')
       assert.match(end, /"origin_response_timeout"/)
       assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_IDLE_TIMEOUT')
     })
@@ -261,7 +310,7 @@ test('a provider that never begins is cut at ai.timeouts.response', async t => {
   await swept(ai, settings.clock)
   assert.equal(ai.edge.accesses.length, 0)
   settings.clock.advance(2_000)
-  assert.match(await client.rest(), /"origin_response_timeout"/)
+  assert.match(await client.until('0\r\n\r\n'), /"origin_response_timeout"/)
   assert.equal(ai.edge.accesses.at(-1)!.cause, 'GH_RESPONSE_TIMEOUT')
 })
 

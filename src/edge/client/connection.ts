@@ -7,6 +7,7 @@ import { reset } from '../../base/reset.ts'
 import { canonicalAddress } from '../../base/address/address.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { BodyReader } from '../../http1/body.ts'
+import { lastChunk } from '../../http1/chunk.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { HeadFault } from '../../http1/request-line.ts'
 import { Shown } from '../../tokens/verify.ts'
@@ -147,6 +148,11 @@ export class ClientConnection implements Client, ByteSink {
 
   append(x: Exchange, text: string): void {
     this.write(partText(x, text))
+  }
+
+  endBody(x: Exchange): void {
+    if (x.responseFraming === 'chunked') this.write(lastChunk(null))
+    this.finish(x)
   }
 
   switched(_: Exchange, top: ResponseTop): void {

@@ -111,6 +111,11 @@ export class StreamClient implements Client, ResponseSink {
     if (this.#mayUse('append')) this.#session.write(this.stream, Buffer.from(text, 'latin1'))
   }
 
+  endBody(x: Exchange): void {
+    this.end(null)
+    this.finish(x)
+  }
+
   /** Opens the tunnel, with 200 in place of 101, and with what became of a key only where the client sent one (RFC 8441 section 5). */
   switched(_: Exchange, { lines }: ResponseTop): void {
     if (!this.#mayUse('switched')) return

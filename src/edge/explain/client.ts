@@ -94,6 +94,7 @@ export class AbsentClient implements Client {
 
   invite(): void {}
   append(): void {}
+  endBody(): void {}
   switched(): void {}
   pauseBody(): void {}
 
