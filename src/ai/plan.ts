@@ -7,7 +7,7 @@ import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } f
 import { modelHint, type Names } from './hints.ts'
 import { membersOf, splice } from './members.ts'
 import type { Dialect, Endpoint } from './provider-rows.ts'
-import type { Model, Provider, Providers } from './providers.ts'
+import { lackOf, type Model, type Provider, type Providers } from './providers.ts'
 import type { CompatTarget, RestTarget } from './target.ts'
 import { chatToMessages } from './translate/chat-call-to-messages.ts'
 import { refuseDuplicate } from './translate/duplicates.ts'
@@ -187,8 +187,7 @@ function translate(
   const way = api === 'chat' || api === 'messages' ? translations[api] : null
   const path = way === null ? undefined : provider.endpoints[way.target]
   if (way === null || path === undefined) {
-    const lack = `has no known API for ${api}`
-    return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lack)
+    return refuseCallAt(asked.modelPointer, 'invalid', provider.name, lackOf(provider, api))
   }
   const json = asked.bytes.toString()
   const duplicate = refuseDuplicate(json)

@@ -1,9 +1,9 @@
 // What is known of each provider, one row each: pure data.
 
-import type { ProviderConfig, ProviderName } from '../config/config.ts'
+import { type ProviderApi, type ProviderConfig, type ProviderName, providerApis } from '../config/config.ts'
 
 /** An API that a REST call can be sent on to unchanged. */
-export type Endpoint = 'chat' | 'messages' | 'responses' | 'embeddings'
+export type Endpoint = ProviderApi
 
 /** Whose format of errors and events a provider or caller uses. */
 export type Dialect = 'openai' | 'anthropic'
@@ -24,6 +24,8 @@ export interface ProviderRow extends Credential {
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
+  /** What it surely has not, so that native calls of it are refused too. */
+  readonly lacks: readonly Endpoint[]
   /** How the endpoints above expect their credential, where native calls differ. */
   readonly restCredential: Credential | null
   /** Where callers may send a credential of their own: fields in lower case, and a query parameter. */
@@ -45,6 +47,7 @@ const openaiLike = {
   sdkRoot: '',
   dialect: 'openai',
   endpoints: { chat: '/chat/completions', responses: '/responses', embeddings: '/embeddings' },
+  lacks: [],
   restCredential: null,
   credentialFields: ['authorization'],
   credentialParameter: null,
@@ -60,6 +63,7 @@ const anthropicLike = {
   sdkRoot: '',
   dialect: 'anthropic',
   endpoints: { messages: '/v1/messages' },
+  lacks: ['responses', 'embeddings'],
   restCredential: null,
   credentialFields: ['x-api-key', 'authorization'],
   credentialParameter: null,
@@ -69,12 +73,13 @@ const anthropicLike = {
 } as const
 
 export const providerRows = {
-  openai: { ...openaiLike, base: 'https://api.openai.com/v1' },
+  openai: { ...openaiLike, base: 'https://api.openai.com/v1', lacks: ['messages'] },
   anthropic: { ...anthropicLike, base: 'https://api.anthropic.com' },
   'google-ai-studio': {
     ...openaiLike,
     base: 'https://generativelanguage.googleapis.com',
     endpoints: { chat: '/v1beta/openai/chat/completions', embeddings: '/v1beta/openai/embeddings' },
+    lacks: ['messages', 'responses'],
     keyField: 'x-goog-api-key',
     keyPrefix: '',
     restCredential: bearer,
@@ -86,6 +91,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://api.mistral.ai',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
+    lacks: ['messages', 'responses'],
     // Always reports it, and refuses unknown members.
     streamsUsage: false,
     aliases: ['mistralai'],
@@ -95,11 +101,13 @@ export const providerRows = {
     base: 'https://api.groq.com/openai/v1',
     sdkRoot: '/openai/v1',
     endpoints: { chat: '/chat/completions', responses: '/responses' },
+    lacks: ['messages', 'embeddings'],
   },
   deepseek: {
     ...openaiLike,
     base: 'https://api.deepseek.com',
     endpoints: { chat: '/chat/completions' },
+    lacks: ['messages', 'responses', 'embeddings'],
   },
   openrouter: {
     ...openaiLike,
@@ -128,8 +136,35 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
-/** Returns the row of a provider that only the configuration knows, from the API that it speaks; which field it expects credentials in is left to its callers. */
-export function customRow(speaks: ProviderConfig['speaks'], base: string): ProviderRow {
+/** What a custom provider has where its configuration does not say. */
+const usualApis = { openai: ['chat', 'embeddings'], anthropic: ['messages'] } as const
+const paths = {
+  chat: '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+  embeddings: '/embeddings',
+} as const satisfies Record<Endpoint, string>
+
+/** Returns the row of a provider that only the configuration knows; which field it expects credentials in is left to its callers. */
+export function customRow({
+  speaks,
+  apis,
+  url,
+}: Pick<ProviderConfig, 'speaks' | 'apis' | 'url'>): ProviderRow {
   const row = speaks === 'anthropic' ? anthropicLike : openaiLike
-  return { ...row, base, credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] }
+  // The base of a server that speaks as OpenAI has the version, as for its SDK.
+  const version = speaks === 'anthropic' ? '/v1' : ''
+  const own: readonly Endpoint[] = apis ?? usualApis[speaks]
+  return {
+    ...row,
+    base: url!,
+    endpoints: Object.fromEntries(own.map(api => [api, version + paths[api]])),
+    lacks: providerApis.filter(api => !own.includes(api)),
+    credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'],
+  }
+}
+
+/** Returns the paths at which a provider would have an API, as its callers and their SDKs write them below its base. */
+export function pathsOf(api: Endpoint): readonly string[] {
+  return [paths[api], `/v1${paths[api]}`]
 }

@@ -1,14 +1,21 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot.
 
 import { rememberLast } from '../base/remember.ts'
-import { hasDotSegment, isPlainPath } from '../base/path/path.ts'
+import { hasDotSegment, isPlainPath, withoutQuery } from '../base/path/path.ts'
 import { pathReadings } from '../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../config/config.ts'
 import { keySetting, needsKey } from '../config/settings/ai-rules.ts'
 import { refuseCall } from '../errors/api-faults.ts'
 import type { Refusal } from '../errors/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
-import { customRow, type Dialect, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
+import {
+  customRow,
+  pathsOf,
+  type Dialect,
+  type Endpoint,
+  type ProviderRow,
+  providerRows,
+} from './provider-rows.ts'
 
 export interface Provider {
   readonly name: string
@@ -54,6 +61,8 @@ interface Entry {
   readonly sdkRoot: string
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
   readonly version: string
+  /** The paths of APIs that it has not. */
+  readonly absent: ReadonlyMap<string, Endpoint>
 }
 
 export class Providers {
@@ -77,12 +86,12 @@ export class Providers {
     for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
     for (const config of providers) {
       const isKnown = config.name in providerRows
-      if (!isKnown) this.#add(config.name, customRow(config.speaks, config.url!), config)
+      if (!isKnown) this.#add(config.name, customRow(config), config)
     }
     this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
   }
 
-  /** Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had a valid token. Refuses an unknown name or resource (404) and a path with dot segments (400). */
+  /** Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had a valid token. Refuses an unknown name or resource and an API that the provider lacks (404), and a path with dot segments (400). */
   native(name: string, path: string, isChecked = false): NativeCall | Refusal {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
@@ -93,10 +102,14 @@ export class Providers {
       rest = path.slice(end)
     }
     if (entry === undefined) return this.#unknown(name, isChecked)
-    const { native, nativeRoot, sdkRoot, version } = entry
+    const { native, nativeRoot, sdkRoot, version, absent } = entry
     const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
     const own = isOfSdk ? rest.slice(sdkRoot.length) : rest
-    return { provider: native, path: nativeRoot + withVersionOnce(own, version) }
+    const whole = nativeRoot + withVersionOnce(own, version)
+    const lack = absent.size === 0 ? undefined : absent.get(withoutQuery(whole))
+    return lack === undefined
+      ? { provider: native, path: whole }
+      : refuseCall('no_api', name, lackOf(native, lack))
   }
 
   #find(name: string): Model | null {
@@ -172,7 +185,31 @@ function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, 
   const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
   const nativeRoot = basePath + row.nativeRoot
   const version = versionAtEnd.exec(nativeRoot)?.[0] ?? ''
-  return { native, rest, nativeRoot, sdkRoot: row.sdkRoot, version }
+  return {
+    native,
+    rest,
+    nativeRoot,
+    sdkRoot: row.sdkRoot,
+    version,
+    absent: absentOf(row, config, nativeRoot),
+  }
+}
+
+/** What is known of a provider holds at its own address; what the configuration says of one, wherever that is. */
+function absentOf(
+  row: ProviderRow,
+  config: ProviderConfig | null,
+  nativeRoot: string,
+): Map<string, Endpoint> {
+  const isElsewhere = config !== null && config.url !== null && config.name in providerRows
+  const lacks = isElsewhere ? [] : row.lacks
+  return new Map(lacks.flatMap(api => pathsOf(api).map(path => [nativeRoot + path, api] as const)))
+}
+
+/** Returns the words for an API that a provider lacks, with the setting that lists those of a custom one. */
+export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string {
+  const lack = `has no known API for ${api}`
+  return name in providerRows ? lack : `${lack}: if it has one, list it in ai.providers.${name}.apis`
 }
 
 const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/

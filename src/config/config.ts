@@ -274,12 +274,17 @@ export const providerNames = [
 ] as const
 export type ProviderName = (typeof providerNames)[number]
 
+/** The APIs that a provider may have, and REST calls are made in. */
+export const providerApis = ['chat', 'messages', 'responses', 'embeddings'] as const
+export type ProviderApi = (typeof providerApis)[number]
+
 export interface ProviderConfig {
   readonly name: ProviderName | `custom-${string}`
   readonly url: string | null // the base, which may have a path, without a trailing slash; null: the provider's own
   readonly keys: readonly string[] // used in turn where the caller sent none, except those that rest; secret
   readonly keyVariables: readonly string[] // the environment variables that the setting of the keys refers to
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
+  readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with
   readonly resources: readonly string[] // azure-openai: the resources that callers may name
   readonly streamUsage: boolean | null // whether it may be asked for the usage of a stream; null: as is known of it
   readonly tls: OriginTls

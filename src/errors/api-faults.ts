@@ -167,6 +167,12 @@ export const apiFaults = {
     sentence: (name: string, hint: string) => `Unknown provider ${name}${hint}`,
     when: 'An AI call names an unknown provider.',
   },
+  no_api: {
+    code: 7003,
+    status: 404,
+    sentence: placed,
+    when: 'A provider-native call is in an API that its provider has not.',
+  },
   no_resource: {
     code: 7003,
     status: 404,

@@ -45,6 +45,7 @@ const configuredOpenai = {
   keys: [],
   keyVariables: [],
   speaks: 'openai',
+  apis: null,
   resources: [],
   streamUsage: null,
   tls: { verify: true, serverName: null, ca: null, identity: null },

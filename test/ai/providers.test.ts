@@ -16,6 +16,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     speaks: 'openai',
     resources: [],
     streamUsage: null,
+    apis: null,
     tls,
     transport: usualTransport,
     proxy: null,
@@ -156,6 +157,78 @@ describe('a native call', () => {
   })
 })
 
+describe('an API that a provider has not', () => {
+  const lab = { url: 'http://127.0.0.1:9000/v1' }
+  const providers = new Providers({
+    providers: [
+      configured('custom-usual', lab),
+      configured('custom-modern', { ...lab, apis: ['chat', 'responses', 'messages'] }),
+      configured('custom-anthropic', { url: 'http://127.0.0.1:9000', speaks: 'anthropic' }),
+      configured('groq', { url: 'http://127.0.0.1:9000' }),
+    ],
+  })
+  const hint = (name: string) => `: if it has one, list it in ai.providers.${name}.apis`
+  const refused = [
+    ['custom-usual', '/responses', `custom-usual has no known API for responses${hint('custom-usual')}`],
+    [
+      'custom-usual',
+      '/v1/responses?a=b',
+      `custom-usual has no known API for responses${hint('custom-usual')}`,
+    ],
+    ['custom-usual', '/v1/messages', `custom-usual has no known API for messages${hint('custom-usual')}`],
+    ['custom-modern', '/embeddings', `custom-modern has no known API for embeddings${hint('custom-modern')}`],
+    [
+      'custom-anthropic',
+      '/v1/chat/completions',
+      `custom-anthropic has no known API for chat${hint('custom-anthropic')}`,
+    ],
+    [
+      'custom-anthropic',
+      '/responses',
+      `custom-anthropic has no known API for responses${hint('custom-anthropic')}`,
+    ],
+    ['openai', '/v1/messages', 'openai has no known API for messages'],
+    ['anthropic', '/v1/responses', 'anthropic has no known API for responses'],
+    ['mistral', '/v1/responses', 'mistral has no known API for responses'],
+    ['deepseek', '/v1/embeddings', 'deepseek has no known API for embeddings'],
+  ] as const
+  for (const [name, path, message] of refused)
+    test(`is refused by name on native routes (${name}${path})`, () => {
+      const call = providers.native(name, path)
+      ok('error' in call)
+      equal(call.error, 'not_found')
+      equal(call.faults[0]!.message, message)
+    })
+
+  const passed = [
+    ['custom-usual', '/chat/completions'],
+    ['custom-usual', '/responses/resp_1'],
+    ['custom-usual', '/x/responses'],
+    ['custom-usual', '/threads/t/messages'],
+    ['custom-modern', '/responses'],
+    ['custom-modern', '/v1/messages'],
+    ['openai', '/threads/t/messages'],
+    ['openai', '/responses'],
+    ['anthropic', '/v1/chat/completions'],
+    ['deepseek', '/anthropic/v1/messages'],
+    // What is known of a provider may not hold for a server in its place.
+    ['groq', '/embeddings'],
+  ] as const
+  for (const [name, path] of passed)
+    test(`is not seen in ${name}${path}`, () => ok(!('error' in providers.native(name, path))))
+
+  test('is said by the configuration of a custom provider, where it says it', () => {
+    const endpoints = (name: string) => providers.model(`${name}/m`)!.provider.endpoints
+    deepEqual(endpoints('custom-usual'), { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' })
+    deepEqual(endpoints('custom-modern'), {
+      chat: '/v1/chat/completions',
+      responses: '/v1/responses',
+      messages: '/v1/messages',
+    })
+    deepEqual(endpoints('custom-anthropic'), { messages: '/v1/messages' })
+  })
+})
+
 describe('a model', () => {
   const providers = new Providers({
     providers: [
@@ -226,11 +299,7 @@ describe('a provider', () => {
     const speaks = (author: string) => providers.model(`${author}/m`)!.provider
     deepEqual(speaks('custom-a').endpoints, { messages: '/v1/messages' })
     equal(speaks('custom-a').keyField, 'x-api-key')
-    deepEqual(speaks('custom-o').endpoints, {
-      chat: '/v1/chat/completions',
-      responses: '/v1/responses',
-      embeddings: '/v1/embeddings',
-    })
+    deepEqual(speaks('custom-o').endpoints, { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' })
   })
 
   test('keeps the keys and the settings of the configuration', () => {

@@ -198,6 +198,7 @@ function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): 
     speaks: 'openai',
     resources: [],
     streamUsage: null,
+    apis: null,
     tls: { verify: true, serverName: null, ca: null, identity: null },
     transport: usualTransport,
     proxy: null,

@@ -83,10 +83,7 @@ for (const [base, path] of [
     assert.equal(answer.status, 426)
     assert.deepEqual([answer.field('upgrade'), answer.field('connection')], ['HTTP/1.1', 'Upgrade'])
     const errors = JSON.parse(answer.text)
-    assert.equal(
-      (errors.errors ?? errors.error)[0].message,
-      'There is no WebSocket here: send the call with POST',
-    )
+    assert.equal(errors.errors[0].message, 'There is no WebSocket here: send the call with POST')
     assert.equal(provider.requests.length, 0)
     await client.send(
       call(
@@ -100,3 +97,36 @@ for (const [base, path] of [
     await client.send(`GET ${base(ai)}${path} HTTP/1.1\r\nHost: ai.test\r\n${token}\r\n\r\n`)
     assert.equal((await client.response()).status, 405)
   })
+
+test('an API that a custom provider has not is refused by us, and the error names the setting', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { 'custom-lab': { url: `${provider.url}/v1` } })
+  const message =
+    'custom-lab has no known API for responses: if it has one, list it in ai.providers.custom-lab.apis'
+  const own = `svc-aig-authorization: Bearer ${ai.token}`
+  const body = '{"model":"custom-lab/m","input":"Hi"}'
+  const onNative = await ai.edge.ask(call(`${ai.native('custom-lab')}/responses`, body, own))
+  assert.equal(onNative.status, 404)
+  assert.equal(JSON.parse(onNative.text).errors[0].message, message)
+  const onRest = await ai.edge.ask(call(`${ai.rest}/v1/responses`, body, `Authorization: Bearer ${ai.token}`))
+  assert.deepEqual([onRest.status, JSON.parse(onRest.text).errors[0].message], [400, message])
+  // A WebSocket for it is not tried again and again.
+  const lines = [...handshake, own].join('\r\n')
+  const upgrade = await ai.edge.ask(`GET ${ai.native('custom-lab')}/responses HTTP/1.1\r\n${lines}\r\n\r\n`)
+  assert.equal(upgrade.status, 426)
+  assert.equal(provider.requests.length, 0)
+})
+
+test('an API that the configuration of a custom provider lists is called', async t => {
+  const provider = await startResponder(t, json(completion))
+  const ai = await startAi(t, { 'custom-lab': { url: `${provider.url}/v1`, apis: ['responses'] } })
+  const body = '{"model":"custom-lab/m","input":"Hi"}'
+  await ai.edge.ask(
+    call(`${ai.native('custom-lab')}/responses`, body, `svc-aig-authorization: Bearer ${ai.token}`),
+  )
+  await ai.edge.ask(call(`${ai.rest}/v1/responses`, body, `Authorization: Bearer ${ai.token}`))
+  assert.deepEqual(
+    provider.requests.map(({ startLine }) => startLine),
+    Array(2).fill('POST /v1/responses HTTP/1.1'),
+  )
+})

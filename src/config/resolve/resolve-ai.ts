@@ -47,7 +47,7 @@ function resolveProvider(
   provider: Placed<ProviderSettings>,
   findings: Findings,
 ): ProviderConfig {
-  const { url, keys, speaks, resources, stream_usage: streamUsage, proxy } = provider.value
+  const { url, keys, speaks, apis, resources, stream_usage: streamUsage, proxy } = provider.value
   refuseMisfits(name, provider, findings)
   const isPlain = url === null ? name === 'ollama' : url.startsWith('http:')
   const transport = resolveTransport(provider.value, findings)
@@ -58,6 +58,7 @@ function resolveProvider(
     keys: keys.value.flatMap(key => key ?? []),
     keyVariables: keys.variables,
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
+    apis: apis?.value ?? null,
     resources: resources?.value ?? [],
     streamUsage: streamUsage?.value ?? null,
     tls: resolveTls(provider.value, { ...provider, isPlain }, findings),
@@ -68,13 +69,15 @@ function resolveProvider(
 
 /** Notes what a provider lacks, and settings that it cannot have. */
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
-  const { url, speaks, resources, stream_usage: streamUsage } = provider.value
+  const { url, speaks, apis, resources, stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')
   const isUrlGiven = url !== null || findings.concern(stepInto(provider.path, 'url'))
   if (isCustom && !isUrlGiven) findings.flaw(provider, 'must have a url: custom providers have no default')
   if (!isCustom && speaks !== null) {
     findings.flaw(speaks, 'is only for custom- providers: the others have a fixed format')
   }
+  if (!isCustom && apis !== null)
+    findings.flaw(apis, 'is only for custom- providers: which APIs the others have is known')
   if (streamUsage !== null && (name === 'anthropic' || speaks?.value === 'anthropic'))
     findings.flaw(
       streamUsage,

@@ -3,7 +3,7 @@
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
-import { providerNames } from '../config.ts'
+import { providerApis, providerNames } from '../config.ts'
 import { previewAudiences } from '../custom-errors-config.ts'
 import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
@@ -136,6 +136,7 @@ const provider = mapping(
       variables: [],
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
+    apis: optional(placed(list(scalar(oneOf(...providerApis)), { least: 1 })), null), // null: depends on speaks
     resources: optional(placed(list(scalar(azureResource))), null),
     stream_usage: optional(placed(scalar(truth)), null),
     proxy: optional(placed(proxy), null), // null: as for all providers

@@ -41,5 +41,5 @@ function noRouteFor({ head }: Exchange): Refusal {
 const noSuchPage = refuse('not_found')
 const noRoute = refuseCall('no_ai_route')
 /** By this status, programs that try a WebSocket first go on without one at once. */
-const noWebSocket = refuseCall('no_web_socket')
+export const noWebSocket = refuseCall('no_web_socket')
 const onlyPost = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

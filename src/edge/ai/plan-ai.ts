@@ -7,6 +7,7 @@ import type { Translation } from '../../ai/translate/translation.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import { callerOf } from './callers.ts'
+import { noWebSocket } from './locate-ai.ts'
 import type { AiExchange } from './ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange.ts'
 import { gatherBody } from '../client/gather-body.ts'
@@ -26,7 +27,7 @@ export function planAi(x: Exchange, ai: AiExchange): Verdict {
 function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
-  if ('error' in route) return route
+  if ('error' in route) return x.upgrade === 'asked' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal

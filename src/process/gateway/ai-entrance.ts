@@ -80,7 +80,7 @@ function exampleOf({ providers }: AiConfig): ExampleProvider {
   const known = providers.find(({ keys, name }) => keys.length > 0 && name !== 'azure-openai')
   const own = known ?? providers.find(({ url, name }) => url !== null && name !== 'azure-openai')
   const name = own?.name ?? 'openai'
-  const row: ProviderRow = isKnown(name) ? providerRows[name] : customRow(own!.speaks, own!.url!)
+  const row: ProviderRow = isKnown(name) ? providerRows[name] : customRow({ ...own!, apis: null })
   return {
     name,
     model: models[name] ?? 'MODEL',

@@ -25,7 +25,7 @@ function entranceOf({
 }: Given = {}) {
   const ai = {
     hosts,
-    providers: providers.map(given => ({ url: null, keys: [], speaks: 'openai', ...given })),
+    providers: providers.map(given => ({ url: null, keys: [], speaks: 'openai', apis: null, ...given })),
   }
   const config = { ai, oauth: { issuer }, publicPort } as unknown as Config
   return new AiEntrance(() => ({ config, endpoints })).current
