@@ -172,8 +172,8 @@ test('by default localhost is as good as 127.0.0.1 for AI calls, and the origin 
         return [response.status, await response.text()] as const
       }
       const [status, text] = await ask(`/client/v4/accounts/${account}/ai/v1/chat/completions`)
-      // A call that is let in has an unknown model; in the other field it has no token.
-      assert.equal(status, name === 'Authorization' ? 404 : 401, text)
+      // A call that is let in has an unknown model; one with its token in the other field is told so.
+      assert.equal(status, name === 'Authorization' ? 404 : 400, text)
       for (const path of ['/', '/v1/chat/completions', `/client/v4/accounts/${account}/tokens`]) {
         const [status, text] = await ask(path)
         // The site is on localhost alone.

@@ -1,6 +1,7 @@
 // What operators set for a zone by the management API, in force on every process that serves it.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
 import { ok, startResponder } from '../help/origin.ts'
@@ -67,7 +68,8 @@ test('a rule and a page take effect on all workers soon, and so does their remov
 test('what is set on one machine is applied on another that shares the store', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const env = { STORE: `redis://127.0.0.1:${redis.port}` }
-  const more = `store: '${env.STORE}'`
+  const key = randomBytes(32).toString('base64')
+  const more = `store: '${env.STORE}'\nsecrets: { key: '${key}' }`
   const [one, other] = [await startSites(t, more), await startSites(t, more)]
   await manageBy(one, (await one.firstStart).token)('POST', 'access_rules', denied)
   await soon(other, '1006')
