@@ -21,6 +21,15 @@ test('what went through the gateway is counted by zone and class, code and phase
   assert.equal(samples.get('gatehouse_connections_open{side="origin"}'), 1)
 })
 
+test('an origin without checks has its series before the first request', async t => {
+  const origin = await startSite(t, (_, response) => response.end())
+  const gateway = await startGateway(t, siteConfig(origin))
+  const { samples } = readMetrics(await gateway.metrics())
+  const labels = `pool="site",origin="${origin}"`
+  assert.equal(samples.get(`gatehouse_origin_healthy{${labels}}`), 1)
+  assert.equal(samples.get(`gatehouse_origin_state{${labels},state="unchecked"}`), 1)
+})
+
 test('neither paths nor hosts nor addresses of clients become labels', async t => {
   const origin = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, siteConfig(origin))

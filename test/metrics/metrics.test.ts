@@ -150,7 +150,7 @@ test('decisions of AI gateways have a series for each reason there is, and no ot
   )
 })
 
-test('an origin counts as healthy where all processes find it so that have an opinion', async () => {
+test('an origin counts as healthy where all processes find it so that have an opinion, and where none has', async () => {
   const [first, second] = [new Metrics('0'), new Metrics('0')]
   const member = (origin: string, state: 'unchecked' | 'healthy' | 'failing') => ({
     pool: 'main',
@@ -169,7 +169,7 @@ test('an origin counts as healthy where all processes find it so that have an op
   ]
   const { samples } = readMetrics(await first.expose([await second.snapshot()]))
   const healthy = (origin: string) => samples.get(`gatehouse_origin_healthy{pool="main",origin="${origin}"}`)
-  assert.deepEqual([healthy('http://a'), healthy('http://b'), healthy('http://c')], [1, 0, undefined])
+  assert.deepEqual([healthy('http://a'), healthy('http://b'), healthy('http://c')], [1, 0, 1])
   const inState = (state: string, origin: string) =>
     samples.get(`gatehouse_origin_state{pool="main",origin="${origin}",state="${state}"}`)
   assert.deepEqual(

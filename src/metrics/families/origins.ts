@@ -33,7 +33,7 @@ export const originFamilies: readonly Family[] = [
   {
     type: 'gauge',
     name: 'gatehouse_origin_healthy',
-    help: 'Whether a pool member works: 1, or 0 if its checks fail or a worker saw requests to it fail in a row. Without value while neither has told.',
+    help: 'Whether a pool member works: 1, or 0 if its checks fail or a worker saw requests to it fail in a row. Also 1 until either has told (state unchecked in gatehouse_origin_state).',
     read: ({ edge }) => memberHealth(edge),
     together: 'min',
   },
@@ -86,9 +86,11 @@ function phaseDurations({ phases }: EdgeMetrics): Sample[] {
 }
 
 function memberHealth({ poolMembers }: EdgeMetrics): Sample[] {
-  return (poolMembers?.() ?? [])
-    .filter(({ state }) => state !== 'unchecked')
-    .map(({ pool, origin, state }) => ({ labels: { pool, origin }, value: state === 'healthy' ? 1 : 0 }))
+  return (poolMembers?.() ?? []).map(({ pool, origin, state }) => {
+    // Requests go to it, and the series is there before the first one.
+    const isHealthy = state === 'healthy' || state === 'unchecked'
+    return { labels: { pool, origin }, value: isHealthy ? 1 : 0 }
+  })
 }
 
 function memberStates({ poolMembers }: EdgeMetrics): Sample[] {
