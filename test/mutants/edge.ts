@@ -702,6 +702,11 @@ export const edge: readonly Mutated[] = [
         breaks: 'honest clients that come at one time cut each other off',
       },
       {
+        text: 'const mostLookedAt = 1_000',
+        becomes: 'const mostLookedAt = 100',
+        breaks: 'an address is refused at its limit while one of its connections is idle',
+      },
+      {
         text: 'if (!connection.hasGreeted) mute ??= connection',
         becomes: 'mute ??= connection',
         breaks: 'clients whose handshakes are under way go before a crowd that says nothing',

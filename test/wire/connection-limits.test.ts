@@ -48,6 +48,18 @@ async function assertRefused(edge: Edge): Promise<void> {
   assert.match(ending, /^(RST|ECONNRESET)$/)
 }
 
+test('among many with a request under way the only idle one makes room', async t => {
+  const { edge, join } = await startBusy(t, { client: { connections: 150 } })
+  for (let i = 0; i < 149; i++) await join()
+  const idle = await edge.connect()
+  await idle.send(get.replace(/^host: .*$/im, 'host: elsewhere.test'))
+  await idle.response()
+  await join()
+  assert.equal(await idle.ending, 'FIN')
+  assert.equal(edge.metrics.refusedConnections.connections.value, 0)
+  await assertRefused(edge)
+})
+
 test('connections over the limit are reset and counted; one that closes makes room', async t => {
   const { edge, join } = await startBusy(t, { client: { connections: 3 } })
   const first = [await join(), await join(), await join()]

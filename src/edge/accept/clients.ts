@@ -28,7 +28,7 @@ import { RefusedClients } from './refused-clients.ts'
 import { everybody, Share, type ShareClaim } from './share.ts'
 
 /** How many connections, of whomever, are looked at for one that can make room, before a client is refused. */
-const mostLookedAt = 100
+const mostLookedAt = 1_000
 
 /** Silent connections of a client that are closed when it gets a penalty. */
 const mostEnded = 64
@@ -215,12 +215,14 @@ export class Clients {
   /** Returns one of the oldest of all connections under a limit that can make room: those of proxies, too. */
   #findAny(key: string): Connection | null {
     const { trusted } = this.#plane.snapshot
+    const isMore = this.#connections.size > mostLookedAt
     let left = Math.min(this.#connections.size, mostLookedAt)
     for (const connection of this.#connections) {
       if (left-- === 0) return null
       const { peer, isIdle, hasRequested } = connection
-      const isOf = key === everybody || clientKey(peer) === key
-      if (isOf && (isIdle || (!hasRequested && trusted.has(peer)))) return connection
+      const mayGo = isIdle || (!hasRequested && trusted.has(peer))
+      if (mayGo && (key === everybody || clientKey(peer) === key)) return connection
+      if (!isMore) continue
       // The next look begins behind those who are busy.
       this.#connections.delete(connection)
       this.#connections.add(connection)

@@ -7,9 +7,9 @@ import { everybody } from './share.ts'
 
 /** Ms for which a connection without a request stays where any other can make room: a client far away needs that long for a handshake and a head. */
 const grace = 1_000
-/** Connections of a network that are looked at for one that is idle, or of one address. */
-const mostLookedAt = 20
-const mostOfOthers = 1_000
+/** Connections that are looked at for one that can make room: of each network, and of one address or without a request. */
+const mostOfEach = 20
+const mostLookedAt = 1_000
 /** Connections without a request that are a crowd, where they are an eighth of all or these are many. */
 const fewestOfCrowd = 16
 
@@ -42,7 +42,10 @@ export class Evictions<Connection extends EvictableConnection> {
   find(key: string, now: number): Connection | null {
     if (key === everybody) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
     const network = networkKey(key)
-    return this.#silentOf(this.#silent.of(network), key, now - grace) ?? idleOf(this.#served.of(network), key)
+    return (
+      this.#silentOf(this.#silent.of(network), key, now - grace) ??
+      idleOf(this.#served.of(network), key, mostLookedAt)
+    )
   }
 
   /**
@@ -93,7 +96,7 @@ export class Evictions<Connection extends EvictableConnection> {
   /** Returns the oldest without a request, where it came by monotonic ms `by`; those that are found to have made one are counted as such from then on. */
   #silentOf(crowd: Crowd<Connection> | undefined, key: string, by: number): Connection | null {
     if (crowd === undefined) return null
-    let left = mostOfOthers
+    let left = mostLookedAt
     for (const [connection, since] of crowd.members) {
       if (connection.hasRequested) {
         this.#silent.delete(crowd.network, connection)
@@ -106,7 +109,7 @@ export class Evictions<Connection extends EvictableConnection> {
 
   #idleOfMany(): Connection | null {
     for (const crowd of this.#served.largestFirst()) {
-      const idle = idleOf(crowd, everybody)
+      const idle = idleOf(crowd, everybody, mostOfEach)
       if (idle !== null) return idle
     }
     return null
@@ -127,7 +130,7 @@ function oldestOf<Connection extends EvictableConnection>(
   let oldest: Connection | null = null
   let mute: Connection | null = null
   let count = 0
-  let left = mostOfOthers
+  let left = mostLookedAt
   for (const { members } of crowds)
     for (const connection of members.keys()) {
       if (left-- === 0) return null
@@ -143,13 +146,16 @@ function oldestOf<Connection extends EvictableConnection>(
 function idleOf<Connection extends EvictableConnection>(
   crowd: Crowd<Connection> | undefined,
   key: string,
+  most: number,
 ): Connection | null {
   if (crowd === undefined) return null
   const { members } = crowd
-  let left = Math.min(members.size, mostLookedAt)
+  const isMore = members.size > most
+  let left = Math.min(members.size, most)
   for (const [connection, since] of members) {
     if (left-- === 0) return null
     if (connection.isIdle && isOf(connection, key)) return connection
+    if (!isMore) continue
     // The next look begins behind those who are busy.
     members.delete(connection)
     members.set(connection, since)

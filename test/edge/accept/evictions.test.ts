@@ -86,6 +86,14 @@ test('a crowd of many addresses makes room as well, and among those the first th
   assert.equal(evictions.findNew(everybody, '192.0.2.1')?.name, 'n0')
 })
 
+test('of an address at its limit the only idle one goes, however many are busy, and of several the oldest', () => {
+  const { join, evict } = connectionsOf()
+  for (let i = 0; i < 500; i++) join(`b${i}`, '192.0.2.2', 0, 'busy')
+  for (let i = 0; i < 3; i++) join(`i${i}`, '192.0.2.2', 0, 'idle')
+  for (let i = 500; i < 900; i++) join(`b${i}`, '192.0.2.2', 0, 'busy')
+  assert.equal(evict(4, '192.0.2.2'), 'i0 i1 i2')
+})
+
 test('new ones of an address at its limit stay where most of its connections are busy', () => {
   const { evictions, join, evict } = connectionsOf()
   for (let i = 0; i < 9; i++) join(`b${i}`, '192.0.2.2', 0, 'busy')
