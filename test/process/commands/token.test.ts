@@ -58,6 +58,9 @@ test('a command that the user of the store may not do says which rights are miss
   const STORE = `redis://reader:secret@127.0.0.1:${redis.port}`
   const { code, stdout, stderr } = await gatehouse(['token', 'create', '--config', file], { STORE })
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /the Redis server cannot be the store: it denies user reader HSET on the keys .* Grant /)
+  assert.match(
+    stderr,
+    /the Redis server cannot be the store: it denies user reader HSET on the keys .* Grant /,
+  )
   assert.doesNotMatch(stderr, /secret/)
 })
