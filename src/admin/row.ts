@@ -11,6 +11,7 @@ import type { Permission } from '../permissions/permit.ts'
 import type { TokenTags } from '../tokens/token-tags.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'
 import type { ApiResponse } from './envelope.ts'
+import type { LimitsWatch } from '../limits/limits-watch.ts'
 import type { Attention } from './attention/attention.ts'
 import type { Instance } from './overview/instance.ts'
 import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
@@ -91,6 +92,7 @@ export interface Api {
   readonly logSeries: LogSeries
   readonly instance: Instance
   readonly attention: Attention
+  readonly limits: Pick<LimitsWatch, 'differences'>
   /** The URL of the authorization server; null, or left out, where there is none. */
   readonly issuer?: string | null
   /** Clears away behind what was ended. */

@@ -109,6 +109,8 @@ export class Counts {
   readonly droppedLogLines = new Tally()
   /** Returns how the store is; null in a process that is not asked for it. */
   storeSigns: (() => StoreSigns | null) | null = null
+  /** Returns how many rules have other limits on other machines; null in a process that is not asked for it. */
+  limitDifferences: (() => number) | null = null
   /** Returns the certificates in use; null in a process that is not asked for them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
   /** Returns what zones trust of certificates of clients; null in a process that is not asked for it. */

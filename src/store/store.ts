@@ -87,6 +87,8 @@ export interface Store {
   readonly logs: Logs
   readonly counters: Counters
   readonly tallies: Tallies
+  /** Null where only one machine can have the store. */
+  readonly peers: Peers | null
   readonly changes: Changes
   /** Returns the mark of the store, whether it is trusted or not; null where it holds nothing of ours. */
   mark(): Promise<Mark | null>
@@ -534,6 +536,12 @@ export interface Tallies {
   list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]>
   /** Returns the last occurrences of a name, newest first. */
   occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]>
+}
+
+/** The machines that share the store. */
+export interface Peers {
+  /** Publishes the words of this machine for `lifetime` ms, and returns those of each machine by its name, this one included. */
+  exchange(name: string, words: string, lifetime: number): Promise<ReadonlyMap<string, string>>
 }
 
 /** The writes of every process that shares the store, this one included. */

@@ -15,6 +15,7 @@ import { RequestHistory } from '../../src/metrics/request-history.ts'
 import { Vouch } from '../../src/base/vouch.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
+import type { LimitDifference } from '../../src/limits/limits-watch.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { LogSeries } from '../../src/ai-logs/series/log-series.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -96,6 +97,8 @@ export async function startApi(
   t.after(() => logSeries.close())
   const attention = new Attention(store, { patience })
   t.after(() => attention.close())
+  /** The limits that other machines have otherwise. */
+  const limits: { differences: readonly LimitDifference[] } = { differences: [] }
   const facts = {
     unready: () => null,
     metricsAccess: 'direct' as const,
@@ -114,6 +117,7 @@ export async function startApi(
       logSeries,
       instance,
       attention,
+      limits,
       pages: pages.origin,
       ...guards,
     }),
@@ -162,6 +166,7 @@ export async function startApi(
     vouch,
     grants,
     pages,
+    limits,
   }
 }
 

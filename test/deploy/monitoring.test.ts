@@ -170,6 +170,7 @@ const moves: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   GatehouseEventLoop: { nodejs_eventloop_lag_p99_seconds: '0.3x200' },
   GatehouseAiLogDropped: { 'gatehouse_ai_log_entries_total{result="dropped"': '0+1x200' },
   GatehouseProviderKeyRejected: { 'gatehouse_ai_keys_set_aside_total{status="401"': '0+1x200' },
+  GatehouseRateLimitsDiffer: { gatehouse_rate_limits_differing: '1x200' },
   GatehouseRateLimitFallbacks: { gatehouse_rate_limit_fallbacks_total: '0+1x200' },
   GatehouseLogLinesDropped: { gatehouse_log_lines_dropped_total: '0+1x200' },
 }

@@ -366,6 +366,22 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
+    file: 'limits/limits-watch.ts',
+    tests: ['limits/limits-watch'],
+    changes: [
+      {
+        text: 'if (now >= this.#complete) this.#judge',
+        becomes: 'this.#judge',
+        breaks: 'an outage of the store ends what differs, and it is reported again',
+      },
+      {
+        text: 'now - this.#since.get(rule)! >= this.#grace',
+        becomes: 'true',
+        breaks: 'machines that are reloaded one after the other are reported',
+      },
+    ],
+  },
+  {
     file: 'limits/reports.ts',
     tests: ['limits/limiter', 'limits/limiter-away'],
     changes: [

@@ -3,6 +3,7 @@
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Holding } from '../../certificates/holdings.ts'
 import { lacksSecondFactor } from '../../people/second-factor.ts'
+import type { LimitsWatch } from '../../limits/limits-watch.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records.ts'
@@ -15,6 +16,7 @@ export const severities = ['critical', 'warning', 'info'] as const
 export const findingKinds = [
   'store_degraded',
   'store_unsafe',
+  'limits_differ',
   'origin_down',
   'certificate_expiring',
   'certificate_failing',
@@ -52,6 +54,8 @@ export interface Scene {
   readonly secrets: SecretKeys
   readonly account: string
   readonly now: number
+  /** What machines on the store limit otherwise. */
+  readonly limits: Pick<LimitsWatch, 'differences'>
   /** What the hosts of the zones of the account have for certificates, by zone. */
   readonly certificates: () => Promise<readonly (readonly [zone: string, holdings: readonly Holding[]])[]>
   /** The pools of the zones of the account, by zone. */
@@ -66,6 +70,7 @@ const day = 24 * hour
 /** What is found by a permission that shows the records it is found in. */
 export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
   ['Metrics Read', inStore],
+  ['Metrics Read', inMachines],
   ['Origins Read', inZones],
   ['Zones Read', inCertificates],
   ['AI Gateway Read', inGateways],
@@ -84,6 +89,14 @@ async function* inStore({ store }: Scene): AsyncGenerator<Finding> {
   if (refusal !== null)
     yield { kind, severity: 'critical', message: `The store refuses writes: ${refusal}`, resource: null }
   for (const message of await store.durability()) yield { kind, severity: 'warning', message, resource: null }
+}
+
+async function* inMachines({ limits }: Scene): AsyncGenerator<Finding> {
+  for (const { rule, limits: found } of limits.differences) {
+    const each = found.map(({ limit, machines }) => `${limit} on ${machines.join(', ')}`)
+    const message = `Machines on the store have different limits for ${rule}: ${each.join('; ')}.`
+    yield { kind: 'limits_differ', severity: 'warning', message: message.slice(0, 500), resource: null }
+  }
 }
 
 const badStates: ReadonlySet<OriginState['state']> = new Set(['failing', 'ejected', 'down'])

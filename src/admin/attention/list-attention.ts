@@ -9,7 +9,7 @@ import { severities } from './findings.ts'
 
 /** Responds with what the token may see, the most severe first. */
 export async function listAttention({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
-  const { store, secrets, zones, attention } = api
+  const { store, secrets, zones, attention, limits } = api
   const pools = async () => {
     const [own, all] = await Promise.all([zonesOf(account, zones.all(), store.accounts), zones.allOrigins()])
     return own.map(({ name }) => [name, all.get(name) ?? []] as const)
@@ -18,7 +18,7 @@ export async function listAttention({ account, caller, now }: Call, api: Api): P
     const own = await zonesOf(account, zones.all(), store.accounts)
     return own.map(({ name }) => [name, zones.certificates(name)] as const)
   }
-  const report = await attention.read({ store, secrets, account, now, pools, certificates })
+  const report = await attention.read({ store, secrets, account, now, limits, pools, certificates })
   const seen = report?.found.filter(({ permission }) => permits(caller, permission, account)) ?? []
   const items = seen
     .flatMap(({ findings }) => findings)

@@ -24,4 +24,12 @@ export const limitFamilies: readonly Family[] = [
     help: 'Rate limit decisions made locally, because the store was slow or unreachable, or a limit had too many new keys.',
     read: ({ edge }) => [sample(edge.limits.fallbacks)],
   },
+  {
+    type: 'gauge',
+    name: 'gatehouse_rate_limits_differing',
+    help: 'Rules and quotas whose limits have differed between the machines on the store for more than five minutes. The log names the machines and their limits.',
+    read: ({ limitDifferences }) =>
+      limitDifferences === null ? [] : [{ labels: {}, value: limitDifferences() }],
+    together: 'max',
+  },
 ]

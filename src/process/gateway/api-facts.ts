@@ -33,7 +33,7 @@ export interface ApiParts {
 /** Builds it from the parts of a gateway that is started. */
 export function apiOf({ config, admin, services, management, plane, tls, log, ...own }: ApiParts): Api {
   const { store, tokens: verifier, tags, zones: records } = services
-  const { secrets, writes, refusals, grants, logSeries, attention } = management
+  const { secrets, writes, refusals, grants, logSeries, attention, limits } = management
   const zones = zoneFacts({
     config,
     documentation: config.errors.documentation,
@@ -46,6 +46,7 @@ export function apiOf({ config, admin, services, management, plane, tls, log, ..
   const seen = {
     logSeries,
     attention,
+    limits,
     instance: { version, workers, priceDate: priceDateOf(config), ...own },
     zones,
   }

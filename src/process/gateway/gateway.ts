@@ -207,6 +207,7 @@ export class Gateway {
     this.#plane?.takeChecks(this.#checker.resultsFor(checked))
     await this.#plane?.reload(config)
     this.#services?.reload(config)
+    this.#management?.reload(config)
     await this.#tls.prepare(config.acme)
     this.#tls.start()
     this.#checker.watch(checked)
@@ -390,7 +391,7 @@ export class Gateway {
     this.#checker.ownEndpoints = this.#edge
     this.#checker.watch(checkedOrigins(this.#config))
     if (this.#adminListener.isToSucceed) await this.#adminListener.succeed()
-    this.#management!.serve()
+    this.#management!.serve(this.admin)
   }
 
   /** Asserts that nobody else has the addresses that are not bound yet. */

@@ -1,13 +1,15 @@
 // What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes, the retention of their
 // audit log, the counts of errors, rules and limits, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
 
+import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
 import type { Store } from '../../store/store.ts'
 import { Limiter } from '../../limits/limiter.ts'
+import { LimitsWatch } from '../../limits/limits-watch.ts'
 import { LogSeries } from '../../ai-logs/series/log-series.ts'
 import { TallyKeeper } from '../../tallies/tally-keeper.ts'
 import { DomainWatch } from '../../domains/domain-watch.ts'
@@ -29,6 +31,7 @@ export class Management {
   readonly logSeries: LogSeries
   readonly attention: Attention
   readonly tallies: TallyKeeper
+  readonly limits: LimitsWatch
   readonly #limiter: Limiter
   readonly grants: GrantKeeper
   readonly #keeper: AuditKeeper
@@ -44,6 +47,8 @@ export class Management {
     this.#limiter = new Limiter({ clock: systemClock, ...counted, log })
     this.writes = new WriteLimit(this.#limiter, management.writes)
     this.refusals = new Refusals(log, metrics.managementRefusals)
+    this.limits = new LimitsWatch(config, { store, log })
+    metrics.limitDifferences = () => this.limits.differences.length
     this.logSeries = new LogSeries(store)
     this.attention = new Attention(store)
     this.tallies = new TallyKeeper({ store, log })
@@ -82,14 +87,20 @@ export class Management {
     return management
   }
 
-  /** Call it once clients are served. */
-  serve(): void {
+  /** Call it once clients are served; `admin` is where the side port is. */
+  serve(admin: Endpoint): void {
     this.#keyWatch.serve()
+    this.limits.start(`${hostname()}:${admin.port}`)
+  }
+
+  reload(config: Config): void {
+    this.limits.reload(config)
   }
 
   /** Call it before the last requests are awaited: the gateway that serves by now may have another key. */
   rest(): void {
     void this.#keyWatch.close()
+    void this.limits.close()
   }
 
   async close(): Promise<void> {
@@ -97,6 +108,7 @@ export class Management {
     await Promise.all([
       this.#watch.close(),
       this.#keyWatch.close(),
+      this.limits.close(),
       this.#keeper.close(),
       this.tallies.close(),
       this.grants.close(),

@@ -56,6 +56,8 @@ export const keys = {
   slidingCount: (key: string) => `{gatehouse:${key}}:sliding`,
   /** The count until a time, at which it expires. */
   fixedCount: (key: string, until: number) => `{gatehouse:${key}}:until:${until}`,
+  /** The name of each machine to what it says, after the time at which that ends. */
+  peers: '{gatehouse}:peers',
   /** How often what happened in a slot, by name, and when last; it expires. */
   tallies: (kind: TallyKind, scope: string, slot: number) => `{gatehouse}:tallies:${kind}:${scope}:${slot}`,
   /** The last occurrences of a name; they expire with the last of them. */

@@ -32,6 +32,7 @@ import { RedisLogs } from './logs.ts'
 import { RedisOAuthGrants } from './oauth-grants.ts'
 import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
+import { RedisPeers } from './peers.ts'
 import { RedisMembers, RedisUsers } from './people.ts'
 import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
@@ -88,6 +89,7 @@ export class RedisStore implements Store {
   readonly logs: RedisLogs
   readonly counters: RedisCounters
   readonly tallies: RedisTallies
+  readonly peers: RedisPeers
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
@@ -183,6 +185,7 @@ export class RedisStore implements Store {
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)
     this.tallies = new RedisTallies(logs, clock)
+    this.peers = new RedisPeers(logs, clock)
     this.changes = new RedisChanges(reader, clock)
     this.#graves = new Graves(records, logs)
     this.changes.follow(change => {

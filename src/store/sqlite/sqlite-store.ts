@@ -109,6 +109,7 @@ export class SqliteStore implements Store {
   readonly logs: SqliteLogs
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
+  readonly peers = null
   readonly changes: JoinedChanges
   readonly openFiles: string | null
   readonly #files: Files

@@ -171,6 +171,36 @@ test('members without a second factor, and a single super administrator, need at
   ])
 })
 
+test('rules whose limits differ between machines need attention, with the limits and the machines', async t => {
+  const { ask, limits, clock, keepToken } = await startApi(t)
+  const found = async (token?: string) =>
+    (await ask('GET', '/attention', token === undefined ? {} : { token })).json.result.items.filter(
+      ({ kind }: { kind: string }) => kind === 'limits_differ',
+    )
+  assert.deepEqual(await found(), [])
+  limits.differences = [
+    {
+      rule: 'login',
+      limits: [
+        { limit: '5 in 1m', machines: ['one:8081'] },
+        { limit: '9 in 1m', machines: ['two:8081', 'three:8081'] },
+      ],
+    },
+  ]
+  clock.advance(31_000)
+  assert.deepEqual(await found(), [
+    {
+      kind: 'limits_differ',
+      severity: 'warning',
+      message:
+        'Machines on the store have different limits for login: 5 in 1m on one:8081; 9 in 1m on two:8081, three:8081.',
+      resource: null,
+    },
+  ])
+  const { value } = await keepToken(['OAuth Clients Write'])
+  assert.deepEqual(await found(value), [])
+})
+
 test('origins that get no requests, and a store that may lose writes, need attention where the token may see them', async t => {
   const server = await startRedis(t, { aof: 'everysec' })
   const { ask, given, keepToken, kept, clock } = await startApi(t, store => store, server.url)

@@ -141,6 +141,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'logs.marks': store => store.logs.marks(owner, kept.id, { since: 0, width: 60_000, count: 2 }),
   'logs.tail': store => store.logs.tail(owner, kept.id, null, 10),
   'logs.entries': store => Array.fromAsync(store.logs.entries(owner, kept.id)),
+  'peers.exchange': async store => store.peers!.exchange('one', '', 1_000),
   bootstrap: store => store.bootstrap(firstStart()),
   durability: store => store.durability(),
   size: store => store.size(),

@@ -259,6 +259,7 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: store => store.tallies.add([tally]),
     act: store => store.tallies.list('error', 'none', 0),
   },
+  'peers.exchange': { act: store => store.peers!.exchange('one', 'words', 60_000) },
   adopt: {
     arrange: store => store.tokens.insert(known),
     act: store => store.continueAs({ identity: 'a'.repeat(32), generation: 3, last: '', isBehind: false }),

@@ -1,0 +1,155 @@
+// Compares the limits of this machine with those of the others on the store. They share the counts, so if the limits of a rule differ, what a client may do
+// depends on the machine that it reaches. One per gateway, in its main process.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatDuration } from '../base/text/quantity.ts'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/log.ts'
+import { type Peers, type Store, StoreUnreachable } from '../store/store.ts'
+
+/** Ms between two looks. */
+const usualPeriod = 10_000
+/** Ms for which a difference is expected, such as while machines are reloaded one after the other. */
+const usualGrace = 5 * 60_000
+/** Periods for which a machine's limits are known without a word from it, so that a restart does not look like an end. */
+const patience = 6
+
+/** The limits of a machine, by rule and in words. */
+type Limits = Readonly<Record<string, string>>
+
+/** One rule whose limits differ. */
+export interface LimitDifference {
+  readonly rule: string
+  /** Each limit, and the machines that have it. */
+  readonly limits: readonly { readonly limit: string; readonly machines: readonly string[] }[]
+}
+
+interface LimitsWatchOptions {
+  readonly store: Pick<Store, 'peers'>
+  readonly log: Logger
+  readonly period?: number
+  readonly grace?: number
+}
+
+export class LimitsWatch {
+  readonly #store: Pick<Store, 'peers'>
+  readonly #log: Logger
+  readonly #period: number
+  readonly #grace: number
+  #limits: Limits
+  /** Since when each rule differs, in monotonic ms. */
+  #since = new Map<string, number>()
+  #differences: readonly LimitDifference[] = []
+  /** When the others were last heard, and from when on what they say is complete, in monotonic ms. */
+  #heard = performance.now()
+  #complete = 0
+  readonly #end = new AbortController()
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(config: LimitsConfig, options: LimitsWatchOptions) {
+    const { store, log, period = usualPeriod, grace = usualGrace } = options
+    this.#store = store
+    this.#log = log
+    this.#period = period
+    this.#grace = grace
+    this.#limits = limitsOf(config)
+  }
+
+  /** The rules whose limits have differed for longer than a reload of all machines takes. */
+  get differences(): readonly LimitDifference[] {
+    return this.#differences
+  }
+
+  /** Starts, under the name that the other machines know this one by; a gateway that does not serve must not speak for its machine. */
+  start(name: string): void {
+    const { peers } = this.#store
+    if (peers !== null) this.#work = this.#looks(peers, name)
+  }
+
+  reload(config: LimitsConfig): void {
+    this.#limits = limitsOf(config)
+  }
+
+  /** Ends the looks. */
+  async close(): Promise<void> {
+    this.#end.abort()
+    await this.#work
+  }
+
+  async #looks(peers: Peers, name: string): Promise<void> {
+    const { signal } = this.#end
+    while (!signal.aborted) {
+      await this.#look(peers, name)
+      await sleep(this.#period, null, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  async #look(peers: Peers, name: string): Promise<void> {
+    const lifetime = patience * this.#period
+    try {
+      const own = this.#limits
+      const found = await peers.exchange(name, JSON.stringify(own), lifetime)
+      const now = performance.now()
+      // After an outage of the store, the others need time to speak again.
+      if (now - this.#heard > lifetime - this.#period) this.#complete = now + lifetime
+      this.#heard = now
+      if (now >= this.#complete) this.#judge(differencesIn(own, found), now)
+    } catch (cause) {
+      // Others report that the store is unreachable; what is known stays.
+      if (!(cause instanceof StoreUnreachable))
+        this.#log.error({ err: cause }, 'comparing limits with other machines failed')
+    }
+  }
+
+  #judge(found: readonly LimitDifference[], now: number): void {
+    this.#since = new Map(found.map(({ rule }) => [rule, this.#since.get(rule) ?? now]))
+    const before = new Set(this.#differences.map(({ rule }) => rule))
+    this.#differences = found.filter(({ rule }) => now - this.#since.get(rule)! >= this.#grace)
+    for (const { rule, limits } of this.#differences)
+      if (!before.delete(rule))
+        this.#log.warn({ rule, limits }, 'machines on the store have different limits for a rule')
+    for (const rule of before)
+      this.#log.info({ rule }, 'machines on the store have one limit for a rule again')
+  }
+}
+
+type LimitsConfig = Pick<Config, 'rateLimits' | 'zones' | 'management'>
+
+/** Returns the limits of a configuration that are counted in the store. */
+function limitsOf({ rateLimits, zones, management }: LimitsConfig): Limits {
+  const ofZones = zones.flatMap(zone => [zone, ...zone.routes].flatMap(({ rateLimits }) => rateLimits))
+  const rules = [...rateLimits, ...ofZones].map(({ name, limit, period }) => [name, limit, period] as const)
+  const { limit, period } = management.writes
+  const quotas = zones.flatMap(({ name, quota }) =>
+    (['day', 'month'] as const).flatMap(span =>
+      quota[span] === null ? [] : [[`quota of ${name} per ${span}`, `${quota[span]}`] as const],
+    ),
+  )
+  return Object.fromEntries([
+    ...[...rules, ['management writes', limit, period] as const].map(
+      ([name, limit, period]) => [name, `${limit} in ${formatDuration(period)}`] as const,
+    ),
+    ...quotas,
+  ])
+}
+
+function differencesIn(own: Limits, found: ReadonlyMap<string, string>): readonly LimitDifference[] {
+  const machines = [...found].toSorted().map(([name, words]) => [name, readLimits(words)] as const)
+  return Object.keys(own).flatMap(rule => {
+    const those = machines.filter(([, limits]) => Object.hasOwn(limits, rule))
+    const byLimit = Map.groupBy(those, ([, limits]) => limits[rule]!)
+    const limits = [...byLimit].map(([limit, group]) => ({ limit, machines: group.map(([name]) => name) }))
+    return limits.length > 1 ? [{ rule, limits }] : []
+  })
+}
+
+/** Reads what another machine wrote, perhaps of another version: nothing where it is something else. */
+function readLimits(words: string): Limits {
+  try {
+    const read: unknown = JSON.parse(words)
+    if (typeof read !== 'object' || read === null) return {}
+    return Object.fromEntries(Object.entries(read).filter(([, limit]) => typeof limit === 'string'))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,41 @@
+// What each machine on the store says of itself, in one hash by its name. Each value has its own end, so that one machine's lifetime is not that of the others;
+// what has ended is removed by the next that speaks.
+
+import type { Clock } from '../../base/clock.ts'
+import type { Peers } from '../store.ts'
+import { keys } from './keys.ts'
+import { serverClockLua, shiftOf } from './server/clock.ts'
+import type { Connection } from './server/connection.ts'
+import { lua } from './server/script.ts'
+
+/** KEYS: peers. ARGV: shift of the clock, name, lifetime in ms, words. Returns names and words, in turn. */
+const exchange = lua`${serverClockLua}
+local time, found = now(ARGV[1]), {}
+redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', time + ARGV[3]) .. ' ' .. ARGV[4])
+local names, values = redis.call('HKEYS', KEYS[1]), redis.call('HVALS', KEYS[1])
+for at, name in ipairs(names) do
+  local ends, words = string.match(values[at], '^(%d+) (.*)$')
+  if ends and tonumber(ends) > time then
+    found[#found + 1] = name
+    found[#found + 1] = words
+  else
+    redis.call('HDEL', KEYS[1], name)
+  end
+end
+return found`
+
+export class RedisPeers implements Peers {
+  readonly #connection: Connection
+  readonly #clock: Clock
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection
+    this.#clock = clock
+  }
+
+  async exchange(name: string, words: string, lifetime: number): Promise<ReadonlyMap<string, string>> {
+    const args = [shiftOf(this.#clock), name, lifetime, words]
+    const found = (await this.#connection.script(exchange, [keys.peers], args)) as string[]
+    return new Map(found.flatMap((name, at) => (at % 2 === 0 ? [[name, found[at + 1]!] as const] : [])))
+  }
+}
