@@ -76,17 +76,23 @@ test('work goes on in its turn until that has lasted long enough', async () => {
 })
 
 test('no step begins while a short exchange is under way, and the next one once it has passed', async () => {
-  let hasBegun = false
-  const round = shortExchanges.begin(performance.now())
-  const step = nextTurn().then(() => {
-    hasBegun = true
-  })
-  // Less than an exchange that is not over has to last to be a long one.
-  for (const until = performance.now() + 1; performance.now() < until; ) await new Promise(setImmediate)
-  assert.equal(hasBegun, false)
-  shortExchanges.passed(round)
-  await step
-  assert.equal(shortExchanges.count, 0)
+  for (;;) {
+    let hasBegun = false
+    const began = performance.now()
+    const round = shortExchanges.begin(began)
+    const step = nextTurn().then(() => {
+      hasBegun = true
+    })
+    // Less than an exchange that is not over has to last to be a long one.
+    while (performance.now() < began + 1) await new Promise(setImmediate)
+    const isShort = performance.now() < began + 2
+    assert.ok(!isShort || !hasBegun)
+    shortExchanges.passed(round)
+    await step
+    assert.equal(shortExchanges.count, 0)
+    // On a busy machine it may have been a long one after all.
+    if (isShort) return
+  }
 })
 
 test('what can be read is read before a step, and what follows from that', async t => {
