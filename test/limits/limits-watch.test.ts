@@ -60,7 +60,7 @@ test('different limits for one rule are reported once by each machine, and again
   const two = await machine(t, url, 'two:1', configOf(20, 5, 200))
   const three = await machine(t, url, 'three:1', configOf(20, 5))
   const all = [one, two, three]
-  await until(() => all.every(({ watch }) => watch.differences.length > 0))
+  await until(() => all.every(({ watch }, at) => watch.differences.length === [2, 2, 1][at]))
   assert.ok(performance.now() - begin >= grace)
   const said = (limit: string, ...machines: string[]) => ({ limit, machines })
   const ofAll = { rule: 'all', limits: [said('10 in 1m', 'one:1'), said('20 in 1m', 'three:1', 'two:1')] }
@@ -81,10 +81,12 @@ test('different limits for one rule are reported once by each machine, and again
   for (const { watch } of all) watch.reload(configOf(20))
   await until(() => all.every(({ watch }) => watch.differences.length === 0))
   const over = 'machines on the store have one limit for a rule again'
-  assert.deepEqual(one.told().slice(2), [
-    { level: 30, msg: over, rule: 'all' },
-    { level: 30, msg: over, rule: 'quota of shop per day' },
-  ])
+  // The quota may end a look before the rule, as the machines speak one after the other.
+  const ends = one.told().slice(2)
+  assert.deepEqual(
+    ends.toSorted((a, b) => (String(a.rule) < String(b.rule) ? -1 : 1)),
+    ['all', 'quota of shop per day'].map(rule => ({ level: 30, msg: over, rule })),
+  )
 })
 
 test('machines that are reloaded one after the other report nothing, and nor does the next generation of a machine', async t => {
