@@ -5,6 +5,9 @@ export interface Waiting {
   readonly count: number
   /** Bytes of memory, approximately. */
   readonly weight: number
+  /** When its first entry was made, and its last, in ms since the epoch. */
+  readonly earliest: number
+  readonly latest: number
 }
 
 export interface Bounds {
@@ -23,8 +26,8 @@ export class Backlog<T extends Waiting> {
     this.#bounds = bounds
   }
 
-  /** Takes the newest; returns how many of the oldest entries were dropped for it. */
-  push(item: T): number {
+  /** Takes the newest; returns the oldest that were dropped for it. */
+  push(item: T): readonly T[] {
     this.#items.push(item)
     return this.#added(item)
   }
@@ -45,18 +48,18 @@ export class Backlog<T extends Waiting> {
     return count
   }
 
-  /** Takes back what was removed, as the oldest; returns how many entries were dropped. */
-  putBack(item: T): number {
+  /** Takes back what was removed, as the oldest; returns what was dropped. */
+  putBack(item: T): readonly T[] {
     this.#items.unshift(item)
     return this.#added(item)
   }
 
-  #added({ count, weight }: T): number {
+  #added({ count, weight }: T): readonly T[] {
     const { mostEntries, mostBytes } = this.#bounds
     this.count += count
     this.#weight += weight
-    const before = this.count
-    while (this.count > mostEntries || this.#weight > mostBytes) this.take()
-    return before - this.count
+    const dropped: T[] = []
+    while (this.count > mostEntries || this.#weight > mostBytes) dropped.push(this.take()!)
+    return dropped
   }
 }

@@ -23,6 +23,14 @@ export class Batch implements Waiting {
   get weight(): number {
     return this.writer.weight
   }
+
+  get earliest(): number {
+    return this.writer.earliest
+  }
+
+  get latest(): number {
+    return this.writer.latest
+  }
 }
 
 /** How many batches pass their memory on to new ones, and how large it may be. */

@@ -1,5 +1,5 @@
 // Carries log entries from the edge to the store: in batches, and never on the request path.
-// While the store is unreachable, batches are queued; beyond the bounds the oldest are dropped and counted.
+// While the store is unreachable, batches are queued; beyond the bounds the oldest are dropped, counted, and told once the rest is written.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/ai-metrics.ts'
@@ -21,6 +21,13 @@ export interface LogQueueOptions {
   readonly batchSize?: number
   /** Ms that `close` waits for the store. */
   readonly lastWait?: number
+}
+
+/** Entries that were dropped for want of room in a queue, and when the first and the last were made, in ms since the epoch. */
+interface Loss {
+  readonly count: number
+  readonly earliest: number
+  readonly latest: number
 }
 
 interface Encoded extends Waiting {
@@ -61,6 +68,8 @@ export class LogQueue {
   #writing: Promise<void> | null = null
   /** Whether the last write failed: an outage is logged once. */
   #isFailing = false
+  /** What was dropped since the last line that told it. */
+  #loss: Loss | null = null
   #isClosed = false
   /** Whether nothing is written any more. */
   #isOver = false
@@ -111,7 +120,8 @@ export class LogQueue {
   #decodeLater(observation: Observation): void {
     const { request, response } = observation
     const weight = baseWeight + (request?.weight ?? 0) + (response?.weight ?? 0)
-    this.#drop(this.#encoded.push({ count: 1, weight, observation }))
+    const { startedAt: at } = observation
+    this.#loseAll(this.#encoded.push({ count: 1, weight, earliest: at, latest: at, observation }))
     this.#decoding ??= this.#decode()
   }
 
@@ -146,7 +156,7 @@ export class LogQueue {
   #end(batch: Batch): void {
     this.#batches.end(batch)
     this.#openSize -= batch.writer.size
-    this.#drop(this.#backlog.push(batch))
+    this.#loseAll(this.#backlog.push(batch))
   }
 
   #endAll(): void {
@@ -176,6 +186,7 @@ export class LogQueue {
       if (!(await this.#append(batch))) break
     }
     this.#writing = null
+    if (this.#backlog.count === 0 && !this.#isFailing) this.#tellLoss()
     if (this.#backlog.count > 0 || !this.#batches.isEmpty) this.#attend()
   }
 
@@ -204,7 +215,28 @@ export class LogQueue {
 
   #putBack(batch: Batch): void {
     batch.isRepeated = true
-    this.#drop(this.#isOver ? batch.count : this.#backlog.putBack(batch))
+    if (this.#isOver) this.#drop(batch.count)
+    else this.#loseAll(this.#backlog.putBack(batch))
+  }
+
+  #loseAll(losses: readonly Loss[]): void {
+    for (const { count, earliest, latest } of losses) {
+      this.#drop(count)
+      const before = this.#loss ?? { count: 0, earliest, latest }
+      this.#loss = {
+        count: before.count + count,
+        earliest: Math.min(before.earliest, earliest),
+        latest: Math.max(before.latest, latest),
+      }
+    }
+  }
+
+  #tellLoss(): void {
+    if (this.#loss === null) return
+    const { count: lost, earliest, latest } = this.#loss
+    const fields = { lost, from: new Date(earliest).toISOString(), to: new Date(latest).toISOString() }
+    this.#log.warn(fields, 'AI log entries lost: more came than could be written')
+    this.#loss = null
   }
 
   #drop(count: number): void {
@@ -223,6 +255,7 @@ export class LogQueue {
 
   #giveUp(): void {
     this.#isOver = true
+    this.#tellLoss()
     const lost = this.#backlog.clear() + this.#encoded.clear()
     this.#drop(lost)
     if (lost > 0) this.#log.warn({ lost }, 'AI log entries lost at shutdown: the store did not accept them')

@@ -155,6 +155,26 @@ describe('LogQueue', () => {
     await queue.close()
   })
 
+  test('tells once, when the rest is written, how many entries were lost, and from when to when', async t => {
+    const ground = await Ground.open(t)
+    const bounds = { mostEntries: 2, mostBytes: 1e9 }
+    const queue = ground.queue({ bounds, batchSize: 1 })
+    ground.failure = new StoreUnreachable()
+    add(queue, { startedAt: 1000 })
+    await ground.attempt()
+    for (const startedAt of [2000, 3000, 4000, 5000]) add(queue, { startedAt })
+    await ground.attempt()
+    const told = () => ground.lines.map(line => JSON.parse(line)).filter(({ lost }) => lost !== undefined)
+    deepEqual(told(), [])
+    ground.failure = null
+    await ground.attempt()
+    await ground.attempt()
+    await queue.close()
+    deepEqual(ground.counts, [2, 3, 0])
+    const lines = told().map(({ msg, lost, from, to }) => [msg, lost, Date.parse(from), Date.parse(to)])
+    deepEqual(lines, [['AI log entries lost: more came than could be written', 3, 1000, 3000]])
+  })
+
   test('marks a batch that the store may have already', async t => {
     const ground = await Ground.open(t)
     const queue = ground.queue()

@@ -558,8 +558,8 @@ export const ai: readonly Mutated[] = [
         breaks: 'a gateway shows calls of another one that had its name',
       },
       {
-        text: 'this.#drop(this.#isOver ? batch.count : this.#backlog.putBack(batch))',
-        becomes: 'this.#drop(batch.count)',
+        text: 'else this.#loseAll(this.#backlog.putBack(batch))',
+        becomes: 'else this.#drop(batch.count)',
         breaks: 'a store that is away for a moment costs log entries',
       },
       {
@@ -589,8 +589,8 @@ export const ai: readonly Mutated[] = [
     tests: ['ai-logs/queue'],
     changes: [
       {
-        text: 'while (this.count > mostEntries || this.#weight > mostBytes) this.take()',
-        becomes: 'while (this.count > mostEntries) this.take()',
+        text: 'while (this.count > mostEntries || this.#weight > mostBytes) dropped.push(this.take()!)',
+        becomes: 'while (this.count > mostEntries) dropped.push(this.take()!)',
         breaks: 'bodies that wait for the store fill the memory',
       },
     ],

@@ -21,6 +21,15 @@ export class LogBatchWriter {
     return this.#count
   }
 
+  /** When the first entry was made, and the last, in ms since the epoch; infinite without one. */
+  get earliest(): number {
+    return this.#earliest
+  }
+
+  get latest(): number {
+    return this.#latest
+  }
+
   /** Bytes that are written. */
   get size(): number {
     return this.#count * idSize + this.#heads.size + this.#payloadsSize
