@@ -2,12 +2,22 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePort } from '../help/free-port.ts'
-import { main, type RunningGateway, spawnGateway, startGateway } from '../help/gateway.ts'
+import { main, type RunningGateway, spawnGateway, startGateway, writeConfig } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
 import { siteConfig, startSite } from '../help/site.ts'
@@ -243,3 +253,153 @@ test('a gateway that is to replace one, or to upgrade it, does not begin on a st
   assert.ok(denied! > 20 && served! > 20)
   assert.equal((await readinessOf(gateway)).status, 'degraded')
 })
+
+/** Starts a gateway again, from its file of before unless another is given, and waits until it responds. */
+async function startAgain(t: TestContext, file: string, env: NodeJS.ProcessEnv) {
+  const port = await freePort()
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/admin: 127.0.0.1:\d+/, `admin: 127.0.0.1:${port}`))
+  const all = { ...process.env, GATEHOUSE_DATA: join(dirname(file), 'data'), ...env }
+  const ready = spawnGateway(t, [main, 'start', '--config', file], { env: all }, file)
+  const admin = `http://127.0.0.1:${port}`
+  await until(() =>
+    readinessOf({ admin }).then(
+      ({ reason }) => reason !== 'starting',
+      () => false,
+    ),
+  )
+  return { ready, admin }
+}
+
+for (const kind of ['dump of Redis', 'copy of SQLite'] as const)
+  test(`an older ${kind} that is restored between stop and start is not served before it is accepted, and what is missing is counted`, async t => {
+    const redis = kind === 'dump of Redis' ? await startRedis(t, { aof: false }) : null
+    const env = redis === null ? {} : { STORE: redis.url }
+    const { gateway, token } = await start(t, redis === null ? '' : `store: { url: '\${STORE}' }`, env)
+    const file = join(dirname(gateway.file), 'data', 'gatehouse.db')
+    await (redis === null ? run(process.execPath, ['-e', backUp, file, `${file}.older`]) : dump(redis))
+    await denyThree(gateway, token)
+    gateway.signal('SIGTERM')
+    await gateway.exited
+    if (redis === null) {
+      for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true })
+      renameSync(`${file}.older`, file)
+    } else await redis.restart()
+
+    const { ready, admin } = await startAgain(t, gateway.file, env)
+    const { code, status, reason, next } = await readinessOf({ admin })
+    assert.deepEqual([code, status], [503, 'unready'])
+    assert.match(reason!, threeMissing)
+    assert.match(next!, /gatehouse store accept/)
+    assert.match(await storeCommand(gateway, env), /Found: .* with 1 account\nAccepted/)
+    const started = await ready
+    assert.equal((await readinessOf(started)).status, 'ready')
+    await until(async () => (await statusOf(started, '/three')) === 200)
+    assert.equal(await statusOf(started, '/secret'), 403)
+  })
+
+test('a failover that lost changes is told with how many, and the running gateway goes on denying what they denied', async t => {
+  const primary = await startRedis(t)
+  const next = await startRedis(t)
+  const relay = await startRelay(t, primary.port)
+  const env = { STORE: `redis://127.0.0.1:${relay.port}` }
+  const { gateway, token } = await start(t, `store: { url: '\${STORE}' }`, env)
+  // As a replica that its service doesn't show has it: changes wait for those that can be seen.
+  await restore(next, await dumpOf(primary))
+  await denyThree(gateway, token)
+  relay.lead(next.port)
+  await primary.kill()
+  const lost = await gateway.logged('store not trusted')
+  assert.match(String(lost.reason), threeMissing)
+  for (const path of ['/secret', '/three']) assert.equal(await statusOf(gateway, path), 403)
+  const { code, status, reason } = await readinessOf(gateway)
+  assert.deepEqual([code, status, reason], [200, 'degraded', lost.reason])
+  const rule = { action: 'deny', expression: 'true' }
+  assert.equal((await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', rule)).status, 503)
+  assert.match(await storeCommand(gateway, env), /Accepted/)
+  await gateway.logged('store trusted again')
+  await until(async () => (await statusOf(gateway, '/three')) === 200)
+  assert.equal(await statusOf(gateway, '/secret'), 403)
+})
+
+test('of two machines on one Redis that is emptied, the one that runs serves, and the one that starts again does not', async t => {
+  const redis = await startRedis(t)
+  const env = { STORE: redis.url }
+  const { gateway: first } = await start(t, `store: { url: '\${STORE}' }`, env)
+  const other = writeConfig(t, readFileSync(first.file, 'utf8'))
+  const data = join(dirname(other), 'data')
+  mkdirSync(data)
+  copyFileSync(join(dirname(first.file), 'data', 'secrets.key'), join(data, 'secrets.key'))
+  const { ready } = await startAgain(t, other, env)
+  const second = await ready
+  await until(async () => (await statusOf(second, '/secret')) === 403)
+  second.signal('SIGTERM')
+  await second.exited
+  await redis.ask('FLUSHALL')
+  const lost = await first.logged('store not trusted')
+  const again = await startAgain(t, other, env)
+  // The test ends it while it waits.
+  again.ready.catch(() => {})
+  const readiness = await readinessOf(again)
+  assert.deepEqual([readiness.code, readiness.status], [503, 'unready'])
+  assert.match(readiness.reason!, /^the store is empty, and this machine has seen it at generation \d+$/)
+  assert.deepEqual(await readinessOf(first), {
+    ...{ code: 200, status: 'degraded' },
+    ...{ reason: lost.reason, next: lost.next },
+  })
+  assert.equal(await statusOf(first, '/secret'), 403)
+  assert.equal(await statusOf(first, '/'), 200)
+})
+
+const threeMissing =
+  /^the store is older than this machine has seen it: generation \d+, seen \d+: the last 3 changes are missing$/
+
+/** Makes three changes. */
+async function denyThree(gateway: RunningGateway, token: string): Promise<void> {
+  for (const path of ['/one', '/two', '/three']) {
+    const rule = { action: 'deny', expression: `request.path == "${path}"` }
+    assert.equal((await ask(gateway, token, 'POST', '/client/v4/zones/site/access_rules', rule)).status, 200)
+  }
+  await until(async () => (await statusOf(gateway, '/three')) === 403)
+}
+
+/** Copies an SQLite file by its backup API. */
+const backUp = `const { DatabaseSync, backup } = require('node:sqlite')
+backup(new DatabaseSync(process.argv[1]), process.argv[2])`
+
+/** Writes the file that a server without an append-only file starts from. */
+async function dump(redis: Redis): Promise<void> {
+  const before = Number(await redis.ask('LASTSAVE'))
+  await until(() => Date.now() / 1000 > before + 1)
+  await redis.ask('BGSAVE')
+  await until(async () => Number(await redis.ask('LASTSAVE')) > before)
+}
+
+/** Leads connections to a port of this machine, until told another one. */
+async function startRelay(t: TestContext, first: number) {
+  let target = first
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    const there = connect(target, '127.0.0.1')
+    for (const [from, to] of [
+      [socket, there],
+      [there, socket],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {}).on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    lead: (port: number) => {
+      target = port
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+    },
+  }
+}
