@@ -13,7 +13,7 @@ export const store: readonly Mutated[] = [
         breaks: 'changes are confirmed on pages of a backup that was copied over the store',
       },
       {
-        text: 'isUnexplained || pages < last.pages',
+        text: 'isUnexplained || pages < fewest',
         becomes: 'isUnexplained',
         breaks: 'a backup is taken for the store where SQLite wrote to it at the same time',
       },

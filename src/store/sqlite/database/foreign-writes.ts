@@ -4,7 +4,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 // In the index of the log (https://www.sqlite.org/walformat.html), in numbers of four bytes in the order of this machine.
-const [mxFrame, salt, nBackfill, nBackfillAttempted] = [4, 8, 24, 32]
+const [mxFrame, nPage, salt, nBackfill, nBackfillAttempted] = [4, 5, 8, 24, 32]
 const indexWords = 34
 /** Bytes of the head of the log, and of the head of each of its frames. */
 const [logHead, frameHead] = [32, 24]
@@ -16,6 +16,8 @@ interface Look {
   /** Ns since the epoch. */
   readonly writtenAt: bigint
   readonly pages: number
+  /** Of how many the database is once all of the log is moved to it. */
+  readonly pagesInIndex: number
   /** What differs after each checkpoint that wrote to the database. */
   readonly checkpoint: string
 }
@@ -65,11 +67,13 @@ export class ForeignWrites {
     if (words[nBackfill] !== words[nBackfillAttempted]) return null
     const checkpoint = `${words[salt]}:${words[salt + 1]}:${words[nBackfill]}`
     const last = this.#last
-    this.#last = { writtenAt, pages, checkpoint }
+    const pagesInIndex = words[nPage]!
+    this.#last = { writtenAt, pages, pagesInIndex, checkpoint }
     if (last === null) return null
     const isUnexplained = writtenAt !== last.writtenAt && checkpoint === last.checkpoint
-    // Nothing of ours gives pages back to the file system.
-    return isUnexplained || pages < last.pages ? `${this.#path} was overwritten while it was open` : null
+    // A VACUUM gives pages back to the file system, and the index tells; where it does not know yet, nobody has.
+    const fewest = Math.min(last.pages, pagesInIndex || last.pages, last.pagesInIndex || last.pages)
+    return isUnexplained || pages < fewest ? `${this.#path} was overwritten while it was open` : null
   }
 
   /** Whether the log is as long as the index says, and of the same beginning. */

@@ -3,6 +3,7 @@ import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { ForeignWrites } from '../../../../src/store/sqlite/database/foreign-writes.ts'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
@@ -92,6 +93,28 @@ test('a smaller database is noticed also where SQLite has moved pages to it at t
   const [moved] = await db.read(() => db.prepare('PRAGMA wal_checkpoint(PASSIVE)').all())
   assert.ok(Number(moved!.checkpointed) > 0)
   assert.match(writes.find()!, /gatehouse\.db was overwritten while it was open/)
+})
+
+test('a database that another program makes smaller by VACUUM is not overwritten', async t => {
+  const file = temporaryFile(t)
+  const store = await openStore(`sqlite:${file}`, { commandTimeout: 2_000 })
+  t.after(() => store.close())
+  const other = new DatabaseSync(file)
+  t.after(() => other.close())
+  const move = 'PRAGMA wal_checkpoint(TRUNCATE)'
+  other.exec(`CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (randomblob(1000000)); ${move}`)
+  await store.accounts.insert(account())
+  const { size } = statSync(file)
+  const writes = new ForeignWrites(file)
+  t.after(() => writes.close())
+  other.exec(`DROP TABLE large; ${move}`)
+  assert.equal(writes.find(), null)
+  other.exec('VACUUM')
+  assert.equal(writes.find(), null)
+  other.exec(move)
+  assert.ok(statSync(file).size < size - 900_000)
+  assert.equal(writes.find(), null)
+  await store.accounts.insert(account())
 })
 
 test('what SQLite writes for other processes is none, however often it moves pages', async t => {
