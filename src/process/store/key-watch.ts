@@ -10,7 +10,7 @@ import { type Store, StoreUnreachable } from '../../store/store.ts'
 const period = 1_000
 
 const remedy =
-  'Give this machine the key that the store names, as `secrets.key` or in `secrets.old_keys`; if that key is lost, run `gatehouse store accept` on this machine'
+  'Give this machine the key that the store names as its `secrets.key`, its present one in `secrets.old_keys`, and restart it; if the key of the store is lost, run `gatehouse store accept` on this machine'
 
 export class KeyWatch {
   readonly #store: Store
