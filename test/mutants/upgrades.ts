@@ -121,14 +121,14 @@ export const upgrades: readonly Mutated[] = [
     tests: ['process/gateway/main-of-container'],
     changes: [
       {
-        text: "return grandparent === '0' && ",
-        becomes: 'return ',
-        breaks: 'no process of a container can be replaced',
+        text: "return facts.of(1, 'cgroup') !== facts.of('self', 'cgroup')",
+        becomes: 'return true',
+        breaks: 'what docker exec has started cannot be replaced',
       },
       {
-        text: 'if (pid === 1 || ppid === 0) return true\n',
-        becomes: 'if (pid === 1) return true\n',
-        breaks: 'an upgrade ends a container that shares process ids',
+        text: "if (!endsWithChild(facts.of(id, 'cmdline').split('\\0'))) return false\n",
+        becomes: 'return false\n',
+        breaks: 'an upgrade ends a container of npm start',
       },
     ],
   },

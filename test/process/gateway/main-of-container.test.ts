@@ -9,24 +9,56 @@ import { root } from '../../help/source.ts'
 const container = 'pid:[4026532211]'
 const machine = 'pid:[4026531836]'
 
-for (const [title, ids, namespace, parent, expected] of [
-  ['process 1', [1, 0], container, '', true],
-  ['a process whose parent is outside of the container', [7, 0], container, '', true],
-  ['a child of the init of a container', [7, 1], container, '1 (docker-init) S 0 1 1 0', true],
-  ['a child of a shell that is process 1', [7, 1], container, '1 (sh) S 0 1 1 0', true],
-  ['a child of an init with brackets in its name', [7, 1], container, '1 (in) S 9 (x)) S 0 1', true],
-  ['a child of an init beside a pause process', [9, 7], container, '7 (tini) S 0 7 7 0', true],
-  ['a service of systemd in a container', [7, 1], container, '1 (systemd) S 0 1 1 0', false],
-  ['a process further down', [9, 7], container, '7 (sh) S 1 7 7 0', false],
-  ['a child of process 1 of a machine', [700, 1], machine, '1 (init) S 0 1 1 0', false],
-] as const)
+/** Each as its id, its name, its parent, and its command. */
+type Above = readonly [id: number, name: string, parent: number, command?: string]
+
+const main = (title: string, namespace: string, above: readonly Above[], expected: boolean, groups = '/') =>
   test(`${title} is ${expected ? '' : 'not '}what the container ends with`, () => {
-    const [pid, ppid] = ids
-    assert.equal(
-      isMainOfContainer({ pid, ppid }, () => ({ namespace, parent })),
-      expected,
-    )
+    const ppid = above[0]?.[0] ?? 0
+    const of = (id: number | 'self', file: string) => {
+      if (file === 'cgroup') return id === 1 ? groups : '/'
+      const [, name, parent, command] = above.find(([other]) => other === id)!
+      return file === 'stat' ? `${id} (${name}) S ${parent} 1 1 0` : (command ?? name).replaceAll(' ', '\0')
+    }
+    assert.equal(isMainOfContainer({ pid: 70, ppid }, { namespace, of }), expected)
   })
+
+const script = (id: number, parent: number): Above => [id, 'sh', parent, 'sh -c gatehouse']
+main('a process beside a pause process', container, [], true, '/../pause')
+main('an init beside a pause process', container, [[7, 'tini', 0]], true, '/../pause')
+main('a process of docker exec', container, [], false)
+main('a process of a shell of docker exec', container, [[7, 'bash', 0]], false)
+main('a script of docker exec', container, [script(7, 0)], false)
+main('a child of the init of a container', container, [[1, 'docker-init', 0]], true)
+main('a child of a shell that is process 1', container, [[1, 'sh', 0]], true)
+main('a child of an init with brackets in its name', container, [[1, 'in) S 9 (x', 0]], true)
+main('a child of a script below tini', container, [script(7, 1), [1, 'tini', 0]], true)
+main('a child of npm', container, [script(9, 1), [1, 'npm', 0, 'npm']], true)
+main('a child of npm below tini', container, [script(9, 7), [7, 'npm', 1], [1, 'tini', 0]], true)
+main(
+  'a child of a prompt below tini',
+  container,
+  [
+    [7, 'bash', 1, 'bash -l'],
+    [1, 'tini', 0],
+  ],
+  false,
+)
+main(
+  'a process below sshd',
+  container,
+  [
+    [9, 'bash', 7, '-bash'],
+    [7, 'sshd', 1],
+    [1, 'init', 0],
+  ],
+  false,
+)
+main('a service of systemd in a container', container, [[1, 'systemd', 0]], false)
+main('a service of the init of a machine in a container', container, [[1, 'init(Ubuntu)', 0]], false)
+main('a child of process 1 of a machine', machine, [[1, 'tini', 0]], false)
+
+test('process 1 is what the container ends with', () => assert.ok(isMainOfContainer({ pid: 1, ppid: 0 })))
 
 test('a process below one that is process 1 of a real container is what it ends with', t => {
   const ask = `import('${root}/src/process/gateway/main-of-container.ts').then(m => console.log(m.isMainOfContainer()))`
