@@ -328,6 +328,11 @@ export const ai: readonly Mutated[] = [
         breaks: 'a call that a provider refuses is made twice',
       },
       {
+        text: ' || status > 299',
+        becomes: '',
+        breaks: 'a caller keeps the usage of others out of the log',
+      },
+      {
         text: 'askingUsage !== null && ',
         becomes: '',
         breaks: 'a caller does not get the error about what it asked for itself',

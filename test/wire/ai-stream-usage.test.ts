@@ -138,6 +138,23 @@ describe('a provider that refuses stream_options', () => {
     }
   })
 
+  test('is asked for usage as before where its error only repeats words of the caller', async t => {
+    const provider = await startResponder(t, ({ text }) => {
+      const word = JSON.parse(text).reasoning_effort
+      if (word === undefined) return 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+      const error = `{"error":{"message":"Invalid value: '${word}'"}}`
+      return `HTTP/1.1 400 Bad Request\r\nContent-Length: ${error.length}\r\n\r\n${error}`
+    })
+    const ai = await startAi(t, { openai: provider.url })
+    assert.match(
+      await stream(ai, '"stream":true,"reasoning_effort":"stream_options"'),
+      /Invalid value: 'stream_options'/,
+    )
+    await stream(ai, '"stream":true')
+    const asked = provider.requests.map(({ text }) => text.includes('include_usage'))
+    assert.deepEqual(asked, [true, false, true])
+  })
+
   test('is asked once where the caller asked, and it gets the error', async t => {
     const { ai, provider } = await startUnknowing(t, reason)
     const asking = '"stream":true,"stream_options":{"include_usage":true}'

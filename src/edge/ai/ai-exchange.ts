@@ -45,6 +45,8 @@ export class AiExchange {
   model: string | null = null
   /** The call, while it may have to be made again without the request for usage that the gateway added; null otherwise. */
   askingUsage: Call | null = null
+  /** Whether it was made again without. */
+  isAskedAgain = false
   /** Converts the provider's response into the caller's, where they differ. */
   rewriting: Rewriting | null = null
 

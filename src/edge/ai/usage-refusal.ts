@@ -14,19 +14,22 @@ export function mayRefuseUsage({ askingUsage }: AiExchange, { status, isEncoded 
   return askingUsage !== null && (status === 400 || status === 422) && !isEncoded
 }
 
-/** Makes the call again where an error names what the gateway added to it, and remembers the model; false where it says something else. */
-export function askWithoutUsage(x: Exchange, ai: AiExchange, reason: Buffer): boolean {
+/** Makes the call again where an error names what the gateway added to it; false where it says something else. */
+export function askWithoutUsage(ai: AiExchange, reason: Buffer): boolean {
   const call = ai.askingUsage!
   if (!reason.includes('stream_options') && !reason.includes('include_usage')) return false
-  const { provider, model } = call
-  if (x.snapshot.ai!.usageRefusals.add(provider.name, model))
-    x.plane.log.info(
-      { provider: provider.name, model },
-      'provider refuses stream_options, usage of streams not requested',
-    )
   const plain = withoutUsage(call)
   ai.askingUsage = null
+  ai.isAskedAgain = true
   ai.body = plain.body
   ai.rewriting = rewritingOf(plain)
   return true
+}
+
+/** Remembers the model once the call has succeeded without: an error may as well repeat words of its caller, which must not keep the usage of others out of the log. */
+export function noteUsageRefusal(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
+  if (!ai.isAskedAgain || status > 299) return
+  const facts = { provider: ai.provider!.name, model: ai.model! }
+  if (x.snapshot.ai!.usageRefusals.add(facts.provider, facts.model))
+    x.plane.log.info(facts, 'provider refuses stream_options, usage of streams not requested')
 }

@@ -8,7 +8,7 @@ import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
-import { askWithoutUsage, mayRefuseUsage } from '../ai/usage-refusal.ts'
+import { askWithoutUsage, mayRefuseUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { answer } from '../answer.ts'
 import { callTimeout, isGrpc } from '../grpc.ts'
 import { forgetBody } from '../client/gather-body.ts'
@@ -173,7 +173,10 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return false
     // Responses may go on for long, and nothing is sent again.
     this.#body = null
-    if (x.ai !== null) forgetBody(x, x.ai)
+    if (x.ai !== null) {
+      forgetBody(x, x.ai)
+      noteUsageRefusal(x, x.ai, head)
+    }
     this.endUpload()
     return true
   }
@@ -185,7 +188,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   repeats(head: ResponseHead, reason: Buffer): boolean {
     const x = this.#x
-    if (!askWithoutUsage(x, x.ai!, reason)) return false
+    if (!askWithoutUsage(x.ai!, reason)) return false
     const { health } = x.member!
     health.answered(x)
     health.succeeded()
