@@ -141,11 +141,11 @@ test('when all are at their limits, the caller gets what the provider said of th
     ].map(name => answer.field(name))
   const first = await chat()
   assert.equal(first.status, 429)
-  assert.deepEqual(said(first), ['7', 'false', '0', null, 'soon', '7000', '"b";q=1', null, null])
+  assert.deepEqual(said(first), ['7', 'false', '0', null, 'soon', '6500', '"b";q=1', null, null])
   assert.equal(JSON.parse(first.text).retry_after, 7)
   clock.advance(5000)
   const second = await chat()
-  assert.deepEqual(said(second).slice(0, 6), ['2', 'false', '0', null, 'soon', '2000'])
+  assert.deepEqual(said(second).slice(0, 6), ['2', 'false', '0', null, 'soon', '1500'])
   assert.equal(provider.requests.length, 3)
   // Those that have said the least are the first to be asked again.
   answers.set('b', 'Retry-After: 9999999\r\n').set('a', 'Retry-After: 999999\r\n')
@@ -155,18 +155,23 @@ test('when all are at their limits, the caller gets what the provider said of th
   assert.deepEqual(said(long), ['259160', 'true', null, null, null, null, null, null, '3'])
 })
 
-test('a wait in milliseconds counts where there is no other', async t => {
-  const provider = await startResponder(
-    t,
-    () => 'HTTP/1.1 429 No\r\nretry-after-ms: 2500\r\nContent-Length: 0\r\n\r\n',
-  )
-  const clock = new ManualClock()
-  const settings = { ...patient, clock }
-  const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } }, settings)
-  const answer = await ai.edge.ask(
-    call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`),
-  )
-  assert.deepEqual([answer.field('retry-after'), answer.field('retry-after-ms')], ['3', '2500'])
+test('a wait in milliseconds counts before one in seconds, as in SDKs, and may have decimals', async t => {
+  const waits = [
+    ['retry-after-ms: 2500', '3', '2500'],
+    ['retry-after-ms: 2499.5', '3', '2500'],
+    ['Retry-After: 1\r\nretry-after-ms: 9000', '9', '9000'],
+    ['Retry-After: 8\r\nretry-after-ms: soon', '8', '8000'],
+    [`Retry-After: ${'9'.repeat(400)}\r\nretry-after-ms: soon`, '2147483647', '9007199254740991'],
+  ]
+  for (const [lines, seconds, milliseconds] of waits) {
+    const provider = await startResponder(t, `HTTP/1.1 429 No\r\n${lines}\r\nContent-Length: 0\r\n\r\n`)
+    const settings = { ...patient, clock: new ManualClock() }
+    const ai = await startAi(t, { openai: { url: provider.url, keys: ['a', 'b'] } }, settings)
+    const answer = await ai.edge.ask(
+      call(`${ai.rest}/v1/chat/completions`, body, `Authorization: Bearer ${ai.token}`),
+    )
+    assert.deepEqual([answer.field('retry-after'), answer.field('retry-after-ms')], [seconds, milliseconds])
+  }
 })
 
 test('Retry-After may be a date', async t => {

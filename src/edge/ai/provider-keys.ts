@@ -34,7 +34,7 @@ export function verdictOnKey(
   if (ai.doubted !== null && head.status < 500 && head.status !== 401)
     for (const other of ai.doubted) setAside(x, ai, other, 401, null, [])
   if (head.status !== 429 && head.status !== 401) return null
-  const word = retryAfterIn(head.fields, x.plane.clock.now()) ?? millisecondsIn(head.fields)
+  const word = millisecondsIn(head.fields) ?? retryAfterIn(head.fields, x.plane.clock.now())
   if (head.status === 401 && word === null && keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)) {
     const doubted = (ai.doubted ??= [])
     doubted.push(key)
@@ -86,7 +86,8 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
   for (let i = 0; i < limits.length; i += 2) {
     const name = limits[i]!
     if (equalsIgnoreCase(name, 'x-should-retry')) mayRetry = limits[i + 1] === 'true'
-    else if (equalsIgnoreCase(name, inMilliseconds)) x.addedLines += `${name}: ${Math.ceil(wait)}\r\n`
+    else if (equalsIgnoreCase(name, inMilliseconds))
+      x.addedLines += `${name}: ${Math.min(Math.ceil(wait), Number.MAX_SAFE_INTEGER)}\r\n`
     else x.addedLines += `${name}: ${limits[i + 1]}\r\n`
   }
   const cause = { code: `all keys of ${provider!.name} are set aside` }
@@ -109,7 +110,7 @@ const mostLimits = 128
 /** Returns the wait in the field that OpenAI's SDKs read before Retry-After; null for none. */
 function millisecondsIn(fields: readonly string[]): number | null {
   for (let i = 0; i < fields.length; i += 2)
-    if (equalsIgnoreCase(fields[i]!, inMilliseconds) && /^\d{1,15}$/.test(fields[i + 1]!))
+    if (equalsIgnoreCase(fields[i]!, inMilliseconds) && /^\d{1,15}(?:\.\d+)?$/.test(fields[i + 1]!))
       return Number(fields[i + 1])
   return null
 }
