@@ -20,6 +20,7 @@ import type { Share, ShareClaim } from './accept/share.ts'
 import { rehearse } from './explain/rehearsal.ts'
 import { guarded } from './guarded.ts'
 import { LogThrottle } from './log-throttle.ts'
+import { limitNames } from './meter/rules.ts'
 import type { NameLookup } from './resolver/name-lookup.ts'
 import { Origins } from './origin/origins.ts'
 import type { AiServices, Plane, SidePort } from './plane.ts'
@@ -192,6 +193,7 @@ export class DataPlane implements Plane {
     this.#origins.keep(this.snapshot.origins)
     const zones = new Set(config.zones.map(({ name }) => name))
     this.metrics.keepZones(zones)
+    this.metrics.limits.keepRules(limitNames(config))
     this.tallies.keepZones(zones)
     this.#tellOfBroken()
   }

@@ -16,6 +16,15 @@ export class LimitMetrics {
     this.rules.set(name, decisions)
     return decisions
   }
+
+  /** Drops the rules that have counted no request and are none of these: names come and go with reloads. */
+  keepRules(names: ReadonlySet<string>): void {
+    for (const [name, decisions] of this.rules) {
+      if (names.has(name) || !decisions.isUnused) continue
+      this.rules.delete(name)
+      decisions.successor = () => this.rule(name)
+    }
+  }
 }
 
 /** What became of the requests that one rate limit or quota counted. */
@@ -23,4 +32,15 @@ export class LimitDecisions {
   readonly allowed = new Tally()
   readonly limited = new Tally()
   readonly logged = new Tally()
+  /** Returns what counts the requests that were in progress when this was dropped; null before. */
+  successor: (() => LimitDecisions) | null = null
+
+  get isUnused(): boolean {
+    return this.allowed.value === 0 && this.limited.value === 0 && this.logged.value === 0
+  }
+
+  note(decision: 'allowed' | 'limited' | 'logged'): void {
+    if (this.successor !== null) return this.successor().note(decision)
+    this[decision].inc()
+  }
 }

@@ -1,10 +1,12 @@
-// What reloads leave in memory: nothing of zones and pools that are no more, whatever their names were.
+// What reloads leave in memory: nothing of zones, pools and limits that are no more, whatever their names were.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queryObjects } from 'node:v8'
 import type { Config } from '../../src/config/config.ts'
+import type { RateLimitConfig } from '../../src/config/limit-config.ts'
 import { ZoneMetrics } from '../../src/metrics/edge-metrics.ts'
+import { LimitDecisions } from '../../src/metrics/limit-metrics.ts'
 import { Pool, PoolLedger } from '../../src/pools/pool.ts'
 import { TallyScope } from '../../src/tallies/tally-book.ts'
 import { Edge, edgeConfig, listenAt } from '../help/edge.ts'
@@ -14,24 +16,32 @@ const request = 'GET / HTTP/1.1\r\nhost: site.test\r\nconnection: close\r\n\r\n'
 
 /** Returns how many there are of each class, after a garbage collection. */
 function living(): Readonly<Record<string, number>> {
-  const classes = [ZoneMetrics, TallyScope, Pool, PoolLedger]
+  const classes = [ZoneMetrics, LimitDecisions, TallyScope, Pool, PoolLedger]
   return Object.fromEntries(classes.map(one => [one.name, queryObjects(one, { format: 'count' })]))
 }
 
-/** Returns the configuration with other names for its zones and pools. */
+/** Returns a limit that nothing reaches. */
+function limit(name: string, round: number): RateLimitConfig {
+  return { name: `${name}-${round}`, limit: 1000, period: 1000, key: [], when: null, action: 'block' }
+}
+
+/** Returns the configuration with other names for its zones, pools and limits. */
 function renamed(config: Config, round: number): Config {
   const zones = config.zones.map(zone => ({
     ...zone,
     name: `zone-${round}`,
+    rateLimits: [limit('zone', round)],
+    quota: { day: 1000, month: 1000 },
     routes: zone.routes.map(route => ({
       ...route,
+      rateLimits: [limit('route', round)],
       pool: route.pool && { ...route.pool, name: `pool-${round}` },
     })),
   }))
-  return { ...config, zones }
+  return { ...config, rateLimits: [limit('all', round)], zones }
 }
 
-test('after a hundred reloads with other names there are no more zones and pools than after two', async t => {
+test('after a hundred reloads with other names there are no more zones, pools and limits than after two', async t => {
   const origin = await startResponder(t, ok('hello'))
   const config = edgeConfig([origin.url])
   const edge = await listenAt(t, new Edge(t, config))
@@ -47,7 +57,7 @@ test('after a hundred reloads with other names there are no more zones and pools
   living()
   await reload(102)
   assert.deepEqual(living(), few)
-  assert.ok(few.Pool! > 0 && few.ZoneMetrics! > 0)
+  assert.ok(few.Pool! > 0 && few.ZoneMetrics! > 0 && few.LimitDecisions! > 0)
   assert.equal((await edge.ask(request)).status, 200)
 })
 
@@ -64,4 +74,20 @@ test('a request that a dropped zone still counts is counted by its name', async 
   // What has counted stays, as counters must.
   edge.plane.reload(renamed(config, 2))
   assert.equal(edge.metrics.zones.get(name)!.classes['2xx'].count, 2)
+})
+
+test('a request that a dropped limit still counts is counted by its name', async t => {
+  const config = edgeConfig(['http://127.0.0.1:9'])
+  const edge = await listenAt(t, new Edge(t, { ...config, rateLimits: [limit('all', 0)] }))
+  const { rules } = edge.metrics.limits
+  const dropped = rules.get('all-0')!
+  edge.plane.reload(renamed(config, 1))
+  const names = ['all-1', 'zone-1', 'zone-1:day', 'zone-1:month', 'route-1']
+  assert.deepEqual([...rules.keys()].sort(), names.sort())
+  for (const decision of ['allowed', 'limited', 'logged', 'limited'] as const) dropped.note(decision)
+  const { allowed, limited, logged } = rules.get('all-0')!
+  assert.deepEqual([allowed.value, limited.value, logged.value], [1, 2, 1])
+  // What has counted stays, as counters must.
+  edge.plane.reload(renamed(config, 2))
+  assert.ok(rules.has('all-0') && !rules.has('all-1'))
 })

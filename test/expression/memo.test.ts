@@ -1,5 +1,6 @@
-import { equal, notEqual } from 'node:assert/strict'
+import { equal, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
+import { queryObjects } from 'node:v8'
 import { compileExpression } from '../../src/expression/expression.ts'
 import { Memo } from '../../src/expression/memo.ts'
 
@@ -13,6 +14,23 @@ test('the oldest is forgotten', () => {
   equal(memo.get('a'), values[0])
   equal(memo.get('b'), undefined)
   equal(memo.get('c'), values[2])
+})
+
+test('a text is forgotten soon after its value', async () => {
+  const weak = () => queryObjects(WeakRef, { format: 'count' })
+  const before = weak()
+  const memo = new Memo<{ n: number }>(10_000)
+  const used = { n: -1 }
+  memo.set('used', used)
+  for (let n = 0; n < 400; n++) {
+    memo.set(`unused ${n}`, { n })
+    // Between two turns, so that nothing holds what is unused; the count collects it.
+    await new Promise(setImmediate)
+    if (n % 32 === 0) weak()
+  }
+  const left = weak() - before
+  ok(left <= 100, `${left} are left of 401`)
+  equal(memo.get('used'), used)
 })
 
 test('the same text is compiled once for each scope and type', () => {

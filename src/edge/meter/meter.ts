@@ -174,9 +174,9 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
 /** Counts the decision, and gives back what was counted for a request that was refused. */
 function note(x: Exchange, one: Settled, over: Settled | null): void {
   const { rule, key, others, spent } = one
-  if (one === over) rule.decisions.limited.inc()
-  else if (!spent.isAllowed && rule.error === null) rule.decisions.logged.inc()
-  else if (over === null) rule.decisions.allowed.inc()
+  if (one === over) rule.decisions.note('limited')
+  else if (!spent.isAllowed && rule.error === null) rule.decisions.note('logged')
+  else if (over === null) rule.decisions.note('allowed')
   if (one === over || !spent.isAllowed) talliesOf(x).counter('limit', rule.hits).inc()
   if (over === null || !spent.isAllowed) return
   x.plane.limiter.giveBack(rule.limit, key)

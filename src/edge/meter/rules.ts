@@ -3,7 +3,7 @@
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
 import type { LimitDecisions } from '../../metrics/limit-metrics.ts'
-import type { ZoneConfig } from '../../config/config.ts'
+import type { Config, ZoneConfig } from '../../config/config.ts'
 import type { LimitKey, RateLimitConfig } from '../../config/limit-config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
 import { type Limit, quotaLimitOf, rateLimitOf } from '../../limits/limit.ts'
@@ -64,16 +64,35 @@ export function compileQuota(
   { limits }: EdgeMetrics,
 ): readonly MeterRule[] {
   const errors = { day: 'daily_limit_reached', month: 'plan_limit_reached' } as const
-  return (['day', 'month'] as const).flatMap(kind => {
+  return quotaKinds.flatMap(kind => {
     const most = quota[kind]
     if (most === null) return []
     const silent = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
     const limit = quotaLimitOf(name, kind, most)
     const hits = quotaHits(kind)
-    const whole = `${name}:${kind}`
+    const whole = quotaName(name, kind)
     const common = { name: whole, line: null, cause: { code: `quota ${whole}` } }
     return [{ limit, hits, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
   })
+}
+
+const quotaKinds = ['day', 'month'] as const
+
+function quotaName(zone: string, kind: (typeof quotaKinds)[number]): string {
+  return `${zone}:${kind}`
+}
+
+/** Returns the names of all rate limits and quotas of a configuration. */
+export function limitNames({ rateLimits, zones }: Pick<Config, 'rateLimits' | 'zones'>): ReadonlySet<string> {
+  const all = [rateLimits, ...zones.flatMap(zone => [zone.rateLimits, ...zone.routes.map(ofRoute)])]
+  const quotas = zones.flatMap(({ name, quota }) =>
+    quotaKinds.filter(kind => quota[kind] !== null).map(kind => quotaName(name, kind)),
+  )
+  return new Set([...all.flat().map(({ name }) => name), ...quotas])
+}
+
+function ofRoute({ rateLimits }: ZoneConfig['routes'][number]): readonly RateLimitConfig[] {
+  return rateLimits
 }
 
 function compiled(text: string): Expression<boolean> {
