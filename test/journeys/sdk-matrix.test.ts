@@ -201,6 +201,18 @@ for (const caller of callers) {
   })
 }
 
+for (const caller of callers.filter(({ stream }) => stream !== null))
+  test(`${caller.name}: a stream that ends in the name of a field is not whole`, async t => {
+    const provider = await startProvider(t, ({ path }, response) => {
+      const send = stream(response)
+      const [data, name] = events[speaksOf(path)][0]!
+      send(data, name)
+      response.write('data', () => response.destroy())
+    })
+    const { door } = await startAt(t, provider.url)
+    await outcome(t, () => caller.stream!(door))
+  })
+
 const city = '{"city":"Oslo"}'
 
 /** Has the tool called, and answers once its result is there. */

@@ -456,7 +456,7 @@ export const forward: readonly Mutated[] = [
     tests: ['edge/forward/event-stream'],
     changes: [
       {
-        text: "return this.#last === -1 || this.#last === lf || this.#last === cr ? '' : '\\n'",
+        text: "return this.#end === '' || /[\\r\\n]$/.test(this.#end) ? '' : '\\n'",
         becomes: "return ''",
         breaks: 'the error of a stream is read as part of the line before',
       },

@@ -23,6 +23,24 @@ test('a last event needs nothing before it where a line has ended', () => {
 })
 
 test('a line that was cut is ended first', () => {
-  for (const runs of [['data: 1'], ['data: 1\n\nd'], ['data: 1\n', 'd'], ['d', 'a']])
+  for (const runs of [
+    ['data: 1'],
+    ['data: 1\n\ndata:'],
+    ['data: 1\n', 'd'],
+    ['data: 1\r\n', 'd'],
+    ['x'.repeat(10), 'a'],
+  ])
     assert.equal(openingAfter(...runs), '\n', JSON.stringify(runs))
+})
+
+test('a piece of a name becomes an event of its own, without data', () => {
+  for (const runs of [
+    ['d'],
+    ['d', '', 'a'],
+    ['data'],
+    ['data: 1\n', '\ndata'],
+    ['data: 1\r\n\r\nevent'],
+    ['1\r\rid'],
+  ])
+    assert.equal(openingAfter(...runs), '.\n\n', JSON.stringify(runs))
 })
