@@ -56,16 +56,16 @@ interface Conversation {
 
 const nameless = never('name the speaker in the content')
 
+/** Cache points, as OpenAI has them, and as other servers of chat took them over from Messages. */
+const cachePoints = { prompt_cache_breakpoint: dropped, cache_control: dropped }
+
 const textPart = map(
-  record({ type: text, text }, { prompt_cache_breakpoint: dropped }),
+  record({ type: text, text }, cachePoints),
   (part): TextBlock => ({ type: 'text', text: part.text }),
 )
 
 const imagePart = map(
-  record(
-    { type: text, image_url: record({ url: sourceOfUrl }, { detail: off('auto') }) },
-    { prompt_cache_breakpoint: dropped },
-  ),
+  record({ type: text, image_url: record({ url: sourceOfUrl }, { detail: off('auto') }) }, cachePoints),
   (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
 )
 
@@ -79,12 +79,12 @@ const textContent = textOr(list(variants('type', { text: textPart })))
 const shownContent = textOr(list(variants('type', { text: textPart, image_url: imagePart })))
 
 const systemMessage = map(
-  record({ role: text, content: textContent }, { name: nameless }),
+  record({ role: text, content: textContent }, { name: nameless, cache_control: dropped }),
   ({ content }): SystemTurn => ({ role: 'system', content }),
 )
 
 const userMessage = map(
-  record({ role: text, content: shownContent }, { name: nameless }),
+  record({ role: text, content: shownContent }, { name: nameless, cache_control: dropped }),
   ({ content }): UserTurn => ({ role: 'user', content }),
 )
 
@@ -118,6 +118,7 @@ const assistantMessage = map(
       annotations: off([]),
       audio: off(),
       name: nameless,
+      cache_control: dropped,
     },
   ),
   ({ content, refusal, tool_calls = [], function_call: call }, at): AssistantTurn | undefined => {
@@ -137,7 +138,7 @@ const assistantMessage = map(
 
 /** The call that this responds to has the name of the tool, so that `name` adds nothing. */
 const toolMessage = map(
-  record({ role: text, tool_call_id: text, content: shownContent }, { name: text }),
+  record({ role: text, tool_call_id: text, content: shownContent }, { name: text, cache_control: dropped }),
   ({ tool_call_id, content }): ToolTurn => ({
     role: 'tool',
     result: { type: 'tool_result', tool_use_id: tool_call_id, content },

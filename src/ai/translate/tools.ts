@@ -15,7 +15,10 @@ export const chatFunction = map(
 
 /** Reads a tool of chat; only functions have an equivalent. */
 export const chatTool = variants('type', {
-  function: map(record({ type: text, function: chatFunction }, {}), tool => tool.function),
+  function: map(
+    record({ type: text, function: chatFunction }, { cache_control: dropped }),
+    tool => tool.function,
+  ),
 })
 
 const namedTool = map(record({ type: text, function: record({ name: text }, {}) }, {}), choice => ({

@@ -323,6 +323,34 @@ describe('what Messages has no equal for is left out and named where it is a hin
     deepEqual(droppedFrom({ messages }), ['messages[].content[].prompt_cache_breakpoint'])
   })
 
+  test('cache points that other servers of chat took over from Messages', () => {
+    const cache_control = { type: 'ephemeral' }
+    const url = 'https://site.test/a.png'
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const messages = [
+      { role: 'system', content: 'Be brief.', cache_control },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi', cache_control },
+          { type: 'image_url', image_url: { url }, cache_control },
+        ],
+        cache_control,
+      },
+      { role: 'assistant', content: null, tool_calls: [call], cache_control },
+      { role: 'tool', tool_call_id: 'c', content: 'done', cache_control },
+    ]
+    const tools = [{ type: 'function', function: { name: 'f' }, cache_control }]
+    deepEqual(
+      new Set(droppedFrom({ messages, tools })),
+      new Set(['messages[].cache_control', 'messages[].content[].cache_control', 'tools[].cache_control']),
+    )
+    const bare = JSON.parse(
+      JSON.stringify({ messages, tools }, (key, value) => (key === 'cache_control' ? undefined : value)),
+    )
+    deepEqual(translate({ messages, tools } as unknown as Partial<Chat>), translate(bare))
+  })
+
   test('thoughts in the history, by the name of any provider', () => {
     const thoughts = {
       reasoning: 'hm',
