@@ -157,7 +157,7 @@ test('an error of a provider names it, in every format and in a stream, and its 
   await wire.send('a\r\ndata: {}\n\n\r\n')
   await client.until('data: {}')
   wire.reset()
-  const end = await client.rest()
+  const end = await client.until('0\r\n\r\n')
   assert.match(end, /custom-lab accepted the connection for your request and then closed it/)
   assert.doesNotMatch(end, new RegExp(`origin server|:${cut.port}`))
   const asked = new Set(ai.edge.accesses.map(({ origin }) => new URL(origin as string).port))
