@@ -7,7 +7,9 @@ import { routes } from '../../src/dashboard/routes.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { violationsOf } from '../help/axe.ts'
 import { complaintsOf, launchBrowser } from '../help/browser.ts'
+import { crossingsOf } from '../help/overflow.ts'
 import { furnish, states } from './fixtures.ts'
+import { furnishMuch } from './much.ts'
 import { openDashboard, type RoleName } from './site.ts'
 
 let browser: Browser
@@ -59,9 +61,11 @@ async function visitAll(
   t: TestContext,
   options: BrowserContextOptions,
   look: (page: Page, pattern: string) => Promise<void>,
+  { hasMuch = false } = {},
 ): Promise<void> {
   const site = await openDashboard(t)
   const pathOf = await furnish(site)
+  if (hasMuch) await furnishMuch(site, pathOf('{client}'))
   const page = await (await site.browse(browser, options)).newPage()
   const complaints = complaintsOf(page)
   // Files are no pages, and what frames of ours show looks as others want.
@@ -84,11 +88,9 @@ const wide = { width: 1280, height: 800 }
 
 test('every page can be used, narrow and wide, light and dark', async t => {
   await visitAll(t, { viewport: phone, colorScheme: 'light' }, async (page, pattern) => {
-    const fits = async () => {
-      const isCut = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
-      assert.equal(isCut, false, `${pattern} is wider than the screen`)
-    }
+    const fits = async () => assert.deepEqual(await crossingsOf(page), [], pattern)
     assert.deepEqual(await violationsOf(page), [], pattern)
+    await fits()
     await page.setViewportSize(narrow)
     await fits()
     // One look differs from another by its width and colours alone.
@@ -99,6 +101,16 @@ test('every page can be used, narrow and wide, light and dark', async t => {
     await page.setViewportSize(phone)
     await page.emulateMedia({ colorScheme: 'light' })
   })
+})
+
+test('nothing crosses the box that it is in on a phone, however much there is', async t => {
+  const look = async (page: Page, pattern: string) => {
+    for (const viewport of [phone, narrow]) {
+      await page.setViewportSize(viewport)
+      assert.deepEqual(await crossingsOf(page), [], `${pattern}, ${viewport.width} px`)
+    }
+  }
+  await visitAll(t, { viewport: phone }, look, { hasMuch: true })
 })
 
 test('every page can be used at 320 px without script', async t => {

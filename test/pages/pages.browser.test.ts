@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-cor
 import { type Page, writePage } from '../../src/pages/layout.ts'
 import { violationsOf } from '../help/axe.ts'
 import { launchBrowser, openPage } from '../help/browser.ts'
+import { crossingsOf } from '../help/overflow.ts'
 import { allPages, plainWords, type Words } from './all-pages.ts'
 
 let browser: Browser
@@ -55,8 +56,7 @@ test('no page excludes anybody, is cut, or causes a complaint, narrow and wide, 
       await tab.emulateMedia({ colorScheme: colorScheme! })
       // Only colours and widths differ from one look to the next.
       assert.deepEqual(await violationsOf(tab, look === looks[0] ? null : ['color-contrast']), [], what)
-      const cut = await tab.evaluate('document.documentElement.scrollWidth > innerWidth')
-      assert.equal(cut, false, `${what} is wider than the screen`)
+      assert.deepEqual(await crossingsOf(tab), [], what)
     }
     assert.deepEqual(complaints, [], name)
   }
@@ -77,7 +77,10 @@ test('the longest words fit on the narrowest screen', async t => {
   const { page: tab } = await open(t, pages[0]![1], looks[0]!)
   for (const [name, page] of pages) {
     await show(tab, page)
-    assert.equal(await tab.evaluate('document.documentElement.scrollWidth > innerWidth'), false, name)
+    for (const width of [320, 390]) {
+      await tab.setViewportSize({ width, height: 640 })
+      assert.deepEqual(await crossingsOf(tab), [], `${name}, ${width} px`)
+    }
   }
 })
 
