@@ -137,10 +137,16 @@ export interface Accounts {
   list(): Promise<readonly Account[]>
   /** Returns the id of the one that `list` has first; null where there is none. It stays the same, since accounts are not removed, and costs the same however many there are. */
   oldest(): Promise<string | null>
-  /** False, and nothing written, when the id is taken. */
-  insert(account: Account): Promise<boolean>
+  /** Stores an account, and what it begins with in the same step; false, and nothing written, when the id is taken. */
+  insert(account: Account, beginning?: Beginning): Promise<boolean>
   /** Sets the given members in one step, keeping all others as they are; false, and nothing written, when there is no such account, or the key of the stored response is taken. */
   update(id: string, settings: AccountSettings, together?: Together): Promise<boolean>
+}
+
+/** What is stored together with a new account, both or neither. */
+export interface Beginning {
+  readonly gateway: Gateway
+  readonly audit: AuditEntry
 }
 
 /** The members of an account that can be changed. */

@@ -107,6 +107,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'people/sessions': ['people/secret-value'],
   'pages/pages.browser': ['pages/components', 'pages/style', 'pages/views/'],
   'pools/health': ['pools/circuit'],
+  'process/commands/account': ['process/store/new-account'],
   'process/commands/table': ['base/text/visible'],
   'process/commands/cli': ['process/commands/', 'process/store/with-store'],
   'process/commands/client/verbs': ['process/commands/client/'],

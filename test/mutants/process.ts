@@ -122,14 +122,20 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/store/first-start.ts',
-    tests: ['process/store/first-start'],
+    file: 'process/store/new-account.ts',
+    tests: ['process/store/first-start', 'process/commands/account'],
     changes: [
       {
         text: 'authentication: true,',
         becomes: 'authentication: false,',
         breaks: 'the first gateway is open to everybody',
       },
+    ],
+  },
+  {
+    file: 'process/store/first-start.ts',
+    tests: ['process/store/first-start'],
+    changes: [
       {
         text: 'if (isOurs && !isNew) await this.#store.confirm()',
         becomes: '',

@@ -29,6 +29,29 @@ export function accountsContract(name: string, place: Place): void {
     assert.deepEqual(await store.accounts.list(), [kept])
   })
 
+  test(`${name}: an account and what it begins with are kept together, or nothing of it`, async t => {
+    const open = await place(t)
+    const [store, other] = await Promise.all([open(), open()])
+    const kept = account({ name: 'Ærø' })
+    const begins = gateway({ account: kept.id })
+    const audit = auditEntry({ account: kept.id })
+    const { generation } = await store.adopt()
+    assert.equal(await store.accounts.insert(kept, { gateway: begins, audit }), true)
+    assert.deepEqual(await other.accounts.list(), [kept])
+    assert.deepEqual((await other.gateways.get(kept.id, begins.id))?.record, begins)
+    assert.deepEqual((await other.gateways.list(kept.id, { offset: 0, limit: 10 })).items, [begins])
+    assert.deepEqual((await other.audit.list(kept.id, auditQuery())).items, [audit])
+    assert.ok((await other.mark())!.generation > generation)
+    const late = {
+      gateway: gateway({ account: kept.id, id: 'late' }),
+      audit: auditEntry({ account: kept.id }),
+    }
+    assert.equal(await other.accounts.insert({ ...kept, name: 'Another' }, late), false)
+    assert.deepEqual(await store.accounts.list(), [kept])
+    assert.equal(await store.gateways.get(kept.id, 'late'), null)
+    assert.equal((await store.audit.list(kept.id, auditQuery())).total, 1)
+  })
+
   test(`${name}: the oldest account is the first of all, whichever came first`, async t => {
     const open = await place(t)
     const [store, other] = await Promise.all([open(), open()])

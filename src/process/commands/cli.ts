@@ -120,6 +120,24 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./explain/explain.ts')).explain,
   },
+  'account create': {
+    usage: 'account create [--name NAME] [--json] [--config PATH]',
+    summary: 'Create a further account in the store, with a gateway, and print its id.',
+    options: {
+      ...config,
+      name: { type: 'string', value: 'NAME', help: 'the name that people see; default Account and a number' },
+      json: { type: 'boolean', help: 'print JSON' },
+    },
+    args: 0,
+    load: async () => (await import('./account.ts')).create,
+  },
+  'account list': {
+    usage: 'account list [--json] [--config PATH]',
+    summary: 'List the accounts in the store, the oldest first.',
+    options: { ...config, json: { type: 'boolean', help: 'print JSON' } },
+    args: 0,
+    load: async () => (await import('./account.ts')).list,
+  },
   'token create': {
     usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
     summary: 'Create an API token in the store; without --permission it may only call models.',

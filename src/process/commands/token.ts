@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { TokenTags } from '../../tokens/token-tags.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
+import { chosenAccount } from './chosen-account.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { storeDialling, storeLocation } from '../store/location.ts'
@@ -35,12 +36,8 @@ async function create(
   { account: wanted, name = 'command line' }: Input,
   groups: readonly string[],
 ): Promise<number> {
-  const accounts = await store.accounts.list()
-  const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
-  if (accounts.length === 0)
-    return refuse(`the store ${store.location} is empty; start the gateway once to fill it`)
-  if (account === null || !accounts.some(({ id }) => id === account))
-    return complain(`choose an account with --account: ${accounts.map(({ id }) => id).join(', ')}`)
+  const account = await chosenAccount(store, wanted)
+  if (typeof account === 'number') return account
   const policy = { effect: 'allow', permissionGroups: groups, accounts: [account] } as const
   const now = Date.now()
   const minted = await new TokenTags(store).mint('svct_')
@@ -52,11 +49,6 @@ async function create(
   tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
   print(`${value}\n`)
   return 0
-}
-
-function refuse(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
-  return 1
 }
 
 function complain(sentence: string): number {

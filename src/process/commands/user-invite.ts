@@ -19,6 +19,7 @@ import { adminOf, runningHere } from '../gateway/presence.ts'
 import { pagesUrl } from '../gateway/pages-url.ts'
 import { storeDialling, storeLocation } from '../store/location.ts'
 import { withStore } from '../store/with-store.ts'
+import { chosenAccount } from './chosen-account.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { print, tell } from './terminal.ts'
@@ -44,7 +45,7 @@ export async function userInvite(input: Input): Promise<number> {
   if (origin === null)
     return refuse('people have no pages to sign in on: set oauth.issuer, or admin to an address of loopback')
   const invite = async (store: Store) => {
-    const account = await accountOf(store, input.account)
+    const account = await chosenAccount(store, input.account)
     if (typeof account === 'number') return account
     return email === null
       ? setUp(store, account, origin)
@@ -60,16 +61,6 @@ async function adminHere({ admin }: Config): Promise<Endpoint> {
     if (found !== null) return found
   }
   return admin
-}
-
-/** Returns the id of the account, or the exit code after telling what is wrong. */
-async function accountOf(store: Store, wanted: string | undefined): Promise<string | number> {
-  const accounts = await store.accounts.list()
-  if (accounts.length === 0)
-    return refuse(`the store ${store.location} is empty; start the gateway once to fill it`)
-  const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
-  if (account !== null && accounts.some(({ id }) => id === account)) return account
-  return complain(`choose an account with --account: ${accounts.map(({ id }) => id).join(', ')}`)
 }
 
 async function setUp(store: Store, account: string, origin: string): Promise<number> {

@@ -1,14 +1,12 @@
-// What an empty store is filled with at the first start: an account, its gateway `default`, which requires a token, one token with all permissions, and the key of
-// the tags of tokens.
+// What an empty store is filled with at the first start: an account with its gateway, one token with all permissions, and the key of the tags of tokens.
 
-import { newId } from '../../base/id.ts'
-import type { Gateway } from '../../store/records.ts'
 import type { Bootstrap, Store } from '../../store/store.ts'
 import type { TokenKey } from '../../store/token-key.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { digestOf, type Minted, mintToken } from '../../tokens/token.ts'
 import { newTokenKey, taggerOfKey } from '../../tokens/token-tags.ts'
+import { newAccount } from './new-account.ts'
 
 /** What is shown once, and never again. */
 export interface FirstStart {
@@ -63,7 +61,7 @@ export class FirstFill {
 }
 
 function makeFirst(now: number, given: string | null): Made {
-  const account = { id: newId(), name: 'default', createdAt: now }
+  const { account, gateway } = newAccount('default', now)
   const everything = {
     effect: 'allow',
     permissionGroups: permissionGroups.map(({ id }) => id),
@@ -72,7 +70,6 @@ function makeFirst(now: number, given: string | null): Made {
   const settings = { name: 'bootstrap', policies: [everything] }
   const { tokenKey, minted } = given === null ? keyAndToken(now) : keyFor(given, now)
   const { token, value } = newToken(account.id, settings, now, minted)
-  const gateway = defaultGateway(account.id, now)
   return {
     bootstrap: { account, gateway, token, tokenKey },
     result: { account: account.id, gateway: gateway.id, token: given === null ? value : null },
@@ -88,17 +85,4 @@ function keyAndToken(now: number): Keyed {
 function keyFor(given: string, now: number): Keyed {
   const digest = digestOf(given)
   return { tokenKey: newTokenKey(now, [digest]), minted: { value: given, digest } }
-}
-
-function defaultGateway(account: string, now: number): Gateway {
-  return {
-    account,
-    id: 'default',
-    authentication: true,
-    collectLogs: true,
-    logManagement: 100_000,
-    logManagementStrategy: 'DELETE_OLDEST',
-    createdAt: now,
-    modifiedAt: now,
-  }
 }

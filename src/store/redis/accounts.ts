@@ -2,11 +2,11 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Account } from '../records.ts'
-import type { Accounts, AccountSettings, Together } from '../store.ts'
+import type { Accounts, AccountSettings, Beginning, Together } from '../store.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { changeChannel, keys } from './keys.ts'
-import { stampLua } from './record-scripts.ts'
+import { insertAccount, recordKeys, stampLua } from './record-scripts.ts'
 import { togetherArguments, togetherCount, togetherKeys, togetherLua } from './record-writes.ts'
 import { lua } from './server/script.ts'
 
@@ -54,9 +54,20 @@ export class RedisAccounts implements Accounts {
     return this.#oldest?.id ?? null
   }
 
-  async insert(account: Account): Promise<boolean> {
+  async insert(account: Account, beginning?: Beginning): Promise<boolean> {
+    const { id } = account
     const json = JSON.stringify(changed(account, {}))
-    return (await this.#writes.run(insertOne, [keys.accounts], [account.id, json])) === 1
+    if (!beginning) return (await this.#writes.run(insertOne, [keys.accounts], [id, json])) === 1
+    const { gateway, audit } = beginning
+    const homes = [
+      ...[...recordKeys('gateway', id).slice(0, 5), keys.accounts],
+      ...[...togetherKeys(id, { audit }), keys.mark],
+    ]
+    const args = [
+      ...togetherArguments({ audit }, this.#clock),
+      ...[changeChannel, id, json, gateway.id, JSON.stringify(gateway), gateway.createdAt],
+    ]
+    return (await this.#writes.run(insertAccount, homes, args)) === 1
   }
 
   async update(id: string, settings: AccountSettings, together: Together = {}): Promise<boolean> {

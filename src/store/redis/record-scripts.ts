@@ -256,3 +256,12 @@ put(channel, 'token', KEYS[6], account, token, digest, tokenJson)
 redis.call('ZADD', KEYS[9], keyAt, key)
 put(channel, 'token_key', KEYS[8], owner, key, '-', keyJson)
 return 1`
+
+/** KEYS: the first five of gateways, accounts, those of what goes with it, mark. ARGV: those of that, channel, account, its json, id and json of the gateway, its time. Gives 0 where the id is taken. */
+export const insertAccount = lua`${stampLua}${nameLua}${putLua}${togetherLua(6)}
+local channel, account, json, gateway, gatewayJson, gatewayAt = unpack(ARGV, ${String(togetherCount + 1)})
+if redis.call('HSETNX', KEYS[6], account, json) == 0 then return 0 end
+redis.call('ZADD', KEYS[5], gatewayAt, gateway)
+put(channel, 'gateway', KEYS[4], account, gateway, '-', gatewayJson)
+accompany()
+return 1`

@@ -1,22 +1,25 @@
 // Accounts, a row each.
 
 import type { Account } from '../records.ts'
-import type { Accounts, AccountSettings, Together } from '../store.ts'
+import type { Accounts, AccountSettings, Beginning, Together } from '../store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
+import type { SqliteGateways } from './gateways.ts'
 import { type Ledgers, writeTogether } from './ledgers.ts'
 
 export class SqliteAccounts implements Accounts {
   readonly #db: Database
   readonly #ledgers: Ledgers
+  readonly #gateways: SqliteGateways
   readonly #get: Statement
   readonly #list: Statement
   readonly #oldest: Statement
   readonly #insert: Command
   readonly #update: Command
 
-  constructor(db: Database, ledgers: Ledgers) {
+  constructor(db: Database, ledgers: Ledgers, gateways: SqliteGateways) {
     this.#db = db
     this.#ledgers = ledgers
+    this.#gateways = gateways
     this.#get = db.prepare('SELECT * FROM accounts WHERE id = ?')
     this.#list = db.prepare('SELECT * FROM accounts ORDER BY created_at, id')
     this.#oldest = db.prepare('SELECT id FROM accounts ORDER BY created_at, id LIMIT 1')
@@ -46,8 +49,10 @@ export class SqliteAccounts implements Accounts {
     })
   }
 
-  insert(account: Account): Promise<boolean> {
-    return this.#db.write(() => this.insertWithin(account))
+  insert(account: Account, beginning?: Beginning): Promise<boolean> {
+    const insert = () =>
+      this.insertWithin(account) && (!beginning || this.#gateways.insertWithin(beginning.gateway))
+    return writeTogether(this.#db, this.#ledgers, insert, beginning && { audit: beginning.audit })
   }
 
   update(id: string, { name, enforceTwoFactor }: AccountSettings, together?: Together): Promise<boolean> {

@@ -147,8 +147,8 @@ export class SqliteStore implements Store {
     this.responses = new SqliteResponses(records, clock)
     this.audit = new SqliteAudit(records)
     const ledgers: Ledgers = { changes, responses: this.responses, audit: this.audit }
-    this.accounts = new SqliteAccounts(records, ledgers)
     this.gateways = new SqliteGateways(records, ledgers, () => void this.logs.sweep())
+    this.accounts = new SqliteAccounts(records, ledgers, this.gateways)
     this.tokens = new SqliteTokens(records, ledgers)
     this.oauthClients = new SqliteOAuthClients(records, ledgers, clock)
     this.users = new SqliteUsers(records, ledgers)

@@ -59,6 +59,8 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'accounts.get': store => store.accounts.get(owner),
   'accounts.list': store => store.accounts.list(),
   'accounts.insert': store => store.accounts.insert(account()),
+  'accounts.insert, with what it begins with': store =>
+    store.accounts.insert(account(), { gateway: gateway(), audit: auditEntry() }),
   'accounts.update': store => store.accounts.update(owner, { name: 'Changed' }, { audit: auditEntry() }),
   'users.insert': store => store.users.insert(user()),
   'users.findByEmail': store => store.users.findByEmail('nobody@people.example'),

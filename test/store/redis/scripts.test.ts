@@ -67,6 +67,10 @@ const family = credential('token_family', {
   ...{ client: opening.client, digest: end.digest },
   data: { spent: digest, refresh: next.digest, access: another.digest },
 })
+const beginning = {
+  gateway: gateway({ account: owner.id }),
+  audit: auditEntry({ account: owner.id }),
+}
 const [granted, happened] = [oauthGrant(), authorizationEvent()]
 const person = user({ identity: identity() })
 const joined = member({ isSuper: true })
@@ -88,6 +92,9 @@ const spend = (store: Store, window: 'sliding' | 'fixed') =>
 const cases: Readonly<Record<string, Case>> = {
   bootstrap: { act: store => store.bootstrap(first) },
   'accounts.insert': { act: store => store.accounts.insert(owner) },
+  'accounts.insert, with what it begins with': {
+    act: store => store.accounts.insert(owner, beginning),
+  },
   'accounts.update': {
     arrange: store => store.accounts.insert(owner),
     act: store => store.accounts.update(owner.id, { enforceTwoFactor: true }, beside),

@@ -1,0 +1,39 @@
+// What every account begins with: a gateway `default`, which requires a token. A first start adds a token, and operators those of other accounts.
+
+import { newId } from '../../base/id.ts'
+import { nextRay } from '../../base/ray.ts'
+import { auditOf, commandLine } from '../../store/audit-entry.ts'
+import type { Account, Gateway } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+
+interface NewAccount {
+  readonly account: Account
+  readonly gateway: Gateway
+}
+
+/** Stores an account beside others, for the operator, with an entry in its audit log; rejects with `StoreUnreachable`. */
+export async function createAccount(store: Store, name: string, now: number): Promise<NewAccount> {
+  const made = newAccount(name, now)
+  const { account, gateway } = made
+  const origin = { account: account.id, caller: commandLine, now, address: '', ray: nextRay() }
+  const audit = auditOf(origin, 'create', { resourceKind: 'account', resource: account.id }, ['name'])
+  if (!(await store.accounts.insert(account, { gateway, audit })))
+    throw new Error('two random account ids are the same')
+  return made
+}
+
+/** Makes an account that is stored nowhere yet. */
+export function newAccount(name: string, now: number): NewAccount {
+  const account = { id: newId(), name, createdAt: now }
+  const gateway: Gateway = {
+    account: account.id,
+    id: 'default',
+    authentication: true,
+    collectLogs: true,
+    logManagement: 100_000,
+    logManagementStrategy: 'DELETE_OLDEST',
+    createdAt: now,
+    modifiedAt: now,
+  }
+  return { account, gateway }
+}
