@@ -1,6 +1,6 @@
 // What helps a caller who named a provider or a model that does not exist here: the nearest name, and those that it may use.
 
-import { nearest } from '../config/file/mistake.ts'
+import { nearest } from '../base/text/nearest.ts'
 import { priceRows } from './usage/price-rows.ts'
 
 /** Names of providers that a caller may read. */

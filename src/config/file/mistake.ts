@@ -72,40 +72,6 @@ export function quote(text: string): string {
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown)
 }
 
-/** Suggests the known word that was probably meant, as a phrase to append; empty when none is similar. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  const best = nearest(word, known)
-  return best === null ? '' : `; did you mean ${best}?`
-}
-
-/** Returns the known word that was probably meant; null when none is similar. */
-export function nearest(word: string, known: Iterable<string>): string | null {
-  const most = word.length < 5 ? 1 : 2
-  const [best] = [...known]
-    .filter(candidate => Math.abs(candidate.length - word.length) <= most)
-    .map(candidate => ({ candidate, distance: editDistance(word, candidate) }))
-    .filter(({ distance }) => distance <= most)
-    .sort((a, b) => a.distance - b.distance)
-  return best?.candidate ?? null
-}
-
 function byPlace(a: Place, b: Place): number {
   return a.line - b.line || a.column - b.column
-}
-
-/** Counts letters to add, drop, replace or swap with their neighbour. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, isSwap ? before[j - 2]! + 1 : Infinity))
-    }
-    before = row
-    row = next
-  }
-  return row[b.length]!
 }

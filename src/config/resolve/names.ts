@@ -1,6 +1,7 @@
 // Checks names against each other: each is unique, and refers to something that exists.
 
-import { didYouMean, type Findings, type Place } from '../file/mistake.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
+import type { Findings, Place } from '../file/mistake.ts'
 import type { Placed } from '../settings/shape.ts'
 
 /** Notes a mistake at each value that duplicates an earlier one; the rule says why it must not. */

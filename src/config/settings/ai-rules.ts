@@ -1,7 +1,7 @@
 // Rules for single AI settings: providers, keys, prices.
 
 import { baseUrl } from './base-url.ts'
-import { didYouMean } from '../file/mistake.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
 import { accept, matching, within } from './rules.ts'
 import type { Rule } from './shape.ts'
 

@@ -1,7 +1,8 @@
 // The forms that a setting can have, as building blocks of a schema: each reads a tree into a value, and notes every mistake.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import { didYouMean, type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
+import { type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
 

@@ -1,13 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  didYouMean,
-  Findings,
-  fieldName,
-  formatMistake,
-  quote,
-  stepInto,
-} from '../../../src/config/file/mistake.ts'
+import { Findings, fieldName, formatMistake, quote, stepInto } from '../../../src/config/file/mistake.ts'
 
 test('formatMistake puts file, line and column first, and leaves an empty path out', () => {
   const mistake = { line: 12, column: 7, path: 'zones[0].routes[1].pool', message: 'pool is empty' }
@@ -32,21 +25,6 @@ test('quote cuts long texts, and hides the credentials of URLs wherever the cut 
   equal(quote(`https://${'x'.repeat(100)}@a.example`), '"https://…@a.example"')
   equal(quote('user:word@a.example:80'), '"…@a.example:80"')
   equal(quote('x'.repeat(100)).length, 82)
-})
-
-describe('didYouMean', () => {
-  const known = ['timeouts', 'origins', 'url', 'ca']
-  const suggestions = [
-    ['timeout', '; did you mean timeouts?'],
-    ['tiemouts', '; did you mean timeouts?'],
-    ['orgins', '; did you mean origins?'],
-    ['uri', '; did you mean url?'],
-    ['limits', ''],
-    ['x'.repeat(1000), ''],
-  ] as const
-  for (const [word, phrase] of suggestions) {
-    test(`says "${phrase}" to ${word.slice(0, 20)}`, () => equal(didYouMean(word, known), phrase))
-  }
 })
 
 describe('Findings', () => {
