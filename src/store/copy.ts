@@ -15,7 +15,7 @@ import { tokenKeyOwner } from './token-key.ts'
 import { zoneOwner } from './zone-lists.ts'
 
 /** How many of each kind were copied. */
-interface CopyReport {
+export interface CopyReport {
   readonly accounts: number
   readonly gateways: number
   readonly tokens: number

@@ -3,15 +3,11 @@
 import { visible } from '../../base/text/visible.ts'
 import { longestName, viewAccount } from '../../admin/people/accounts.ts'
 import { Field } from '../../admin/request/field.ts'
-import { loadConfig } from '../../config/file/load.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import type { Store } from '../../store/store.ts'
 import { createAccount } from '../store/new-account.ts'
-import { storeDialling, storeLocation } from '../store/location.ts'
-import { withStore } from '../store/with-store.ts'
 import { reportEmpty } from './chosen-account.ts'
-import { configPath, type Input } from './input.ts'
-import { isUsable } from './mistakes.ts'
+import { withConfiguredStore } from './configured-store.ts'
+import type { Input } from './input.ts'
 import { columns, json } from './table.ts'
 import { print, tell } from './terminal.ts'
 
@@ -21,7 +17,7 @@ export async function create(input: Input): Promise<number> {
   new Field(input.name, faults, '', '--name').text(longestName)
   for (const { message } of faults) tell(`gatehouse: ${message}`)
   if (faults.length > 0) return 2
-  return withConfig(input, async store => {
+  return withConfiguredStore(input, async store => {
     const { length: count } = await store.accounts.list()
     if (count === 0) return reportEmpty(store)
     const { account, gateway } = await createAccount(store, input.name ?? `Account ${count + 1}`, Date.now())
@@ -33,21 +29,13 @@ export async function create(input: Input): Promise<number> {
 
 /** Lists the accounts, the oldest first; returns 1 when the store refuses, 2 for a configuration with mistakes. */
 export function list(input: Input): Promise<number> {
-  return withConfig(input, async store => {
+  return withConfiguredStore(input, async store => {
     const accounts = (await store.accounts.list()).map(viewAccount)
     if (accounts.length === 0) return reportEmpty(store)
     const rows = accounts.map(({ id, name, created_on }) => [id, name, created_on])
     print(input.json ? json(accounts) : columns([['ID', 'NAME', 'CREATED'], ...rows]))
     return 0
   })
-}
-
-async function withConfig(input: Input, use: (store: Store) => Promise<number>): Promise<number> {
-  const path = configPath(input)
-  const loaded = loadConfig(path)
-  if (!isUsable(path, loaded)) return 2
-  const { config } = loaded
-  return withStore(storeLocation(config), use, storeDialling(config))
 }
 
 /** Nobody may do anything in a new account, until the operator lets them: whoever is meant to gets a link or a token of their own. */

@@ -3,16 +3,13 @@
 import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
 import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
-import type { AcmeConfig, Config } from '../../config/config.ts'
-import { loadConfig } from '../../config/file/load.ts'
+import type { AcmeConfig } from '../../config/config.ts'
 import { acmeOwner } from '../../store/acme.ts'
 import type { Store } from '../../store/store.ts'
-import { storeDialling, storeLocation } from '../store/location.ts'
-import { withStore } from '../store/with-store.ts'
-import { configPath, type Input } from './input.ts'
-import { isUsable } from './mistakes.ts'
+import { withConfiguredStore } from './configured-store.ts'
+import type { Input } from './input.ts'
 import { columns, json } from './table.ts'
-import { print, tell } from './terminal.ts'
+import { print, refuse, tell } from './terminal.ts'
 
 const minute = 60_000
 /** Ms for which a new certificate is not replaced: authorities issue few of them for the same host. */
@@ -20,7 +17,7 @@ const leastAge = 60 * minute
 
 /** Returns 0, 1 when the store refuses, 2 for a configuration with mistakes. */
 export function list(input: Input): Promise<number> {
-  return withConfig(input, async (config, store) => {
+  return withConfiguredStore(input, async (store, config) => {
     const now = Date.now()
     const { acme, tls } = config
     const records = acme === null ? [] : await recordsOf(acme, store)
@@ -38,7 +35,7 @@ export function list(input: Input): Promise<number> {
 /** Has a running gateway order a new certificate at once; returns 1 where that is not safe. */
 export function renew(input: Input): Promise<number> {
   const host = input.args[0]!.toLowerCase()
-  return withConfig(input, async ({ acme }, store) => {
+  return withConfiguredStore(input, async (store, { acme }) => {
     if (!acme?.hosts.includes(host))
       return refuse(`${host} is not a host that tls.auto gets certificates for`)
     const found = await store.certificates.get(acmeOwner, host)
@@ -63,14 +60,6 @@ export function renew(input: Input): Promise<number> {
   })
 }
 
-function withConfig(input: Input, use: (config: Config, store: Store) => Promise<number>): Promise<number> {
-  const path = configPath(input)
-  const loaded = loadConfig(path)
-  if (!isUsable(path, loaded)) return Promise.resolve(2)
-  const { config } = loaded
-  return withStore(storeLocation(config), store => use(config, store), storeDialling(config))
-}
-
 async function recordsOf({ hosts }: AcmeConfig, { certificates }: Store) {
   const found = hosts.map(
     async host => [host, (await certificates.get(acmeOwner, host))?.record ?? null] as const,
@@ -86,9 +75,4 @@ function cells({ host, source, state, notAfter, nextAt, lastError }: Holding): s
 
 function moment(time: number | null): string {
   return time === null ? '-' : new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
-}
-
-function refuse(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
-  return 1
 }

@@ -3,24 +3,51 @@
 import { AccessMetrics } from '../../metrics/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
-import { loadConfig } from '../../config/file/load.ts'
+import { type Loaded, loadConfig } from '../../config/file/load.ts'
+import type { Mistake } from '../../config/file/mistake.ts'
 import { priceDateOf } from '../gateway/price-date.ts'
 import { AccessFiles } from '../plane/access-files.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
+import { json } from './table.ts'
 import { print } from './terminal.ts'
 
 export async function check(input: Input): Promise<number> {
   const path = configPath(input)
-  const loaded = loadConfig(path, process.env)
-  if ('mistakes' in loaded) return isUsable(path, loaded) ? 0 : 2
-  const faults = await faultsOf(loaded.config)
-  // Parsed again, so that each fault is reported at the line that names the file.
-  const whole = faults.size === 0 ? loaded : loadConfig(path, process.env, faults)
-  if (!isUsable(path, whole, true)) return 2
+  const loaded = await loadWhole(path)
+  if (input.json) {
+    print(json(findingsOf(path, loaded)))
+    return 'config' in loaded ? 0 : 2
+  }
+  if (!isUsable(path, loaded, true)) return 2
   print(`${path} is valid\n`)
-  if ('config' in whole && whole.config.ai.hosts.length > 0) print(pricesOf(whole.config))
+  if (loaded.config.ai.hosts.length > 0) print(pricesOf(loaded.config))
   return 0
+}
+
+/** Loads a configuration together with the files that its rules use, each fault of which is reported at the line that names the file. */
+async function loadWhole(path: string): Promise<Loaded> {
+  const loaded = loadConfig(path, process.env)
+  if ('mistakes' in loaded) return loaded
+  const faults = await faultsOf(loaded.config)
+  return faults.size === 0 ? loaded : loadConfig(path, process.env, faults)
+}
+
+/** Returns what was found as the command line shows it in JSON. */
+function findingsOf(path: string, loaded: Loaded) {
+  const isValid = 'config' in loaded
+  return {
+    file: path,
+    valid: isValid,
+    mistakes: isValid ? [] : loaded.mistakes.map(viewMistake),
+    warnings: isValid ? loaded.warnings.map(viewMistake) : [],
+    list_prices_date: isValid ? priceDateOf(loaded.config) : null,
+  }
+}
+
+/** A default has no line. */
+function viewMistake({ line, column, path, message }: Mistake) {
+  return { line: line || null, column: column || null, path, message }
 }
 
 /** Returns a line about where the costs of AI calls come from, and how old that is. */

@@ -2,27 +2,16 @@
 // verbs.
 
 import { parseArgs } from 'node:util'
-import { visible } from '../../base/text/visible.ts'
-import type { Command } from './command.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
+import { type Command, config, json } from './command.ts'
 import { access, clientCommands } from './client/verbs.ts'
 import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
-import { columns } from './table.ts'
-import { print, tell } from './terminal.ts'
-import { commit, version } from '../version.ts'
-
-const config = {
-  config: {
-    type: 'string',
-    value: 'PATH',
-    help: "the configuration file; default GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own",
-  },
-  data: {
-    type: 'string',
-    value: 'FOLDER',
-    help: 'the folder for local data; default GATEHOUSE_DATA',
-  },
-} as const
+import { help, helpFor, helpForVerbs } from './help.ts'
+import { meantCommand } from './meant.ts'
+import { complain, print, tell } from './terminal.ts'
+import { tokenCommands } from './token/verbs.ts'
+import { versionLine } from './version-command.ts'
 
 const commands: Readonly<Record<string, Command>> = {
   init: {
@@ -60,14 +49,14 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./running.ts')).upgrade,
   },
   check: {
-    usage: 'check [--config PATH]',
+    usage: 'check [--config PATH] [--json]',
     summary: 'Check the configuration and report every mistake.',
-    options: config,
+    options: { ...config, ...json },
     args: 0,
     load: async () => (await import('./check.ts')).check,
   },
   errors: {
-    usage: 'errors [CODE] [--accept TYPE]',
+    usage: 'errors [CODE] [--accept TYPE|--json]',
     summary: 'Show an error as clients see it, or list all errors.',
     options: {
       accept: {
@@ -75,12 +64,13 @@ const commands: Readonly<Record<string, Command>> = {
         value: 'TYPE',
         help: 'the format, such as text/html or application/json; default text/markdown',
       },
+      json: { type: 'boolean', help: 'print what the list has, as JSON' },
     },
     args: 1,
     load: async () => (await import('./errors.ts')).errors,
   },
   health: {
-    usage: 'health [--running] [--timeout SECONDS] [--config PATH]',
+    usage: 'health [--running] [--timeout SECONDS] [--config PATH] [--json]',
     summary: 'Check whether the running gateway is alive.',
     options: {
       ...config,
@@ -93,6 +83,7 @@ const commands: Readonly<Record<string, Command>> = {
         value: 'SECONDS',
         help: 'how long the whole check may take, up to 3600; default 2',
       },
+      ...json,
     },
     args: 0,
     load: async () => (await import('./health.ts')).health,
@@ -126,7 +117,7 @@ const commands: Readonly<Record<string, Command>> = {
     options: {
       ...config,
       name: { type: 'string', value: 'NAME', help: 'the name that people see; default Account and a number' },
-      json: { type: 'boolean', help: 'print JSON' },
+      ...json,
     },
     args: 0,
     load: async () => (await import('./account.ts')).create,
@@ -134,36 +125,13 @@ const commands: Readonly<Record<string, Command>> = {
   'account list': {
     usage: 'account list [--json] [--config PATH]',
     summary: 'List the accounts in the store, the oldest first.',
-    options: { ...config, json: { type: 'boolean', help: 'print JSON' } },
+    options: { ...config, ...json },
     args: 0,
     load: async () => (await import('./account.ts')).list,
   },
-  'token create': {
-    usage: 'token create [--name NAME] [--permission NAME]… [--account ID] [--config PATH]',
-    summary: 'Create an API token in the store; without --permission it may only call models.',
-    options: {
-      ...config,
-      name: { type: 'string', value: 'NAME', help: 'the name of the token; default command line' },
-      account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
-      permission: {
-        type: 'string',
-        multiple: true,
-        value: 'NAME',
-        help: 'what the token may do; repeatable, default AI Gateway Run',
-      },
-    },
-    args: 0,
-    load: async () => (await import('./token.ts')).token,
-  },
-  'token generate': {
-    usage: 'token generate',
-    summary: 'Print a new token to set as GATEHOUSE_FIRST_TOKEN; it is not stored.',
-    options: {},
-    args: 0,
-    load: async () => (await import('./token-generate.ts')).tokenGenerate,
-  },
+  ...tokenCommands,
   'user invite': {
-    usage: 'user invite [EMAIL] [--role ROLE]… [--account ID] [--config PATH]',
+    usage: 'user invite [EMAIL] [--role ROLE]… [OPTION]…',
     summary: 'Print a one-time link: to become a super administrator, or for EMAIL to join or come back.',
     options: {
       ...config,
@@ -174,6 +142,7 @@ const commands: Readonly<Record<string, Command>> = {
         help: 'what a new member may do, by the name of a role; repeatable',
       },
       account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
+      ...json,
     },
     args: 1,
     load: async () => (await import('./user-invite.ts')).userInvite,
@@ -183,7 +152,7 @@ const commands: Readonly<Record<string, Command>> = {
   'certificates list': {
     usage: 'certificates list [--json] [--config PATH]',
     summary: 'List which certificate each host has, when it expires, and why an order failed.',
-    options: { ...config, json: { type: 'boolean', help: 'print JSON' } },
+    options: { ...config, ...json },
     args: 0,
     load: async () => (await import('./certificates.ts')).list,
   },
@@ -196,11 +165,12 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./certificates.ts')).renew,
   },
   'store copy': {
-    usage: 'store copy --from URL --to URL',
+    usage: 'store copy --from URL --to URL [--json]',
     summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
     options: {
       from: { type: 'string', value: 'URL', help: 'the store to copy' },
       to: { type: 'string', value: 'URL', help: 'an empty store' },
+      ...json,
     },
     args: 0,
     load: async () => (await import('./store.ts')).store,
@@ -224,19 +194,29 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./demo.ts')).demo,
   },
+  version: {
+    usage: 'version [--json]',
+    summary: 'Print the version, and the commit where it is known; --version does, too.',
+    options: json,
+    args: 0,
+    load: async () => (await import('./version-command.ts')).showVersion,
+  },
 }
 
 /** Runs the command that the arguments name; returns the exit code, 2 for an unknown command. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
-  if (name === undefined || isHelp(name) || name === 'help') return say(help())
+  if (name === undefined || isHelp(name) || name === 'help') return say(help(commands))
   if (name === '--version' || name === '-v') return say(`${versionLine()}\n`)
   const found = find(argv)
   if (!found) return helpWithNoun(argv)
   const { command, rest } = found
   if (rest.some(isHelp)) return say(helpFor(command))
   const input = read(command, rest)
-  if (typeof input === 'string') return complain(`${input}; usage: gatehouse ${command.usage}`)
+  if (typeof input === 'string') {
+    const isQuestion = input.endsWith('?')
+    return complain(`${input}${isQuestion ? ' Usage' : '; usage'}: gatehouse ${command.usage}`)
+  }
   // Processes that it starts find it there as well.
   if (input.data !== undefined) process.env.GATEHOUSE_DATA = input.data
   return (await command.load())(input)
@@ -257,14 +237,21 @@ function isHelp(word: string): boolean {
 
 /** Prints the verbs of a noun, or that the command is unknown. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
-  const group = Object.entries(commands).filter(([name]) => name.startsWith(`${noun} `))
-  if (group.length === 0) return complain(`unknown command '${noun}'; see gatehouse --help`)
-  const rows = group.map(([, command]) => rowOf(command)).join('\n')
-  if (verb !== undefined && !isHelp(verb))
-    return complain(`unknown command '${noun} ${verb}'; see gatehouse ${noun} --help`)
-  if (verb !== undefined) return say(`${rows}\n`)
-  tell(rows)
-  return 2
+  const verbs = Object.keys(commands).filter(name => name.startsWith(`${noun} `))
+  if (verbs.length > 0 && (verb === undefined || isHelp(verb))) {
+    const rows = helpForVerbs(verbs.map(name => commands[name]!))
+    if (verb !== undefined) return say(rows)
+    tell(rows.trimEnd())
+    return 2
+  }
+  const isNoun = verbs.length > 0
+  const words = isNoun ? `${noun} ${verb}` : noun!
+  const meant = meantCommand([noun!, verb], Object.keys(commands))
+  const hint =
+    meant === null
+      ? `; see gatehouse${isNoun ? ` ${noun}` : ''} --help`
+      : `; did you mean gatehouse ${meant}?`
+  return complain(`unknown command '${words}'${hint}`)
 }
 
 /** Returns the input of the command, or a sentence about a mistake in the arguments. */
@@ -275,48 +262,15 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
     if (positionals.length < least) return 'missing argument'
     return { ...values, args: positionals }
   } catch (cause) {
-    const [sentence = ''] = (cause as Error).message.split(/\.\s/)
-    return sentence.charAt(0).toLowerCase() + sentence.slice(1)
+    const { code, message } = cause as NodeJS.ErrnoException
+    const [sentence = ''] = message.split(/\.\s/)
+    const known = Object.keys(options).map(name => `--${name}`)
+    const [, unknown = ''] = (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(.*)'/s.exec(sentence)) || []
+    return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}${didYouMean(unknown, known)}`
   }
-}
-
-function help(): string {
-  return `Gatehouse ${version}, a reverse proxy that reports every failure accurately.
-
-${Object.values(commands).map(rowOf).join('\n')}
-
-The configuration is read from --config, else from the path in GATEHOUSE_CONFIG, else from gatehouse.yaml in the working
-directory, else from config/gatehouse.yaml in the program's folder. Data are kept in --data, else in GATEHOUSE_DATA. The
-log goes to stdout; messages for people go to stderr.
-`
-}
-
-function versionLine(): string {
-  const from = commit()
-  return from === null ? version : `${version} (${from.slice(0, 12)})`
-}
-
-function rowOf({ usage, summary }: Command): string {
-  return usage.length > 29
-    ? `  gatehouse ${usage}\n  ${' '.repeat(41)}${summary}`
-    : `  gatehouse ${usage.padEnd(30)} ${summary}`
-}
-
-/** Returns the help of one command: its usage, what it does, and its options. */
-function helpFor({ usage, summary, options }: Command): string {
-  const rows = Object.entries(options).flatMap(([name, { value, help }]) =>
-    help === undefined ? [] : [[`  --${name}${value === undefined ? '' : ` ${value}`}`, help]],
-  )
-  const list = rows.length === 0 ? '' : `\n${columns(rows)}`
-  return `Usage: gatehouse ${usage}\n\n${summary}\n${list}`
 }
 
 function say(text: string): number {
   print(text)
   return 0
-}
-
-function complain(sentence: string): number {
-  tell(`gatehouse: ${visible(sentence)}`)
-  return 2
 }

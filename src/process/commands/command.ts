@@ -21,3 +21,27 @@ export interface Option {
   readonly value?: string
   readonly help?: string
 }
+
+/** Where the configuration and the local data are. */
+export const config = {
+  config: {
+    type: 'string',
+    value: 'PATH',
+    help: "the configuration file; default GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own",
+  },
+  data: {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'the folder for local data; default GATEHOUSE_DATA',
+  },
+} as const
+
+/** The format of what a command prints. */
+export const json: Readonly<Record<'json', Option>> = {
+  json: { type: 'boolean', help: 'print JSON' },
+}
+
+/** What allows a command to do what cannot be undone. */
+export const yes: Readonly<Record<'yes', Option>> = {
+  yes: { type: 'boolean', help: 'do not ask for confirmation' },
+}

@@ -1,31 +1,57 @@
 // `gatehouse errors`: shows what a client would get, without a gateway.
 
 import { nextRay } from '../../base/ray.ts'
+import { didYouMean } from '../../base/text/nearest.ts'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
 import { errorNameOf, refuse } from '../../errors/refusal.ts'
 import type { Input } from './input.ts'
-import { print, tell } from './terminal.ts'
+import { json } from './table.ts'
+import { complain, print, tell } from './terminal.ts'
 
 /** Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well; or the list of all. */
-export function errors({ args: [code], accept = 'text/markdown' }: Input): number {
+export function errors({ args: [code], accept, json: asJson }: Input): number {
+  if (asJson && accept !== undefined) return complain('--json cannot be combined with --accept')
   if (code === undefined) {
-    print(list())
+    print(asJson ? json(Object.entries(errorRows).map(([name, row]) => facts(name, row))) : list())
     return 0
   }
   const name = errorNameOf(code)
-  if (name === null) {
-    tell(`gatehouse: unknown error ${code}; gatehouse errors lists them all`)
-    return 2
-  }
+  if (name === null)
+    return complain(`unknown error ${code}${didYouMean(code, Object.keys(errorRows)) || seeList}`)
+  print(asJson ? json(facts(name, errorRows[name])) : bodyOf(name, accept))
+  if (!asJson && !errorRows[name].raised) tell(`gatehouse: ${notRaised}`)
+  return 0
+}
+
+const seeList = '; gatehouse errors lists them all'
+
+/** Returns what a client gets. */
+function bodyOf(name: Parameters<typeof refuse>[0], accept = 'text/markdown'): string {
   const { body } = compose(
     refuse(name),
     { ray: nextRay(), zone: 'localhost', origin: 'http://localhost', accept, time: Date.now() },
     { documentation: null },
   )
-  print(body.endsWith('\n') ? body : `${body}\n`)
-  if (!errorRows[name].raised) tell(`gatehouse: ${notRaised}`)
-  return 0
+  return body.endsWith('\n') ? body : `${body}\n`
+}
+
+/** Returns what is known of an error before it occurs, by the names that its record has. */
+function facts(name: string, row: ErrorRow) {
+  return {
+    error_code: row.code,
+    error_name: name,
+    error_category: row.category,
+    status: row.status,
+    title: row.title,
+    detail: row.detail,
+    retryable: row.retryAfter !== null,
+    retry_after: row.retryAfter,
+    owner_action_required: row.ownerActionRequired,
+    raised: row.raised,
+    cause: row.cause,
+    remedy: row.remedy,
+  }
 }
 
 function list(): string {

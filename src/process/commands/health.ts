@@ -6,7 +6,8 @@ import { loadConfig } from '../../config/file/load.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { adminOf, runningHere } from '../gateway/presence.ts'
-import { tell } from './terminal.ts'
+import { json } from './table.ts'
+import { complain, print, tell } from './terminal.ts'
 import { reachable, urlOf } from '../url.ts'
 
 /** How long the whole check may take, in seconds. */
@@ -16,14 +17,24 @@ const longestTimeout = 3600
 /** Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration with mistakes, or a wrong option. */
 export async function health(input: Input): Promise<number> {
   const patience = patienceOf(input)
-  if (patience === null) {
-    tell(`gatehouse: --timeout must be a number of seconds, above 0 and at most ${longestTimeout}`)
-    return 2
-  }
+  if (patience === null)
+    return complain(`--timeout must be a number of seconds, above 0 and at most ${longestTimeout}`)
   const pids = input.running ? runningHere() : []
-  return pids.length === 0
-    ? healthOfConfigured(configPath(input), patience)
-    : report(await Promise.all(pids.map(pid => problemOfRunning(pid, patience))))
+  const found =
+    pids.length === 0
+      ? await healthOfConfigured(configPath(input), patience)
+      : await Promise.all(pids.map(pid => healthOfRunning(pid, patience)))
+  return found === null ? 2 : report(found, input.json)
+}
+
+/** What was found of one gateway. */
+interface Health {
+  /** Null where it does not say where its side port is. */
+  readonly url: string | null
+  /** The process; null where it was looked for by its address. */
+  readonly pid: number | null
+  /** What is wrong; null for nothing. */
+  readonly problem: string | null
 }
 
 /** Returns how long the check may take, in ms; null where the option is wrong. */
@@ -33,31 +44,34 @@ function patienceOf({ timeout }: Input): number | null {
   return seconds > 0 && seconds <= longestTimeout ? Math.ceil(seconds * 1000) : null
 }
 
-async function healthOfConfigured(path: string, patience: number): Promise<number> {
+/** Returns null for a configuration with mistakes. */
+async function healthOfConfigured(path: string, patience: number): Promise<readonly Health[] | null> {
   const loaded = loadConfig(path)
-  if (!isUsable(path, loaded)) return 2
-  return report([await problemAt(loaded.config.admin, AbortSignal.timeout(patience))])
+  if (!isUsable(path, loaded)) return null
+  return [await healthAt(loaded.config.admin, null, AbortSignal.timeout(patience))]
 }
 
-async function problemOfRunning(pid: number, patience: number): Promise<string | null> {
+async function healthOfRunning(pid: number, patience: number): Promise<Health> {
   const signal = AbortSignal.timeout(patience)
   const admin = await adminOf(pid, signal).catch(() => null)
-  return admin === null ? `process ${pid} does not respond` : problemAt(admin, signal)
+  if (admin === null) return { url: null, pid, problem: `process ${pid} does not respond` }
+  return healthAt(admin, pid, signal)
 }
 
-/** Returns what is wrong, or null. */
-async function problemAt({ host, port }: Endpoint, signal: AbortSignal): Promise<string | null> {
-  const url = `${urlOf({ host: reachable(host), port })}/healthz`
+async function healthAt({ host, port }: Endpoint, pid: number | null, signal: AbortSignal): Promise<Health> {
+  const url = urlOf({ host: reachable(host), port })
+  const asked = `${url}/healthz`
   try {
-    const { status } = await fetch(url, { signal })
-    return status === 200 ? null : `${url} responds with ${status}`
+    const { status } = await fetch(asked, { signal })
+    return { url, pid, problem: status === 200 ? null : `${asked} responds with ${status}` }
   } catch {
-    return `${url} does not respond`
+    return { url, pid, problem: `${asked} does not respond` }
   }
 }
 
-function report(problems: readonly (string | null)[]): number {
-  const found = problems.filter(problem => problem !== null)
-  for (const problem of found) tell(`gatehouse: ${problem}`)
-  return found.length === 0 ? 0 : 1
+function report(found: readonly Health[], asJson = false): number {
+  const healthy = found.every(({ problem }) => problem === null)
+  if (asJson) print(json({ healthy, gateways: found }))
+  else for (const { problem } of found) if (problem !== null) tell(`gatehouse: ${problem}`)
+  return healthy ? 0 : 1
 }

@@ -6,11 +6,12 @@ import { loadConfig } from '../../config/file/load.ts'
 import { resolveReferences } from '../../config/file/references.ts'
 import { accept } from '../../config/settings/rules.ts'
 import { storeUrl } from '../../config/settings/store-url.ts'
-import { copyStore, inWords } from '../../store/copy.ts'
+import { type CopyReport, copyStore, inWords } from '../../store/copy.ts'
 import type { Store } from '../../store/store.ts'
 import { configPath, type Input } from './input.ts'
 import { storeDialling } from '../store/location.ts'
-import { tell } from './terminal.ts'
+import { json } from './table.ts'
+import { complain, print, tell } from './terminal.ts'
 import { withStore } from '../store/with-store.ts'
 
 /** Returns 0 when everything was copied, 1 when a store refuses, 2 for invalid arguments. */
@@ -24,7 +25,7 @@ export async function store(input: Input): Promise<number> {
   if ('flaw' in source) return complain(`--from ${source.flaw}`)
   if ('flaw' in target) return complain(`--to ${target.flaw}`)
   const dialling = diallingOf(input)
-  const copyTo = (here: Store) => withStore(target.value, there => copy(here, there), dialling)
+  const copyTo = (here: Store) => withStore(target.value, there => copy(here, there, input.json), dialling)
   return withStore(source.value, copyTo, { ...dialling, mustExist: true })
 }
 
@@ -42,13 +43,14 @@ function resolve(written: string): Reading<string> {
   return 'flaw' in read ? read : accept(read.value ?? undefined, 'must not be empty')
 }
 
-function complain(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
-  return 2
-}
-
-async function copy(source: Store, target: Store): Promise<number> {
+async function copy(source: Store, target: Store, asJson = false): Promise<number> {
   const copied = await copyStore(source, target)
   tell(`Copied ${inWords(copied)} from ${source.location} to ${target.location}.`)
+  if (asJson) print(json({ from: source.location, to: target.location, copied: inSnakeCase(copied) }))
   return 0
+}
+
+function inSnakeCase(counts: CopyReport): Readonly<Record<string, number>> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [snake(name), count]))
 }

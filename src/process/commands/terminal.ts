@@ -1,5 +1,7 @@
 // The output of commands. A reader that has gone is not a failure of theirs.
 
+import { visible } from '../../base/text/visible.ts'
+
 /** Writes the requested output: stdout. */
 export function print(text: string): void {
   write(process.stdout, text)
@@ -8,6 +10,18 @@ export function print(text: string): void {
 /** Writes a message for the person, with a line feed: stderr. */
 export function tell(text: string): void {
   write(process.stderr, `${text}\n`)
+}
+
+/** Writes why it was not done, and returns the exit code for that: 1. */
+export function refuse(sentence: string): number {
+  tell(`gatehouse: ${visible(sentence)}`)
+  return 1
+}
+
+/** Writes what is wrong with the arguments, and returns the exit code for that: 2. */
+export function complain(sentence: string): number {
+  tell(`gatehouse: ${visible(sentence)}`)
+  return 2
 }
 
 function write(stream: NodeJS.WriteStream, text: string): void {

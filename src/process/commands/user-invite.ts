@@ -2,10 +2,7 @@
 // back after a password or second factor was lost.
 
 import { newId } from '../../base/id.ts'
-import { nextRay } from '../../base/ray.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
-import { loadConfig } from '../../config/file/load.ts'
-import { auditOf, commandLine } from '../../store/audit-entry.ts'
 import type { Member, User } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
 import { areSuper, roles } from '../../permissions/roles.ts'
@@ -17,12 +14,10 @@ import { canSignIn, userOfEmail } from '../../people/users.ts'
 import { invitationPath, setUpPath } from '../../pages/paths.ts'
 import { adminOf, runningHere } from '../gateway/presence.ts'
 import { pagesUrl } from '../gateway/pages-url.ts'
-import { storeDialling, storeLocation } from '../store/location.ts'
-import { withStore } from '../store/with-store.ts'
-import { chosenAccount } from './chosen-account.ts'
-import { configPath, type Input } from './input.ts'
-import { isUsable } from './mistakes.ts'
-import { print, tell } from './terminal.ts'
+import type { Input } from './input.ts'
+import { auditHere, withAccount } from './configured-store.ts'
+import { json } from './table.ts'
+import { complain, print, refuse, tell } from './terminal.ts'
 
 /** Ms that a gateway here may take to tell where its side port is. */
 const patience = 2_000
@@ -37,21 +32,20 @@ export async function userInvite(input: Input): Promise<number> {
   if (typeof given === 'string') return complain(given)
   if (email === null && given.length > 0)
     return complain('--role needs an EMAIL: without one, the link makes a super administrator')
-  const path = configPath(input)
-  const loaded = loadConfig(path)
-  if (!isUsable(path, loaded)) return 2
-  const { config } = loaded
-  const origin = pagesUrl(config, await adminHere(config))
-  if (origin === null)
-    return refuse('people have no pages to sign in on: set oauth.issuer, or admin to an address of loopback')
-  const invite = async (store: Store) => {
-    const account = await chosenAccount(store, input.account)
-    if (typeof account === 'number') return account
-    return email === null
-      ? setUp(store, account, origin)
-      : inviteByEmail(store, account, email, given, origin)
-  }
-  return withStore(storeLocation(config), invite, storeDialling(config))
+  return withAccount(input, async (store, account, config) => {
+    const origin = pagesUrl(config, await adminHere(config))
+    if (origin === null)
+      return refuse(
+        'people have no pages to sign in on: set oauth.issuer, or admin to an address of loopback',
+      )
+    const link =
+      email === null
+        ? await setUp(store, account, origin)
+        : await inviteByEmail(store, account, email, given, origin)
+    if (typeof link === 'number') return link
+    print(input.json ? json({ account, email, url: link }) : `${link}\n`)
+    return 0
+  })
 }
 
 /** Returns where the side port is of the gateway that runs here; else where the configuration says. */
@@ -63,24 +57,25 @@ async function adminHere({ admin }: Config): Promise<Endpoint> {
   return admin
 }
 
-async function setUp(store: Store, account: string, origin: string): Promise<number> {
+/** Returns the link. */
+async function setUp(store: Store, account: string, origin: string): Promise<string> {
   const link = newSetUp(account, Date.now())
   await store.audit.append(
-    entry(account, 'create', { resourceKind: 'account', resource: account }, ['set_up_link']),
+    auditHere(account, 'create', { resourceKind: 'account', resource: account }, ['set_up_link']),
   )
   await store.credentials.put(link.credential)
   tell('Open this link within 15 minutes to become a super administrator. It works once:')
-  print(`${origin}${setUpPath(link.value)}\n`)
-  return 0
+  return `${origin}${setUpPath(link.value)}`
 }
 
+/** Returns the link, or the exit code after saying why there is none. */
 async function inviteByEmail(
   store: Store,
   account: string,
   email: string,
   given: readonly string[],
   origin: string,
-): Promise<number> {
+): Promise<string | number> {
   const now = Date.now()
   const kept = await store.users.findByEmail(email)
   const member = kept && (await store.members.find(account, kept.record.id))?.record
@@ -89,7 +84,7 @@ async function inviteByEmail(
       return complain(`a new member needs --role: ${roles.map(({ name }) => name).join(', ')}`)
     const user = await userOfEmail(store.users, email, now)
     const invited = newMember(account, user.id, given, now)
-    const audit = entry(account, 'invite', { resourceKind: 'member', resource: invited.id }, [
+    const audit = auditHere(account, 'invite', { resourceKind: 'member', resource: invited.id }, [
       'email',
       'roles',
     ])
@@ -101,7 +96,7 @@ async function inviteByEmail(
     return complain(`${email} is a member already: change roles with gatehouse member update`)
   if (member.status === 'pending' && !(await isSquatted(store, kept!.record)))
     return handInvitation(store, member, kept!.record, origin)
-  const audit = entry(account, 'update', { resourceKind: 'user', resource: member.user }, [
+  const audit = auditHere(account, 'update', { resourceKind: 'user', resource: member.user }, [
     'password',
     'totp',
   ])
@@ -125,15 +120,14 @@ async function isSquatted(store: Store, { id, password, identity }: User): Promi
 }
 
 /** Makes the link of a member who is invited; it also brings back a user whose password was taken away. */
-async function handInvitation(store: Store, member: Member, user: User, origin: string): Promise<number> {
+async function handInvitation(store: Store, member: Member, user: User, origin: string): Promise<string> {
   const { value } = await reissueInvitation(store, member, Date.now(), !canSignIn(user))
   return hand(origin, value, `${user.email} becomes a member`)
 }
 
-function hand(origin: string, value: string, what: string): number {
+function hand(origin: string, value: string, what: string): string {
   tell(`With this link, ${what}. Hand it over; it works once, within 7 days:`)
-  print(`${origin}${invitationPath(value)}\n`)
-  return 0
+  return `${origin}${invitationPath(value)}`
 }
 
 function newMember(account: string, user: string, roles: readonly string[], now: number): Member {
@@ -153,21 +147,4 @@ function rolesNamed(names: readonly string[]): readonly string[] | string {
     ids.push(found.id)
   }
   return ids
-}
-
-function entry(
-  account: string,
-  ...what: Parameters<typeof auditOf> extends [unknown, ...infer Rest] ? Rest : never
-) {
-  return auditOf({ account, caller: commandLine, now: Date.now(), address: '', ray: nextRay() }, ...what)
-}
-
-function refuse(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
-  return 1
-}
-
-function complain(sentence: string): number {
-  tell(`gatehouse: ${sentence}`)
-  return 2
 }

@@ -23,7 +23,7 @@ test('help lists every command, and each has a help of its own', async () => {
     assert.match(stdout, new RegExp(`gatehouse ${name} `))
   assert.match(
     (await gatehouse(['errors', '--help'])).stdout,
-    /^Usage: gatehouse errors \[CODE\] \[--accept TYPE\]/,
+    /^Usage: gatehouse errors \[CODE\] \[--accept TYPE\|--json\]/,
   )
 })
 
@@ -38,13 +38,28 @@ test('the help of a noun lists its verbs, and that of a verb its options', async
   assert.match(own.stdout, /^ +--refresh +issue refresh tokens too$/m)
 })
 
-test('the help of token lists both of its verbs', async () => {
+test('the help of token lists all of its verbs', async () => {
   const { code, stdout } = await gatehouse(['token', '--help'])
   assert.equal(code, 0)
   assert.deepEqual(
     stdout.match(/^ {2}gatehouse token \w+/gm)?.map(row => row.trim()),
-    ['gatehouse token create', 'gatehouse token generate'],
+    ['create', 'list', 'revoke', 'roll', 'generate'].map(verb => `gatehouse token ${verb}`),
   )
+})
+
+test('no line of any help is longer than 120 columns', async () => {
+  const { stdout } = await gatehouse(['--help'])
+  const nouns = [...stdout.matchAll(/^ {2}gatehouse ((?:[a-z-]+ ?)+)/gm)].map(([, words]) =>
+    words!.trim().split(' '),
+  )
+  assert.ok(nouns.length > 30)
+  const program = `import { runCommand } from ${JSON.stringify(join(root, 'src/process/commands/cli.ts'))}
+for (const words of ${JSON.stringify(nouns)}) await runCommand([...words, '--help'])`
+  const { stdout: own, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  assert.equal(own.match(/^Usage: /gm)?.length, nouns.length, stderr)
+  for (const line of `${stdout}${own}`.split('\n')) assert.ok(line.length <= 120, line)
 })
 
 test('in help, two spaces at least separate a usage from its summary', async () => {
@@ -91,7 +106,24 @@ test('the version is that of the package', async () => {
 })
 
 const misuses: readonly [args: string[], sentence: RegExp][] = [
-  [['strat'], /^gatehouse: unknown command 'strat'; see gatehouse --help\n$/],
+  [['strat'], /^gatehouse: unknown command 'strat'; did you mean gatehouse start\?\n$/],
+  [['walk'], /^gatehouse: unknown command 'walk'; see gatehouse --help\n$/],
+  [['tokens', 'list'], /^gatehouse: unknown command 'tokens'; did you mean gatehouse token list\?\n$/],
+  [['token', 'lst'], /^gatehouse: unknown command 'token lst'; did you mean gatehouse token list\?\n$/],
+  [
+    ['token', 'delete'],
+    /^gatehouse: unknown command 'token delete'; did you mean gatehouse token revoke\?\n$/,
+  ],
+  [['client', 'get'], /^gatehouse: unknown command 'client get'; did you mean gatehouse client show\?\n$/],
+  [
+    ['check', '--conifg', 'a.yaml'],
+    /^gatehouse: unknown option '--conifg'; did you mean --config\? Usage: gatehouse check /,
+  ],
+  [['errors', 'rate_limitd'], /^gatehouse: unknown error rate_limitd; did you mean rate_limited\?\n$/],
+  [
+    ['errors', '522', '--json', '--accept', 'text/html'],
+    /^gatehouse: --json cannot be combined with --accept\n$/,
+  ],
   [['constructor'], /^gatehouse: unknown command 'constructor'/],
   [
     ['start', '--colour'],
@@ -103,7 +135,7 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
     ['store', 'copy', '--from', 'sqlite:a'],
     /^gatehouse: missing option '--to'; usage: gatehouse store copy /,
   ],
-  [['token', 'make'], /^gatehouse: unknown command 'token make'; see gatehouse token --help\n$/],
+  [['token', 'bake'], /^gatehouse: unknown command 'token bake'; see gatehouse token --help\n$/],
   [['errors', '9999'], /^gatehouse: unknown error 9999; gatehouse errors lists them all\n$/],
 ]
 
@@ -239,4 +271,42 @@ test('health reports that no gateway responds', async t => {
   const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
   const { code, stderr } = await gatehouse(['health', '--config', path])
   assert.deepEqual([code, stderr], [1, 'gatehouse: http://127.0.0.1:1/healthz does not respond\n'])
+})
+
+test('with --json, check prints what it found to stdout alone', async t => {
+  const path = writeConfig(t, `${valid}colour: red\n`)
+  const { code, stdout, stderr } = await gatehouse(['check', '--config', path, '--json'])
+  assert.deepEqual([code, stderr], [2, ''])
+  const { mistakes, ...rest } = JSON.parse(stdout)
+  assert.deepEqual(rest, { file: path, valid: false, warnings: [], list_prices_date: null })
+  assert.deepEqual(mistakes, [{ line: 6, column: 1, path: 'colour', message: mistakes[0].message }])
+  const good = await gatehouse(['check', '--config', writeConfig(t, valid), '--json'])
+  assert.deepEqual([good.code, JSON.parse(good.stdout).valid], [0, true])
+})
+
+test('with --json, errors prints the rows of the list, all or one', async () => {
+  const all: { error_name: string; retry_after: number | null }[] = JSON.parse(
+    (await gatehouse(['errors', '--json'])).stdout,
+  )
+  assert.deepEqual(all.map(({ error_name: name }) => name).toSorted(), Object.keys(errorRows).toSorted())
+  const one = await gatehouse(['errors', '1034', '--json'])
+  assert.equal(one.stderr, '')
+  const { error_code, raised, retryable, retry_after } = JSON.parse(one.stdout)
+  assert.deepEqual([error_code, raised, retryable, retry_after], [1034, false, false, null])
+  assert.ok(all.some(row => row.retry_after === 120))
+})
+
+test('with --json, health says what is wrong, and version what this is', async t => {
+  const path = writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1\n${valid}`)
+  const { code, stdout, stderr } = await gatehouse(['health', '--config', path, '--json'])
+  assert.deepEqual([code, stderr], [1, ''])
+  const problem = 'http://127.0.0.1:1/healthz does not respond'
+  assert.deepEqual(JSON.parse(stdout), {
+    healthy: false,
+    gateways: [{ url: 'http://127.0.0.1:1', pid: null, problem }],
+  })
+  const known = await gatehouse(['version', '--json'])
+  const { version, commit, node } = JSON.parse(known.stdout)
+  assert.deepEqual([typeof version, node], ['string', process.versions.node])
+  assert.equal((await gatehouse(['version'])).stdout, `${version} (${commit.slice(0, 12)})\n`)
 })

@@ -1,16 +1,18 @@
-// `gatehouse token create` over a store of its own; test/process/commands/commands.test.ts has what it refuses.
+// `gatehouse token` over a store of its own; test/process/commands/commands.test.ts has what it refuses.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { digestOf } from '../../../src/tokens/token.ts'
 import { auditQuery } from '../../store/contract-specimens.ts'
 import { aclLine } from '../../help/acl.ts'
 import { gatehouse } from '../../help/command.ts'
-import { writeConfig } from '../../help/gateway.ts'
+import { main, writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
+import { atTerminal } from '../../help/terminal.ts'
 
 const stores: Readonly<Record<string, (t: TestContext, folder: string) => Promise<string>>> = {
   SQLite: async (_, folder) => `sqlite:${join(folder, 'gatehouse.db')}`,
@@ -47,6 +49,96 @@ for (const [name, place] of Object.entries(stores))
       changed: ['name', 'policies'],
     })
   })
+
+/** Fills a store, and returns what runs a verb of `gatehouse token` over it. */
+async function filled(t: TestContext) {
+  const file = writeConfig(t, 'zones: []')
+  const env = { GATEHOUSE_DATA: join(file, '..') }
+  const store = await openStore(`sqlite:${join(file, '..', 'gatehouse.db')}`, { commandTimeout: 5_000 })
+  t.after(() => store.close())
+  const { account } = (await new FirstFill(store).run(7))!
+  const token = (...args: readonly string[]) => gatehouse(['token', ...args, '--config', file], env)
+  return { store, account, token, file, env }
+}
+
+test('tokens are listed as the API shows them, without their values', async t => {
+  const { token, store, account } = await filled(t)
+  const made = await token('create', '--name', 'laptop', '--permission', 'AI Gateway Read', '--json')
+  const { value, ...shown } = JSON.parse(made.stdout)
+  assert.match(value, /^svct_/)
+  await store.tokens.noteUses([{ account, id: shown.id, at: Date.parse('2031-02-03T04:00:00Z') }])
+  const listed = await token('list', '--json')
+  assert.equal(listed.stderr, '')
+  const [first, second, ...more] = JSON.parse(listed.stdout)
+  assert.deepEqual(more, [])
+  assert.equal(first.name, 'bootstrap')
+  assert.deepEqual(second, { ...shown, last_used_on: '2031-02-03T04:00:00.000Z' })
+  const { stdout } = await token('list')
+  assert.ok(!`${listed.stdout}${stdout}`.includes(value))
+  assert.match(stdout, /^TOKEN ID +STATUS +CREATED +LAST USED +EXPIRES +PERMISSIONS +NAME\n/)
+  assert.match(stdout, new RegExp(`^${shown.id}  active  .*  2031-02-03  - +AI Gateway Read  +laptop$`, 'm'))
+})
+
+test('a token that is rolled has another value, and one that is revoked is gone, both with an entry in the audit log', async t => {
+  const { token, store, account } = await filled(t)
+  const old = (await token('create')).stdout.trim()
+  const { id } = (await store.tokens.findByDigest(digestOf(old)))!
+  const rolled = await token('roll', id, '--yes')
+  assert.deepEqual([rolled.code, /shown only once/.test(rolled.stderr)], [0, true])
+  assert.equal(await store.tokens.findByDigest(digestOf(old)), null)
+  assert.equal((await store.tokens.findByDigest(digestOf(rolled.stdout.trim())))?.id, id)
+  const revoked = await token('revoke', id, '--yes')
+  assert.deepEqual(revoked, { code: 0, stdout: '', stderr: `Revoked the token ${id} (command line).\n` })
+  assert.equal(await store.tokens.get(account, id), null)
+  const { items } = await store.audit.list(account, auditQuery())
+  const entries = items.map(({ action, actor, resource, changed }) => ({ action, actor, resource, changed }))
+  const common = { actor: 'command line', resource: id }
+  for (const entry of [
+    { action: 'roll', ...common, changed: ['value'] },
+    { action: 'delete', ...common, changed: [] },
+  ])
+    assert.ok(
+      entries.some(one => isDeepStrictEqual(one, entry)),
+      JSON.stringify(entries),
+    )
+  const again = await token('revoke', id, '--yes')
+  assert.deepEqual([again.code, again.stdout], [1, ''])
+  assert.match(again.stderr, /^gatehouse: the account has no token /)
+})
+
+test('revoke and roll do nothing where nobody can be asked, or where they are given the value of a token', async t => {
+  const { token, store } = await filled(t)
+  const value = (await token('create')).stdout.trim()
+  const { id } = (await store.tokens.findByDigest(digestOf(value)))!
+  for (const verb of ['revoke', 'roll']) {
+    const unasked = await token(verb, id)
+    assert.deepEqual([unasked.code, unasked.stdout], [2, ''])
+    assert.match(unasked.stderr, /^gatehouse: .* once it is (revoked|rolled); say --yes\n$/)
+    const misplaced = await token(verb, value, '--yes')
+    assert.equal(misplaced.code, 2)
+    assert.match(misplaced.stderr, /^gatehouse: a token is named by its id/)
+    assert.ok(!misplaced.stderr.includes(value))
+  }
+  assert.equal((await store.tokens.findByDigest(digestOf(value)))?.id, id)
+})
+
+test('a person who types something else revokes nothing', async t => {
+  const { token, store, file, env } = await filled(t)
+  const value = (await token('create')).stdout.trim()
+  const { id } = (await store.tokens.findByDigest(digestOf(value)))!
+  const line = `'${process.execPath}' '${main}' token revoke ${id} --config '${file}'`
+  const declining = atTerminal(t, line, env)
+  await declining.shows(/Type its id to revoke it: /)
+  declining.press('no\n')
+  assert.equal(await declining.exited, 1)
+  assert.match(declining.text, /Nothing was revoked\./)
+  assert.equal((await store.tokens.findByDigest(digestOf(value)))?.id, id)
+  const agreeing = atTerminal(t, line, env)
+  await agreeing.shows(/Type its id to revoke it: /)
+  agreeing.press(`${id}\n`)
+  assert.equal(await agreeing.exited, 0)
+  assert.equal(await store.tokens.findByDigest(digestOf(value)), null)
+})
 
 test('a command that the user of the store may not do says which rights are missing', async t => {
   const redis = await startRedis(t)

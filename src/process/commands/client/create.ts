@@ -3,8 +3,8 @@
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
 import { columns, json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { clients, complain, withApi } from './session.ts'
+import { complain, print, tell } from '../terminal.ts'
+import { clients, withApi } from './session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'
 import { recordText, type ShownClient } from './view.ts'
 

@@ -7,7 +7,7 @@ import { visible } from '../../../base/text/visible.ts'
 import { type ApiAccess, ApiUnreachable, ApiClient, type ApiMistake, ApiRefusal } from './api-client.ts'
 import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
-import { tell } from '../terminal.ts'
+import { complain, refuse, tell } from '../terminal.ts'
 import { urlOf } from '../../url.ts'
 import type { ShownClient } from './view.ts'
 
@@ -20,7 +20,7 @@ export async function withApi(input: Input, use: (api: ApiClient) => Promise<num
     return await use(new ApiClient(access))
   } catch (cause) {
     if (cause instanceof ApiRefusal) tellMistakes(cause.mistakes)
-    else if (cause instanceof ApiUnreachable) tell(`gatehouse: ${visible(cause.message)}`)
+    else if (cause instanceof ApiUnreachable) return refuse(cause.message)
     else throw cause
     return 1
   }
@@ -61,11 +61,6 @@ export async function changeAsRead(
       if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause
     }
   }
-}
-
-export function complain(sentence: string): number {
-  tell(`gatehouse: ${visible(sentence)}`)
-  return 2
 }
 
 /** Prints every error on a line of its own, with what it concerns. */

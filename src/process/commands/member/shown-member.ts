@@ -2,8 +2,9 @@
 
 import { isId } from '../../../base/id.ts'
 import type { ApiClient } from '../client/api-client.ts'
-import { complain, withApi } from '../client/session.ts'
+import { withApi } from '../client/session.ts'
 import type { Input } from '../input.ts'
+import { complain } from '../terminal.ts'
 
 export interface ShownMember {
   readonly id: string

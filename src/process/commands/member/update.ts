@@ -1,10 +1,9 @@
 // `gatehouse member update`: other roles for a member.
 
 import { visible } from '../../../base/text/visible.ts'
-import { complain } from '../client/session.ts'
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
+import { complain, print, tell } from '../terminal.ts'
 import { rolesNamed, type ShownMember, withMember } from './shown-member.ts'
 
 export async function update(input: Input): Promise<number> {

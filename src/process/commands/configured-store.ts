@@ -1,0 +1,52 @@
+// The store that a command works on directly, and the account there.
+
+import { nextRay } from '../../base/ray.ts'
+import type { Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/file/load.ts'
+import { auditOf, commandLine, type Resource } from '../../store/audit-entry.ts'
+import type { AuditAction, AuditEntry } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { storeDialling, storeLocation } from '../store/location.ts'
+import { withStore } from '../store/with-store.ts'
+import { chosenAccount } from './chosen-account.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from './mistakes.ts'
+
+/** Runs a command with the store of the configuration; returns the exit code: 1 where the store refuses, 2 for a configuration with mistakes. */
+export async function withConfiguredStore(
+  input: Input,
+  use: (store: Store, config: Config) => Promise<number>,
+): Promise<number> {
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return 2
+  const { config } = loaded
+  return withStore(storeLocation(config), store => use(store, config), storeDialling(config))
+}
+
+/** As `withConfiguredStore`, with the account of `--account`, or the only one. */
+export function withAccount(
+  input: Input,
+  use: (store: Store, account: string, config: Config) => Promise<number>,
+): Promise<number> {
+  return withConfiguredStore(input, async (store, config) => {
+    const account = await chosenAccount(store, input.account)
+    return typeof account === 'number' ? account : use(store, account, config)
+  })
+}
+
+/** Makes the entry of a change that the operator of this machine asks for. */
+export function auditHere(
+  account: string,
+  action: AuditAction,
+  resource: Resource,
+  changed: readonly string[] = [],
+  now = Date.now(),
+): AuditEntry {
+  return auditOf(
+    { account, caller: commandLine, now, address: '', ray: nextRay() },
+    action,
+    resource,
+    changed,
+  )
+}

@@ -1,0 +1,34 @@
+// Which command was probably meant by one that is unknown: by a slip of the keyboard, or by another word for the same.
+
+import { nearest } from '../../base/text/nearest.ts'
+
+/** Words that other programs have for one verb. */
+const synonyms: readonly (readonly string[])[] = [
+  ['create', 'add', 'new', 'invite'],
+  ['delete', 'remove', 'rm', 'revoke', 'destroy'],
+  ['list', 'ls'],
+  ['show', 'get', 'view', 'describe', 'inspect'],
+  ['update', 'set', 'edit', 'change', 'modify'],
+  ['roll', 'rotate', 'renew'],
+  ['tail', 'follow', 'watch'],
+]
+
+/** Returns the name of the command of a noun, or of one word, that was probably meant; null when none is similar. */
+export function meantCommand(
+  [word, verb]: readonly [word: string, verb?: string | undefined],
+  names: readonly string[],
+): string | null {
+  const first = [...new Set(names.map(name => name.split(' ')[0]!))]
+  const noun = first.includes(word) ? word : nearest(word, first)
+  if (noun === null) return null
+  const verbs = names.flatMap(name => (name.startsWith(`${noun} `) ? [name.slice(noun.length + 1)] : []))
+  if (verbs.length === 0 || verb === undefined) return noun
+  const meant = verbs.includes(verb) ? verb : (nearest(verb, verbs) ?? synonymOf(verb, verbs))
+  if (meant !== null) return `${noun} ${meant}`
+  return noun === word ? null : noun
+}
+
+function synonymOf(verb: string, verbs: readonly string[]): string | null {
+  const alike = synonyms.find(words => words.includes(verb)) ?? []
+  return verbs.find(one => alike.includes(one)) ?? null
+}

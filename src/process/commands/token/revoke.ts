@@ -1,0 +1,25 @@
+// `gatehouse token revoke`: deletes a token from the store; asks first, since what uses it fails from then on.
+
+import { visible } from '../../../base/text/visible.ts'
+import type { Input } from '../input.ts'
+import { auditHere } from '../configured-store.ts'
+import { json } from '../table.ts'
+import { print, refuse, tell } from '../terminal.ts'
+import { withToken } from './one-token.ts'
+
+const deed = {
+  consequence: 'everything that uses a token fails once it is revoked',
+  question: 'Everything that uses this token will fail. Type its id to revoke it: ',
+  refrained: 'Nothing was revoked.',
+} as const
+
+/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
+export function revoke(input: Input): Promise<number> {
+  return withToken(input, deed, async ({ tokens }, { record: { account, id, name } }) => {
+    const audit = auditHere(account, 'delete', { resourceKind: 'token', resource: id })
+    if (!(await tokens.remove(account, id, { audit }))) return refuse(`the token ${id} has just been deleted`)
+    tell(`Revoked the token ${id} (${visible(name)}).`)
+    if (input.json) print(json({ id }))
+    return 0
+  })
+}
