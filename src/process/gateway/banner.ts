@@ -24,6 +24,12 @@ export function banner(config: Config, edge: readonly Listener[], admin: Endpoin
   return lines.join('\n')
 }
 
+/** An inexpensive model of each provider whose key the default configuration takes from a variable. */
+const modelsToTry: Readonly<Record<string, string>> = {
+  openai: 'openai/gpt-4o-mini',
+  anthropic: 'anthropic/claude-haiku-4-5',
+}
+
 /** Writes what a first start has created: the only time that a generated token is shown. */
 export function welcome(
   { account, gateway, token, setUp }: FirstStart & { readonly setUp: string | null },
@@ -42,12 +48,16 @@ export function welcome(
   if (host === undefined) return lines.join('\n')
   const url = new URL(urlOf(edge[0]!))
   url.hostname = host
+  const provider = ai.providers.find(({ name, keys }) => name in modelsToTry && keys.length > 0)?.name
+  const model = modelsToTry[provider ?? 'openai']!
   return [
     ...lines,
-    '  Next: configure a provider, then',
+    provider === undefined
+      ? '  Next: start it with OPENAI_API_KEY or ANTHROPIC_API_KEY set, or configure another provider, then'
+      : '  Next: call a model',
     `    curl ${url.origin}/client/v4/accounts/${account}/ai/v1/chat/completions \\`,
     `      -H ${token === null ? '"Authorization: Bearer $TOKEN"' : `'Authorization: Bearer ${token}'`} -H 'Content-Type: application/json' \\`,
-    `      -d '{"model":"openai/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
+    `      -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'`,
     '',
   ].join('\n')
 }

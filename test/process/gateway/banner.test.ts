@@ -40,7 +40,7 @@ test('a wildcard address is shown as localhost, IPv6 in brackets', () => {
 test('the welcome of a first start shows what was made, and a call to try', () => {
   const setUp = 'http://127.0.0.1:8081/auth/set-up?token=value'
   const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value', setUp }
-  const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'] } })
+  const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'], providers: [] } })
   const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080, tls: false }])
   for (const part of [
     first.account,
@@ -50,6 +50,7 @@ test('the welcome of a first start shows what was made, and a call to try', () =
     `http://127.0.0.1:8080/client/v4/accounts/${first.account}/ai/v1/`,
   ])
     assert.ok(text.includes(part), part)
+  assert.match(text, /OPENAI_API_KEY or ANTHROPIC_API_KEY/)
   const given = welcome({ ...first, token: null, setUp: null }, config, [
     { host: '0.0.0.0', port: 8080, tls: false },
   ])
@@ -58,4 +59,15 @@ test('the welcome of a first start shows what was made, and a call to try', () =
   assert.match(given, /gatehouse user invite$/m)
   assert.doesNotMatch(given, /svct_|null|set-up/)
   assert.doesNotMatch(welcome(first, edgeConfig([]), [{ host: '0.0.0.0', port: 8080, tls: false }]), /curl/)
+})
+
+test('the call to try is one to a provider that has a key', () => {
+  const first = { account: 'a'.repeat(32), gateway: 'default', token: 'svct_value', setUp: null }
+  const providers = [
+    { name: 'openai', keys: [] },
+    { name: 'anthropic', keys: ['sk-of-the-provider'] },
+  ] as unknown as Config['ai']['providers']
+  const config = edgeConfig([], { ai: { hosts: ['127.0.0.1'], providers } })
+  const text = welcome(first, config, [{ host: '0.0.0.0', port: 8080, tls: false }])
+  assert.match(text, /Next: call a model\n.*\n.*\n.*"model":"anthropic\/claude-/)
 })
