@@ -1,16 +1,20 @@
-// The first hour of a person who has read nothing: from an empty data folder to an app that is published and a gateway that asks for tokens, by what the pages show and link to alone.
+// The first hour of a person who has read nothing: from a packed file to a first chat, an app that is published and a gateway that asks for tokens, by what the pages show and link to alone.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { completion } from '../help/ai.ts'
 import { complaintsOf, launchBrowser } from '../help/browser.ts'
 import { type DnsServer, startDns } from '../help/dns.ts'
-import { startGateway } from '../help/gateway.ts'
+import { blocksOf, readPage } from '../help/docs.ts'
+import { spawnGateway } from '../help/gateway.ts'
+import { installPackage } from '../help/installed-package.ts'
 import { say, startProvider } from '../help/provider.ts'
-import { root } from '../help/source.ts'
+import { quickFolder } from '../help/quick-folder.ts'
 
 const email = 'ada@example.com'
 const password = 'correct horse battery'
@@ -56,16 +60,38 @@ test('a stranger publishes an app and protects a gateway, in the browser alone',
   })
 })
 
-/** Starts the gateway as it comes, but for the addresses of a provider and a DNS server that are here. */
+/**
+ * Goes from the packed file to a first chat by the commands of its README, and leaves the gateway running; it is as it
+ * comes, but for its ports, and the addresses of a provider and a DNS server that are here.
+ */
 async function start(t: TestContext): Promise<{ readonly dns: DnsServer; readonly setUp: string }> {
   const dns = await startDns(t)
   const provider = await startProvider(t, (_, response) => say(response, completion))
-  const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
-  const pointed = shipped
+  const began = performance.now()
+  const { folder, home, env } = installPackage(quickFolder(t, 'first-hour'))
+  const [commands, , call] = blocksOf(readPage('build/README.md')).map(({ text }) => text)
+  const [, init, run] = commands!.trimEnd().split('\n')
+  execFileSync('sh', ['-c', init!], { cwd: home, env, stdio: 'pipe' })
+  const file = join(home, 'gatehouse.yaml')
+  const written = readFileSync(file, 'utf8')
+    .replace('#listen:', "listen: ['127.0.0.1:0']")
     .replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
     .replace('  #resolvers: []', `  resolvers: ['${dns.address}']`)
-  const gateway = await startGateway(t, pointed, { env: { OPENAI_API_KEY: 'sk-of-the-provider' } })
-  const { setUp } = await gateway.firstStart
+  writeFileSync(file, written)
+  assert.match(run!, /^ORIGIN=\S+ gatehouse start$/)
+  const gateway = await spawnGateway(t, [join(folder, 'bin/gatehouse.js'), 'start'], {
+    cwd: home,
+    env: { ...env, GATEHOUSE_ADMIN: '127.0.0.1:0', OPENAI_API_KEY: 'sk-of-the-provider' },
+  })
+  const { account, token, setUp } = await gateway.firstStart
+  const response = await promisify(execFile)(
+    'sh',
+    ['-c', call!.replace('http://127.0.0.1:8080', gateway.edge)],
+    { env: { ...env, ACCOUNT: account, TOKEN: token } },
+  )
+  assert.deepEqual(JSON.parse(response.stdout).choices, completion.choices)
+  // Five commands with the one that sets ACCOUNT and TOKEN. npm's own part depends on the network.
+  assert.ok(performance.now() - began < 3 * 60_000)
   return { dns, setUp: setUp! }
 }
 

@@ -11,61 +11,22 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { blocksOf, readPage } from '../help/docs.ts'
 import { freePort } from '../help/free-port.ts'
 import { spawnGateway } from '../help/gateway.ts'
+import { installPackage, manifestIn } from '../help/installed-package.ts'
 import { root } from '../help/source.ts'
-
-interface Installed {
-  /** The folder of the package. */
-  readonly folder: string
-  /** A home with nothing in it, and what a shell needs to find the command. */
-  readonly home: string
-  readonly env: NodeJS.ProcessEnv
-}
 
 const at = mkdtempSync(join(tmpdir(), 'gatehouse-package-'))
 after(() => rmSync(at, { recursive: true }))
 
-/** Packs the program, and installs it without the network: its dependencies are those of the checkout, and no others. */
-function install(): Installed {
-  const [built, prefix, home] = ['built', 'prefix', 'home'].map(name => join(at, name)) as [
-    string,
-    string,
-    string,
-  ]
-  execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
-  const env = { ...process.env, npm_config_cache: join(at, 'cache') }
-  execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
-  const folder = join(prefix, 'lib/node_modules/gatehouse')
-  for (const path of [join(folder, 'node_modules'), join(prefix, 'bin'), home])
-    mkdirSync(path, { recursive: true })
-  const [archive] = globSync('gatehouse-*.tgz', { cwd: at })
-  execFileSync('tar', ['-xzf', join(at, archive!), '--strip-components=1', '-C', folder])
-  const { bin, dependencies, optionalDependencies } = manifestIn(folder)
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const target = join(root, 'node_modules', name)
-    if (!existsSync(target)) continue
-    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
-    symlinkSync(target, join(folder, 'node_modules', name))
-  }
-  symlinkSync(join(folder, bin.gatehouse), join(prefix, 'bin/gatehouse'))
-  const { PATH } = process.env
-  return { folder, home, env: { HOME: home, PATH: `${join(prefix, 'bin')}${delimiter}${PATH}` } }
-}
-
-function manifestIn(folder: string) {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-}
-
-const { folder, home, env } = install()
+const { folder, home, env } = installPackage(at)
 const readme = readPage('build/README.md')
 
 test('an installed package does what its README says, and leaves its own folder alone', async t => {

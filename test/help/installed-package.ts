@@ -1,0 +1,46 @@
+// The package as `npm i -g` installs it, for tests that use it as its users do.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { root } from './source.ts'
+
+export interface InstalledPackage {
+  /** The folder of the package. */
+  readonly folder: string
+  /** A home with nothing in it, and what a shell needs to find the command. */
+  readonly home: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Packs the program and installs it into a folder, without the network: its dependencies are those of the checkout, and no others. */
+export function installPackage(at: string): InstalledPackage {
+  const [built, prefix, home] = ['built', 'prefix', 'home'].map(name => join(at, name)) as [
+    string,
+    string,
+    string,
+  ]
+  execFileSync(process.execPath, ['build/package.ts', built], { cwd: root })
+  const env = { ...process.env, npm_config_cache: join(at, 'cache') }
+  execFileSync('npm', ['pack', '--silent', built], { cwd: at, env })
+  const folder = join(prefix, 'lib/node_modules/gatehouse')
+  for (const path of [join(folder, 'node_modules'), join(prefix, 'bin'), home])
+    mkdirSync(path, { recursive: true })
+  const [archive] = globSync('gatehouse-*.tgz', { cwd: at })
+  execFileSync('tar', ['-xzf', join(at, archive!), '--strip-components=1', '-C', folder])
+  const { bin, dependencies, optionalDependencies } = manifestIn(folder)
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const target = join(root, 'node_modules', name)
+    if (!existsSync(target)) continue
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
+    symlinkSync(target, join(folder, 'node_modules', name))
+  }
+  symlinkSync(join(folder, bin.gatehouse), join(prefix, 'bin/gatehouse'))
+  const { PATH } = process.env
+  return { folder, home, env: { HOME: home, PATH: `${join(prefix, 'bin')}${delimiter}${PATH}` } }
+}
+
+/** Returns the package.json of a package. */
+export function manifestIn(folder: string) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
