@@ -85,7 +85,7 @@ export function notice(text: HtmlValue, kind: 'bad' | 'good' | '' = ''): Html {
 }
 
 /** Makes a list of facts, each with its name; those that are null are left out. */
-export function facts(rows: readonly (readonly [name: string, fact: HtmlValue])[]): Html {
+export function facts(rows: readonly (readonly [name: HtmlValue, fact: HtmlValue])[]): Html {
   return html`<dl class="facts">
 ${rows
   .filter(([, fact]) => fact !== null)

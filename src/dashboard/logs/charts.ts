@@ -12,8 +12,9 @@ import { emptyState } from '../parts/lists.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { paths } from '../paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
-import { filtersOf } from './filters.ts'
+import { filtersOf, withoutTime } from './filters.ts'
 import { span } from './log.ts'
+import { isRange, type RangeName, ranges } from './ranges.ts'
 
 interface Sums {
   readonly count: number
@@ -46,27 +47,25 @@ interface Series extends Line {
 const minute = 60_000
 const hour = 60 * minute
 
-/** The times that can be shown: how long they are, and of how many windows of the API a bar is made. */
-const ranges = {
-  '1h': { label: 'The last hour', length: hour, bucket: 'minute', width: 2 * minute },
-  '24h': { label: 'The last 24 hours', length: 24 * hour, bucket: 'hour', width: hour },
-  '7d': { label: 'The last 7 days', length: 168 * hour, bucket: 'hour', width: 6 * hour },
-  '30d': { label: 'The last 30 days', length: 720 * hour, bucket: 'day', width: 24 * hour },
-} as const
-
-type RangeName = keyof typeof ranges
+/** Of which windows of the API the bars are made, and how much time each bar shows, in ms. */
+const bars: Readonly<Record<RangeName, { readonly bucket: string; readonly width: number }>> = {
+  '1h': { bucket: 'minute', width: 2 * minute },
+  '24h': { bucket: 'hour', width: hour },
+  '7d': { bucket: 'hour', width: 6 * hour },
+  '30d': { bucket: 'day', width: 24 * hour },
+}
 
 export const showCharts: Handler = async ask => {
   const by = ask.query.get('by') === 'token' ? 'token' : 'model'
-  const asked = ask.query.get('range') ?? ''
-  const name: RangeName = Object.hasOwn(ranges, asked) ? (asked as RangeName) : '24h'
-  const range = ranges[name]
-  const { start_date, end_date, ...filters } = filtersOf(ask.query)
-  const since = Math.floor((ask.now - range.length) / range.width) * range.width
+  const asked = ask.query.get('range') ?? undefined
+  const name: RangeName = isRange(asked) ? asked : '24h'
+  const { bucket, width } = bars[name]
+  const filters = withoutTime(filtersOf(ask.query))
+  const since = Math.floor((ask.now - ranges[name].length) / width) * width
   const read = await ask.api.get<Series>(gatewayOf(ask, 'logs', 'series'), {
     ...filters,
     group_by: by,
-    bucket: range.bucket,
+    bucket,
     start_date: new Date(since).toISOString(),
     end_date: new Date(ask.now).toISOString(),
   })
@@ -82,7 +81,7 @@ export const showCharts: Handler = async ask => {
   const form = chartForm(path, { ...filters, by, range: name }, read.ok ? null : read)
   if (!read.ok) return { ...page, status: 422, content: form }
   const series = read.result
-  const starts = startsOf(since, ask.now, range.width)
+  const starts = startsOf(since, ask.now, width)
   const shown =
     series.count === 0
       ? emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')
@@ -112,9 +111,14 @@ function chartForm(path: string, values: Readonly<Record<string, string>>, failu
       { value: 'model', label: 'Model' },
       { value: 'token', label: 'Token' },
     ],
-  })}${textField(draft, { name: 'model', label: 'Only the model', isOptional: true, most: 1_000 })}${textField(
+  })}${textField(draft, { name: 'model', label: 'Model', isDependent: true, most: 1_000 })}${textField(
     draft,
-    { name: 'token_id', label: 'Only the token, by its id', isOptional: true, most: 1_000 },
+    {
+      name: 'token_id',
+      label: 'Token id',
+      isDependent: true,
+      most: 1_000,
+    },
   )}</div><div class="actions"><button class="plain small">Show</button>${Object.keys(values).length > 2 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
 }
 

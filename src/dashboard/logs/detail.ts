@@ -1,16 +1,18 @@
-// One call of an AI gateway: who made it, what it cost, and what was sent and got.
+// One call of an AI gateway: who made it, what it asked for, how long that took and what it cost, and what was sent and got.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
+import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { bodyBlock } from '../parts/body.ts'
-import { dollars, grouped } from '../parts/numbers.ts'
-import { exactTime } from '../parts/values.ts'
+import { compact, dollars, grouped } from '../parts/numbers.ts'
+import { exactTime, oneLine } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
 import { notFound } from '../refusals.ts'
 import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
-import { span, type WholeLog } from './log.ts'
-import { statusOf } from './table.ts'
+import { span, tokensPerSecond, type WholeLog } from './log.ts'
+import { statusBadge } from './table.ts'
+import { troubleOf } from './trouble.ts'
 
 const bodies = [
   { part: 'request', title: 'Request' },
@@ -22,16 +24,24 @@ export const showLog: Handler = async ask => {
   const found = await ask.api.get<WholeLog>(gatewayOf(ask, 'logs', ask.params.log!))
   if (!found.ok) return found
   const log = found.result
+  const pages = await pagesOf(ask, log)
   const shown = bodies.flatMap(body => bodyOf(ask, log, body) ?? [])
   return {
     title: 'Call',
     crumbs: crumbsOfLogs(ask),
     isWide: true,
-    content: html`<div class="card">${factsOf(ask, log)}</div><section class="card" aria-labelledby="bodies"><h2 id="bodies">Bodies</h2>${
+    content: html`${troubleOf(ask, log)}<div class="sections">${[
+      section('caller', 'Caller', callerFacts(ask, log, pages)),
+      section('call', 'Call', callFacts(ask, log)),
+      section('time', 'Time', timeFacts(log)),
+      section('usage', 'Usage', usageFacts(log)),
+    ]}</div>${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
+      'bodies',
+      'Bodies',
       shown.length === 0
         ? html`<p>None were kept: the gateway keeps no bodies, or the caller asked for that.</p>`
-        : shown
-    }</section>`,
+        : html`${shown}`,
+    )}`,
   }
 }
 
@@ -54,61 +64,128 @@ export const showBody: Handler = async ask => {
 }
 
 function crumbsOfLogs(ask: Ask) {
-  return [...crumbsOf(ask, true), { title: 'Logs', path: paths.logs(ask.account.id, ask.params.gateway!) }]
+  return [...crumbsOf(ask, true), { title: 'Logs', path: logsOf(ask) }]
 }
 
-function factsOf(ask: Ask, log: WholeLog): Html {
-  const like = (name: string, value: string) =>
-    withQuery(paths.logs(ask.account.id, ask.params.gateway!), { [name]: value })
+function section(id: string, title: string, content: Html): Html {
+  return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`
+}
+
+/** The pages of what made a call: null for what is deleted, or may not be seen. */
+interface Pages {
+  readonly token: string | null
+  readonly client: string | null
+}
+
+async function pagesOf({ account, api, may }: Ask, { token_id, client_id }: WholeLog): Promise<Pages> {
+  const isThere = async (...steps: readonly string[]) =>
+    (await api.get(apiPath('accounts', account.id, ...steps))).ok
+  // What an app made has the id of its consent in place of a token's.
+  const isToken = token_id !== null && client_id === undefined && may('API Tokens Read')
+  const isClient = client_id !== undefined && may('OAuth Clients Read')
+  const [hasToken, hasClient] = await Promise.all([
+    isToken && isThere('tokens', token_id),
+    isClient && isThere('oauth_clients', client_id),
+  ])
+  return {
+    token: hasToken ? paths.token(account.id, token_id!) : null,
+    client: hasClient ? paths.client(account.id, client_id!) : null,
+  }
+}
+
+function callerFacts(ask: Ask, log: WholeLog, pages: Pages): Html {
+  const { token_id, token_name, client_id, client_name, user_email } = log
   return facts([
-    ['When', exactTime(log.created_at)],
-    ['Status', statusOf(log)],
-    [
-      'Model',
-      log.model === null ? 'Unknown' : html`<a href="${like('model', log.model)}">${told(log.model)}</a>`,
-    ],
-    ['Provider', html`<a href="${like('provider', log.provider)}">${log.provider}</a>`],
-    ['Path', html`<code class="long">${log.path}</code>`],
-    ['Token', tokenOf(log, like)],
     [
       'App',
-      log.client_id === undefined
-        ? null
-        : html`<a href="${like('client_id', log.client_id)}">${told(log.client_name ?? log.client_id)}</a>`,
+      client_id === undefined ? null : named(ask, pages.client, client_name ?? client_id, { client_id }),
     ],
-    ['User', log.user_email === undefined ? null : told(log.user_email)],
+    ['For', user_email === undefined ? null : told(user_email)],
+    ['Token', client_id === undefined ? tokenOf(ask, pages.token, token_id, token_name) : null],
     [
-      'Tokens',
-      `${countOf(log.tokens_in)} in, ${countOf(log.tokens_out)} out${log.usage_estimated ? ', estimated: the call ended before its provider reported them' : ''}`,
+      'Consent',
+      client_id === undefined || token_id === null ? null : html`<code>${oneLine(token_id)}</code>`,
     ],
-    [
-      'Cost',
-      log.cost === null
-        ? log.tokens_in === null && log.tokens_out === null
-          ? 'Unknown: the response does not say how many tokens it used'
-          : 'Unknown: there is no price for this model, its tier or what else it used'
-        : dollars(log.cost),
-    ],
-    ['Took', span(log.duration)],
-    ['First byte after', log.time_to_first_byte === null ? null : span(log.time_to_first_byte)],
-    ['Streamed', log.streamed ? 'yes' : 'no'],
+  ])
+}
+
+function tokenOf(ask: Ask, page: string | null, id: string | null, name: string | null): Html {
+  return id === null ? html`None: authentication was off` : named(ask, page, name ?? id, { token_id: id })
+}
+
+/** Names what made a call, with a link to its page, if it has one, and one to all that it made. */
+function named(ask: Ask, page: string | null, name: string, filter: Readonly<Record<string, string>>): Html {
+  const calls = withQuery(logsOf(ask), filter)
+  return html`${page === null ? told(name) : html`<a href="${page}">${told(name)}</a>`} <a class="hint" href="${calls}">All its calls</a>`
+}
+
+function callFacts(ask: Ask, log: WholeLog): Html {
+  const like = (name: string, value: string) =>
+    html`<a href="${withQuery(logsOf(ask), { [name]: value })}">${told(value)}</a>`
+  const { account, params } = ask
+  return facts([
+    ['Gateway', html`<a href="${paths.gateway(account.id, params.gateway!)}">${params.gateway!}</a>`],
+    ['Provider', like('provider', log.provider)],
+    ['Model', log.model === null ? 'Unknown' : like('model', log.model)],
+    ['Route', html`<code class="long">${log.path}</code>`],
+    ['Status', statusBadge(log)],
     [
       'Left out',
       log.dropped === undefined ? null : html`<code class="long">${log.dropped.join(', ')}</code>`,
     ],
     ['Cached', log.cached ? 'yes' : null],
-    ['Metadata', log.metadata === null ? null : html`<code class="long">${log.metadata}</code>`],
     ['Ray', html`<code>${log.id}</code>`],
   ])
 }
 
-function tokenOf({ token_id, token_name }: WholeLog, like: (name: string, value: string) => string): Html {
-  if (token_id === null) return html`None: authentication was off`
-  return html`<a href="${like('token_id', token_id)}">${told(token_name ?? token_id)}</a>`
+function timeFacts(log: WholeLog): Html {
+  const rate = tokensPerSecond(log)
+  return facts([
+    ['Began', exactTime(log.created_at)],
+    ['First byte after', log.time_to_first_byte === null ? null : span(log.time_to_first_byte)],
+    ['Duration', span(log.duration)],
+    ['Streamed', log.streamed ? 'yes' : 'no'],
+    [
+      'Tokens per second',
+      rate === null ? null : `${compact(rate)}${log.streamed ? ', from the first byte on' : ''}`,
+    ],
+  ])
+}
+
+function usageFacts({ tokens_in, tokens_out, usage_estimated, cost }: WholeLog): Html {
+  const isKnown = tokens_in !== null && tokens_out !== null
+  return facts([
+    ['Tokens in', countOf(tokens_in)],
+    ['Tokens out', countOf(tokens_out)],
+    ['Total', isKnown ? grouped(tokens_in + tokens_out) : null],
+    ['Estimated', usage_estimated ? 'The call ended before its provider reported its tokens' : null],
+    [
+      'Cost',
+      cost !== null
+        ? dollars(cost)
+        : tokens_in === null && tokens_out === null
+          ? 'Unknown: the response does not say how many tokens it used'
+          : 'Unknown: there is no price for this model, its tier or what else it used',
+    ],
+  ])
+}
+
+function metadataFacts(metadata: string): Html {
+  const rows: Readonly<Record<string, unknown>> = JSON.parse(metadata)
+  return facts(
+    Object.entries(rows).map(([name, value]) => [
+      told(name),
+      typeof value === 'string' ? told(value) : html`<code>${JSON.stringify(value)}</code>`,
+    ]),
+  )
+}
+
+function logsOf({ account, params }: Ask): string {
+  return paths.logs(account.id, params.gateway!)
 }
 
 function countOf(count: number | null): string {
-  return count === null ? '?' : grouped(count)
+  return count === null ? 'Unknown' : grouped(count)
 }
 
 function bodyOf(ask: Ask, log: WholeLog, { part, title }: (typeof bodies)[number]): Html | null {

@@ -1,10 +1,13 @@
-// What narrows logs down: the parameters of the address of a page, as the management API takes them, and their form.
+// What narrows logs down: the parameters of the address of a page, and their form.
 
 import { type Html, html } from '../../base/text/html.ts'
+import { parseMoment } from '../../base/text/moment.ts'
 import { notice } from '../../pages/components.ts'
 import type { Failure } from '../api.ts'
 import { Draft } from '../parts/draft.ts'
 import { selectField, textField } from '../parts/fields.ts'
+import { withQuery } from '../paths.ts'
+import { isRange, ranges } from './ranges.ts'
 
 /** The filters; each is a parameter of the API of the same name. */
 const filterNames = [
@@ -21,33 +24,93 @@ const filterNames = [
   'end_date',
 ] as const
 
-type Filters = Readonly<Record<string, string>>
+const moments: readonly string[] = ['start_date', 'end_date']
 
-/** Returns the filters of an address that hold something. */
+/** As the address of a page has them; instead of dates it may have a `range`, which ends now. */
+export type Filters = Readonly<Record<string, string>>
+
+/** Returns the filters of an address that hold something; dates win over a range. */
 export function filtersOf(query: URLSearchParams): Filters {
   const given = filterNames.map(name => [name, query.get(name)?.trim() ?? ''] as const)
-  return Object.fromEntries(given.filter(([, value]) => value !== ''))
+  const filters: Record<string, string> = {}
+  for (const [name, value] of given)
+    if (value !== '') filters[name] = moments.includes(name) ? withZone(value) : value
+  const range = query.get('range') ?? ''
+  const isDated = moments.some(name => filters[name] !== undefined)
+  return isRange(range) && !isDated ? { ...filters, range } : filters
+}
+
+/** Returns the filters without those of time: pages of what happens now, and charts, have their own. */
+export function withoutTime({ start_date, end_date, range, ...filters }: Filters): Filters {
+  return filters
+}
+
+/** Returns the parameters of the API that filters stand for. */
+export function askedBy({ range, ...filters }: Filters, now: number): Filters {
+  if (!isRange(range)) return filters
+  return { ...filters, start_date: new Date(now - ranges[range].length).toISOString() }
+}
+
+/** Makes the links to the calls of the last hour, day and so on, which keep the other filters. */
+export function rangeLinks(path: string, filters: Filters): Html {
+  const { start_date, end_date } = filters
+  const others = withoutTime(filters)
+  const isDated = start_date !== undefined || end_date !== undefined
+  const link = (label: string, range: string | undefined) =>
+    html`<li><a href="${withQuery(path, { ...others, range: range ?? null })}"${!isDated && filters.range === range && html` aria-current="true"`}>${label}</a></li>`
+  return html`<nav class="tabs" aria-label="Time"><ul>${link('Any time', undefined)}${Object.entries(
+    ranges,
+  ).map(([name, { label }]) => link(label, name))}</ul></nav>`
+}
+
+interface FilterForm {
+  readonly path: string
+  readonly filters: Filters
+  /** What the API refused. */
+  readonly failure?: Failure | null
+  /** Whether it has fields for the time. */
+  readonly hasTime: boolean
 }
 
 /** Makes the form of the filters, sent with GET, so that what it finds can be kept and sent to others. */
-export function filterForm(path: string, filters: Filters, failure: Failure | null = null): Html {
-  const draft = new Draft(filters, failure === null ? {} : faultsOf(failure))
+export function filterForm({ path, filters, failure = null, hasTime }: FilterForm): Html {
+  const draft = new Draft(
+    { ...filters, start_date: inField(filters.start_date), end_date: inField(filters.end_date) },
+    failure === null ? {} : faultsOf(failure),
+  )
   const rare = ['provider', 'token_id', 'client_id', 'status', 'min_cost', 'min_duration']
   const isOpen = rare.some(name => filters[name] !== undefined || draft.fault(name) !== undefined)
-  const text = (name: (typeof filterNames)[number], label: string, hint?: string) =>
-    textField(draft, { name, label, ...(hint !== undefined && { hint }), isOptional: true, most: 1_000 })
+  const field = (name: (typeof filterNames)[number], label: string, type: 'text' | 'datetime-local') =>
+    textField(draft, { name, label, type, isDependent: true, most: 1_000 })
+  const text = (name: (typeof filterNames)[number], label: string) => field(name, label, 'text')
   return html`<form class="card filters" role="search" aria-label="Filters" method="get" action="${path}">
-${draft.fault('') !== undefined && notice(draft.fault('')!, 'bad')}<div class="pair">${selectField(draft, {
-    name: 'success',
-    label: 'Outcome',
-    options: [
-      { value: '', label: 'All' },
-      { value: 'true', label: 'Successes' },
-      { value: 'false', label: 'Errors' },
-    ],
-  })}${text('model', 'Model')}${text('search', 'In the metadata')}${text('start_date', 'From', 'As 2026-01-31, UTC')}${text('end_date', 'To', 'As 2026-01-31T12:00Z')}</div>
-<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took longer than, ms')}</div></details>
+${filters.range !== undefined && html`<input type="hidden" name="range" value="${filters.range}">`}${draft.fault('') !== undefined && notice(draft.fault('')!, 'bad')}<div class="pair">${selectField(
+    draft,
+    {
+      name: 'success',
+      label: 'Outcome',
+      options: [
+        { value: '', label: 'All' },
+        { value: 'true', label: 'Successes' },
+        { value: 'false', label: 'Errors' },
+      ],
+    },
+  )}${text('model', 'Model')}${text('search', 'In metadata')}${hasTime && [field('start_date', 'From (UTC)', 'datetime-local'), field('end_date', 'To (UTC)', 'datetime-local')]}</div>
+<details class="more"${isOpen && html` open`}><summary>More filters</summary><div class="pair">${text('provider', 'Provider')}${text('status', 'Status')}${text('token_id', 'Token id')}${text('client_id', 'App id')}${text('min_cost', 'Cost above, $')}${text('min_duration', 'Took over, ms')}</div></details>
 <div class="actions"><button class="plain small">Filter</button>${Object.keys(filters).length > 0 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
+}
+
+/** Adds to a date and time of a browser's field, which has no zone, that it is UTC. */
+function withZone(value: string): string {
+  const [found, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/.exec(value) ?? []
+  if (found === undefined) return value
+  return `${value}${seconds === undefined ? ':00' : ''}Z`
+}
+
+/** Returns a moment as a browser's field takes it, in UTC; what is none stays as it is. */
+function inField(value = ''): string {
+  const at = parseMoment(value, { allowsDay: true })
+  return at === null ? value : new Date(at).toISOString().replace(/(?::00)?\.000Z$|Z$/, '')
 }
 
 /** Puts what the API said of parameters, each in a sentence that begins with its name, at their fields. */

@@ -1,15 +1,16 @@
 // The calls of an AI gateway, from the latest on, and those that come while somebody looks.
 
 import { html } from '../../base/text/html.ts'
+import type { Failure } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
-import { filterForm, filtersOf } from './filters.ts'
+import { askedBy, filterForm, type Filters, filtersOf, rangeLinks, withoutTime } from './filters.ts'
 import type { Log } from './log.ts'
 import { logTable } from './table.ts'
 
-const onAPage = 50
+const onAPage = 40
 /** The most entries that a page looks at. */
 const mostScanned = 20_000
 
@@ -17,7 +18,7 @@ export const showLogs: Handler = async ask => {
   const filters = filtersOf(ask.query)
   const cursor = ask.query.get('cursor')
   const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs'), {
-    ...filters,
+    ...askedBy(filters, ask.now),
     cursor,
     per_page: onAPage,
     max_scanned: mostScanned,
@@ -28,23 +29,25 @@ export const showLogs: Handler = async ask => {
     title: 'Logs',
     crumbs: crumbsOf(ask, true),
     isWide: true,
-    actions: html`<a class="button plain" href="${withQuery(paths.liveLogs(account.id, params.gateway!), filters)}">Live</a><a class="button plain" href="${withQuery(paths.charts(account.id, params.gateway!), chartable(filters))}">Charts</a>`,
+    actions: html`<a class="button plain" href="${withQuery(paths.liveLogs(account.id, params.gateway!), withoutTime(filters))}">Live</a><a class="button plain" href="${withQuery(paths.charts(account.id, params.gateway!), { ...withoutTime(filters), range: filters.range ?? null })}">Charts</a>`,
   }
+  const form = (failure: Failure | null = null) =>
+    html`${rangeLinks(path, filters)}${filterForm({ path, filters, failure, hasTime: true })}`
   if (!listed.ok) {
     if (listed.status !== 400) return listed
-    return { ...page, status: 422, content: filterForm(path, filters, listed) }
+    return { ...page, status: 422, content: form(listed) }
   }
   const next = listed.info!.cursor ?? null
   return {
     ...page,
-    content: html`${filterForm(path, filters)}${
+    content: html`${form()}${
       listed.result.length === 0 ? emptyOf(ask, filters, next) : await logTable(ask, listed.result)
     }${pagerOf(path, filters, cursor, next)}`,
   }
 }
 
 export const showLiveLogs: Handler = async ask => {
-  const filters = filtersOf(ask.query)
+  const filters = withoutTime(filtersOf(ask.query))
   const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs', 'tail'), {
     ...filters,
     per_page: onAPage,
@@ -59,11 +62,11 @@ export const showLiveLogs: Handler = async ask => {
   }
   if (!listed.ok) {
     if (listed.status !== 400) return listed
-    return { ...page, status: 422, content: filterForm(path, filters, listed) }
+    return { ...page, status: 422, content: filterForm({ path, filters, failure: listed, hasTime: false }) }
   }
   return {
     ...page,
-    content: html`${filterForm(path, filters)}<div id="tail" data-live="2">${
+    content: html`${filterForm({ path, filters, hasTime: false })}<div id="tail" data-live="2">${
       listed.result.length === 0
         ? emptyState(
             'Waiting for calls',
@@ -72,13 +75,6 @@ export const showLiveLogs: Handler = async ask => {
         : await logTable(ask, listed.result.toReversed())
     }</div>`,
   }
-}
-
-type Filters = ReturnType<typeof filtersOf>
-
-/** Returns the filters that charts have too: all but the time, which is theirs. */
-function chartable({ start_date, end_date, ...filters }: Filters): Filters {
-  return filters
 }
 
 function emptyOf({ account, params, may, entrance }: Ask, filters: Filters, next: string | null) {

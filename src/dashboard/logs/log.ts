@@ -34,14 +34,18 @@ export interface Log {
 /** An entry with its bodies, as far as they were kept. */
 export type WholeLog = Log & Readonly<Partial<Record<string, unknown>>>
 
-/** Returns who made a call, as `deploy` or `Shop, for ann@example.com`. */
-export function callerOf({ token_name, token_id, client_name, user_email, authentication }: Log): string {
-  if (client_name !== undefined)
-    return `${client_name}${user_email === undefined ? '' : `, for ${user_email}`}`
-  return token_name ?? token_id ?? (authentication ? 'a token' : 'anyone')
+/** Returns what made a call: an app or a token, by its name. */
+export function callerOf({ token_name, token_id, client_name, authentication }: Log): string {
+  return client_name ?? token_name ?? token_id ?? (authentication ? 'a token' : 'anyone')
 }
 
 /** Writes a time in ms, as `12 ms` or `3.2 s`. */
 export function span(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+/** Returns how many tokens of the response came in a second, from its first byte on where it was streamed; null where that is unknown. */
+export function tokensPerSecond({ tokens_out, duration, time_to_first_byte, streamed }: Log): number | null {
+  const ms = duration - (streamed ? (time_to_first_byte ?? 0) : 0)
+  return tokens_out === null || ms < 1 ? null : (tokens_out / ms) * 1_000
 }

@@ -1,11 +1,10 @@
 // Log entries as a table.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
 import type { Ask } from '../ask.ts'
 import { badge, longTable } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
-import { brief, exactTime } from '../parts/values.ts'
+import { exactTime, oneLine } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
@@ -22,11 +21,10 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Promis
     {
       title: 'Model',
       cell: ({ model, provider }: Log) =>
-        html`<span class="long">${told(brief(model ?? ''))}</span> <span class="hint">${provider}</span>`,
+        html`<div>${oneLine(model ?? 'Unknown')} <span class="hint">${provider}</span></div>`,
     },
-    { title: 'Caller', cell: (log: Log) => html`<span class="long">${told(brief(callerOf(log)))}</span>` },
-    { title: 'Tokens in', isNumber: true, cell: ({ tokens_in }: Log) => countOf(tokens_in) },
-    { title: 'Out', isNumber: true, cell: ({ tokens_out }: Log) => countOf(tokens_out) },
+    { title: 'Caller', cell: callerCell },
+    { title: 'Tokens', isNumber: true, cell: tokensOf },
     { title: 'Cost', isNumber: true, cell: ({ cost }: Log) => (cost === null ? '?' : dollars(cost)) },
     { title: 'Took', isNumber: true, cell: ({ duration }: Log) => span(duration) },
   ]
@@ -34,8 +32,22 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Promis
 }
 
 /** Shows the status of a call, and the name of its error. */
-export function statusOf({ status_code, success, error }: Log): Html {
-  return html`${badge(String(status_code), success ? 'good' : 'bad')}${error !== null && html` <span class="hint">${error}</span>`}`
+function statusOf(log: Log): Html {
+  return html`<div>${statusBadge(log)}${log.error !== null && html` <span class="hint">${oneLine(log.error)}</span>`}</div>`
+}
+
+export function statusBadge({ status_code, success }: Log): Html {
+  return badge(String(status_code), success ? 'good' : 'bad')
+}
+
+function callerCell(log: Log): Html {
+  const { user_email: email } = log
+  return html`<div>${oneLine(callerOf(log))}${email !== undefined && html` <span class="hint">${oneLine(`for ${email}`)}</span>`}</div>`
+}
+
+function tokensOf({ tokens_in, tokens_out }: Log): Html {
+  if (tokens_in === null && tokens_out === null) return html`?`
+  return html`<div>${countOf(tokens_in)} in <br><span class="hint">${countOf(tokens_out)} out</span></div>`
 }
 
 function countOf(count: number | null): string {

@@ -7,11 +7,11 @@ import { isJson } from '../../base/text/json.ts'
 const mostShown = 6_000
 const mostLaidOut = 1_000_000
 
-/** Makes a body as text; `more` leads to all of it where it has more characters than `most`. */
+/** Makes a body as text, which is there to be copied; `more` leads to all of it where it has more characters than `most`. */
 export function bodyBlock(label: string, text: string, more: Html | null = null, most = mostShown): Html {
   const laidOut = text.length <= mostLaidOut && isJson(text) ? layOut(text, most) : text
   const isCut = laidOut.length > most
-  return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}">${isCut ? laidOut.slice(0, endOf(laidOut, most)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
+  return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}" data-copy>${isCut ? laidOut.slice(0, endOf(laidOut, most)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
 }
 
 const deepest = 40

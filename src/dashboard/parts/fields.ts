@@ -8,12 +8,12 @@ interface Field {
   readonly label: string
   readonly hint?: string
   readonly isOptional?: boolean
-  /** Whether another field says if it is needed: browsers do not insist on it, and it is not called optional. */
+  /** Whether browsers do not insist on it, though it is not called optional: another field says if it is needed, or it only narrows down what is shown. */
   readonly isDependent?: boolean
 }
 
 interface TextField extends Field {
-  readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'search'
+  readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'datetime-local' | 'search'
   /** The most characters that it takes. */
   readonly most?: number
   readonly placeholder?: string
@@ -49,6 +49,8 @@ export function textField(draft: Draft, field: TextField): Html {
       minimum !== undefined && html` min="${minimum}"`,
       maximum !== undefined && html` max="${maximum}"`,
       placeholder !== undefined && html` placeholder="${placeholder}"`,
+      // Of a time to the second, which a step of a minute would refuse.
+      type === 'datetime-local' && html` step="any"`,
       type === 'url' && html` autocapitalize="none" spellcheck="false"`,
       field.expected !== undefined && html` data-typed="${field.expected}"`,
       hasFocus === true && draft.status === undefined && html` autofocus`,

@@ -1,7 +1,7 @@
 // Values as pages show them: times, and what is there to be copied.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { moment, second } from '../../pages/components.ts'
+import { moment, second, told } from '../../pages/components.ts'
 
 /** Writes a moment as the API has it; `none` where there is none. Scripts put it into the zone of the viewer. */
 export function time(iso: string | null | undefined, none = 'never'): Html {
@@ -24,9 +24,18 @@ export function resourceOf(resource: readonly string[]): Html {
 const briefly = 100
 
 /** Cuts a text that is long, as lists show it: all of it is on a page of its own. */
-export function brief(text: string): string {
-  const cut = text.slice(0, briefly)
+export function brief(text: string, most = briefly): string {
+  const cut = text.slice(0, most)
   return cut.length === text.length ? text : `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
+}
+
+/** Characters of a text on one line, and as many as fit in every column. */
+const onALine = 32
+const always = 12
+
+/** Writes a text that stays on one line, such as a name or an id: of what does not fit more is seen by hovering. */
+export function oneLine(text: string): Html {
+  return html`<span class="clip"${text.length > always && html` title="${brief(text)}"`}>${told(brief(text, onALine))}</span>`
 }
 
 /** How long ago a use is lately, in ms. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
+import { keepAccess } from '../../admin/oauth-grants/access.ts'
 import { openDashboard } from '../site.ts'
 
 const payload = (text: string, isCut = false) => ({ text, isCut })
@@ -18,10 +19,10 @@ test('logs are listed from the latest on, filtered, and paged by their cursor', 
     ),
   )
   const first = await get(path)
-  assert.equal(first.body.match(/scope="row"/g)!.length, 50)
+  assert.equal(first.body.match(/scope="row"/g)!.length, 40)
   const next = /rel="next" href="([^"]*)"/.exec(first.body)![1]!.replaceAll('&#38;', '&')
   const second = await get(next)
-  assert.equal(second.body.match(/scope="row"/g)!.length, 10)
+  assert.equal(second.body.match(/scope="row"/g)!.length, 20)
   assert.match(second.text, /\$0\.0000154 12 ms/)
   assert.match(second.body, /rel="first"/)
   assert.doesNotMatch(second.body, /rel="next"/)
@@ -35,14 +36,57 @@ test('logs are listed from the latest on, filtered, and paged by their cursor', 
 test('a filter that is wrong is beside its field, and stays', async t => {
   const { base, get } = await openDashboard(t)
   for (const page of ['logs', 'logs/live']) {
-    const refused = await get(`${base}/gateways/default/${page}?start_date=yesterday&min_cost=x`)
+    const refused = await get(`${base}/gateways/default/${page}?status=often&min_cost=x`)
     assert.equal(refused.status, 422)
-    assert.match(refused.body, /id="start_date-fault"/)
+    assert.match(refused.body, /id="status-fault"/)
     assert.match(refused.body, /id="min_cost-fault"/)
-    assert.match(refused.body, /value="yesterday"/)
+    assert.match(refused.body, /value="often"/)
     assert.match(refused.body, /<details class="more" open>/)
   }
+  const undated = await get(`${base}/gateways/default/logs?start_date=yesterday`)
+  assert.equal(undated.status, 422)
+  assert.match(undated.body, /id="start_date-fault"/)
+  assert.match(undated.body, /value="yesterday"/)
   assert.equal((await get(`${base}/gateways/none/logs`)).status, 404)
+})
+
+test('calls are found by the time at which they began: of the last hour or day, or between moments in UTC', async t => {
+  const { base, get, kept, clock } = await openDashboard(t)
+  const path = `${base}/gateways/default/logs`
+  const now = clock.now()
+  const hour = 3_600_000
+  await keepEntries(kept, [
+    entryWith(1, { model: 'last-month', createdAt: now - 700 * hour }),
+    entryWith(2, { model: 'yesterday', createdAt: now - 20 * hour }),
+    entryWith(3, { model: 'just-now', createdAt: now - hour / 2 }),
+  ])
+  const listed = async (query: string) => {
+    const { status, body } = await get(`${path}?${query}`)
+    assert.equal(status, 200)
+    return ['last-month', 'yesterday', 'just-now'].filter(model => body.includes(`<bdi>${model}<`)).join(' ')
+  }
+  assert.equal(await listed(''), 'last-month yesterday just-now')
+  assert.equal(await listed('range=1h'), 'just-now')
+  assert.equal(await listed('range=24h'), 'yesterday just-now')
+  assert.equal(await listed('range=30d'), 'last-month yesterday just-now')
+  assert.equal(await listed('range=never'), 'last-month yesterday just-now')
+  // As a browser sends what was picked in a field of a date and a time.
+  const inField = (at: number) => new Date(at).toISOString().slice(0, 16)
+  const [from, to] = [inField(now - 21 * hour), inField(now - 19 * hour)]
+  assert.equal(await listed(`start_date=${from}&end_date=${to}`), 'yesterday')
+  // Dates win over a range, and say so.
+  const dated = await get(`${path}?start_date=${from}&range=1h&model=yesterday`)
+  assert.match(dated.text, /From \(UTC\) To \(UTC\)/)
+  assert.match(dated.body, new RegExp(`name="start_date" type="datetime-local"[^>]* value="${from}"`))
+  assert.doesNotMatch(dated.body, /type="hidden" name="range"|class="tabs".*aria-current.*<\/nav>/)
+  assert.match(dated.body, /logs\?model=yesterday&#38;range=7d"/)
+  const ranged = await get(`${path}?range=24h&model=yesterday`)
+  assert.match(ranged.body, /range=24h" aria-current="true">Last 24 hours</)
+  assert.match(ranged.body, /type="hidden" name="range" value="24h"/)
+  assert.match(ranged.body, /logs\/charts\?model=yesterday&#38;range=24h"/)
+  const live = await get(`${path}/live?start_date=yesterday&range=1h`)
+  assert.equal(live.status, 200)
+  assert.doesNotMatch(live.body, /start_date|end_date|class="tabs"/)
 })
 
 test('the latest calls are on a page that changes by itself', async t => {
@@ -89,12 +133,76 @@ test('a call has all that is known of it, with its bodies, which nothing runs', 
     unescaped,
   )
   assert.match(page.text, /Response, only its beginning was kept/)
+  assert.equal(page.body.match(/<pre class="code-block"[^>]* data-copy>/g)!.length, 3)
   assert.match(page.text, /Only its beginning: it has 9002 characters\. Show all of it/)
   const whole = await get(`${path}/0000000000000001/provider_response`)
   assert.ok(whole.body.includes('y'.repeat(9_000)))
   assert.ok(!(await get(`${path}/0000000000000001/request`)).body.includes(script))
   assert.equal((await get(`${path}/0000000000000001/other`)).status, 404)
   assert.equal((await get(`${path}/00000000000000ff`)).status, 404)
+})
+
+test('a call says who made it, what it asked for, how long it took and what it used, in this order', async t => {
+  const { base, get, kept, account, user, keepToken } = await openDashboard(t)
+  const { token } = await keepToken(['AI Gateway Run'], { name: 'support bot' })
+  const { client, grant } = await keepAccess(kept)
+  const app = { user: user.id, email: 'ann@example.com', client: client.id, clientName: 'Shop' }
+  const streamed = { streamed: true, duration: 2_100, timeToFirstByte: 100, tokensOut: 300, tokensIn: 1_000 }
+  await keepEntries(kept, [
+    entryWith(1, { ...streamed, tokenId: token.id, tokenName: 'support bot', metadata: { team: 'a', n: 7 } }),
+    entryWith(2, { tokenId: 'f'.repeat(32), tokenName: 'gone', tokensOut: null }),
+    entryWith(3, { tokenId: grant.id, tokenName: 'Shop', app }),
+    entryWith(4, { authenticated: false, duration: 50, tokensOut: 5, timeToFirstByte: 50 }),
+  ])
+  const path = `${base}/gateways/default/logs`
+  const shown = (n: number) => get(`${path}/${String(n).padStart(16, '0')}`)
+  const first = await shown(1)
+  assert.match(
+    first.text,
+    /Caller Token support bot All its calls Call Gateway default Provider openai Model gpt-5 Route \/v1\/chat\/completions Status 200 Ray 0000000000000001 Time Began 1 Jan 2026, 00:00:01 UTC First byte after 100 ms Duration 2\.1 s Streamed yes Tokens per second 150, from the first byte on Usage Tokens in 1,000 Tokens out 300 Total 1,300 Cost Unknown: .* Metadata team a n 7 Bodies/,
+  )
+  assert.ok(first.body.includes(`href="${base}/tokens/${token.id}"`))
+  assert.ok(first.body.includes(`href="${base}/gateways/default"`))
+  assert.ok(first.body.includes(`href="${path}?token_id=${token.id}"`))
+  const second = await shown(2)
+  assert.doesNotMatch(second.body, /\/tokens\/f/)
+  assert.match(second.text, /Token gone All its calls/)
+  assert.doesNotMatch(second.text, /Tokens per second|Total/)
+  const third = await shown(3)
+  assert.match(third.text, new RegExp(`App Shop All its calls For ann@example\\.com Consent ${grant.id}`))
+  assert.ok(third.body.includes(`href="${base}/oauth-clients/${client.id}"`))
+  assert.doesNotMatch(third.body, /\/tokens\/|token_id=/)
+  const fourth = await shown(4)
+  assert.match(fourth.text, /Token None: authentication was off .* Tokens per second 100 /)
+  assert.equal(account.length, 32)
+})
+
+test('a call that failed says first what went wrong, in its own words, and its ray', async t => {
+  const { base, get, kept } = await openDashboard(t)
+  const failed = { success: false, tokensIn: null, tokensOut: null }
+  const said = (text: unknown) => payload(JSON.stringify(text))
+  await keepEntries(kept, [
+    entryWith(1, { ...failed, status: 520, error: 'origin_unknown_error' }),
+    entryWith(2, { ...failed, status: 429, response: said({ error: { message: `Slow down ${script}` } }) }),
+    entryWith(3, { ...failed, status: 500, response: payload('not JSON') }),
+    entryWith(4, { ...failed, status: 200 }),
+    entryWith(5, { ...failed, status: 400, response: said({ error: 'x'.repeat(900) }) }),
+  ])
+  const shown = async (n: number) => {
+    const page = await get(`${base}/gateways/default/logs/${String(n).padStart(16, '0')}`)
+    assert.ok(!page.body.includes(script))
+    return page
+  }
+  const first = await shown(1)
+  assert.match(
+    first.text,
+    /Error 520: Web server is returning an unknown error \( ?origin_unknown_error ?\)\. Look in the log of the origin.* Ray 0000000000000001 ?\. Caller/,
+  )
+  assert.ok(first.body.includes(`href="${base}/errors/codes/520"`))
+  assert.match((await shown(2)).text, /The provider responded with 429 ?: Slow down .* Ray 0000000000000002/)
+  assert.match((await shown(3)).text, /The provider responded with 500 ?\. Ray/)
+  assert.match((await shown(4)).text, /The response ended before it was complete/)
+  assert.match((await shown(5)).text, /The provider responded with 400 ?: x{500}… Ray/)
 })
 
 test('charts show requests, errors, tokens and cost by model and by token, each with its figures', async t => {
