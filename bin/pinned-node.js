@@ -57,9 +57,9 @@ function packagedNode() {
 }
 
 function attend(child) {
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal))
-  // A terminal sends it to both, and the second one stops the program at once.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  // A terminal sends SIGINT to both; the gateway takes the second for an echo of the first.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'])
+    process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + constants.signals[signal]
   })

@@ -2,7 +2,7 @@
 // The door: hands the arguments to the table of commands.
 
 import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import './process/heap.ts'
 import './process/threads.ts'
 
@@ -13,7 +13,7 @@ if (process.env.GATEHOUSE_UPGRADE !== undefined)
     process.send?.({ kind: 'failed', reason: message }),
   )
 // Never in the temporary folder of all users, where another could have left code for us to run.
-if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
+if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
 
 const { runCommand } = await import('./process/commands/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { writeConfig } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { atTerminal } from '../help/terminal.ts'
@@ -42,15 +43,21 @@ for (const version of ['18.20.8', '20.20.2', '22.22.0']) {
     assert.deepEqual(await once(child, 'exit'), [7, null])
   })
 
-  test(`Node ${version} tells a program once of an interrupt at a terminal`, async t => {
-    const script = `let n = 0; process.on('SIGINT', () => ++n === 1 && setTimeout(() => { console.log('heard ' + n); process.exit() }, 200)); setInterval(() => {}, 1e6); console.log('ready')`
-    const line = [process.execPath, ...start('-e', script)].map(part => `'${part.replaceAll("'", `'\\''`)}'`)
-    const terminal = atTerminal(t, `exec ${line.join(' ')}`, {})
-    await terminal.shows(/ready/)
-    terminal.press('\x03')
-    assert.equal((await terminal.shows(/heard (\d)/))[1], '1')
-    await terminal.exited
-  })
+  for (const by of ['a person at its terminal', 'kill -INT'])
+    test(`a gateway that Node ${version} started ends in order when ${by} interrupts it`, async t => {
+      const file = writeConfig(t, 'zones: []')
+      const args = [...older, join(root, 'bin/gatehouse.js'), 'start', '--config', file]
+      const line = [process.execPath, ...args].map(part => `'${part.replaceAll("'", `'\\''`)}'`)
+      const terminal = atTerminal(t, `echo pid $$; exec ${line.join(' ')}`, {
+        GATEHOUSE_DATA: join(dirname(file), 'data'),
+      })
+      await terminal.shows(/ready/)
+      const launcher = Number((await terminal.shows(/^pid (\d+)/))[1])
+      if (by === 'kill -INT') process.kill(launcher, 'SIGINT')
+      else terminal.press('\x03')
+      assert.equal(await terminal.exited, 0)
+      assert.match(terminal.text, /stopped/)
+    })
 
   test(`Node ${version} starts the program`, async () => {
     const { stdout } = await run(process.execPath, [...older, join(root, 'bin/gatehouse.js'), '--version'])
