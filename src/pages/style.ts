@@ -61,7 +61,17 @@ dl.facts dd{flex:1 1 12rem;min-width:0;margin:0}
 .proof.no{color:var(--bad)}
 .proof svg{flex:none;width:1.125rem;height:1.125rem;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
 .app{display:flex;gap:var(--s4);align-items:center}
-.app img{flex:none;width:3.5rem;height:3.5rem;border:1px solid var(--line);border-radius:var(--round);background:#fff;object-fit:contain}
+.app-mark{flex:none;display:block;width:3.5rem;height:3.5rem;overflow:hidden;border:1px solid var(--line);border-radius:var(--round);background:var(--mark);color:#fff;font-size:var(--large);font-weight:600;line-height:3.375rem;text-align:center;white-space:nowrap}
+.app-mark img{display:block;position:relative;width:100%;height:100%;background:#fff;object-fit:contain}
+.app-mark img::after{content:attr(alt);position:absolute;inset:0;background:var(--mark)}
+.app-mark.little{width:2rem;height:2rem;font-size:.8125rem;line-height:1.875rem}
+.marked{display:flex;gap:var(--s3);align-items:center}
+.c0{--mark:#2a5494}
+.c1{--mark:#1c7152}
+.c2{--mark:#8a3b12}
+.c3{--mark:#7a2e6f}
+.c4{--mark:#4c4a9c}
+.c5{--mark:#0b6470}
 fieldset{min-width:0;margin:0;padding:0;border:0}
 .option{display:flex;gap:var(--s3);align-items:flex-start;padding:var(--s3) 0}
 .option input{flex:none;width:1.25rem;height:1.25rem;margin:.15rem 0 0;accent-color:var(--act)}

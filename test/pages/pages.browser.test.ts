@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import { html } from '../../src/base/text/html.ts'
+import { appMark, markColours } from '../../src/pages/app-mark.ts'
 import { type Page, writePage } from '../../src/pages/layout.ts'
 import { violationsOf } from '../help/axe.ts'
 import { launchBrowser, openPage } from '../help/browser.ts'
+import { contrastsIn } from '../help/contrast.ts'
 import { crossingsOf } from '../help/overflow.ts'
 import { allPages, plainWords, type Words } from './all-pages.ts'
 
@@ -144,6 +147,44 @@ test('the logo of an app is loaded by the browser, without a word of where from'
   assert.equal(await tab.evaluate('document.images[0].naturalWidth > 0'), true)
   assert.deepEqual(referrers, [undefined])
   assert.deepEqual(complaints, [])
+})
+
+test('the initials of an app are in the place of a logo that it lacks, or that does not load', async t => {
+  const { page: tab, referrers, complaints } = await open(t, allPages(plainWords)['consent, not verified']!)
+  // Letters and corners of two elements may differ by parts of pixels: the ground behind them may not.
+  const look = async (colour = '') => {
+    await tab.evaluate(`document.querySelector('.app-mark').style.color = '${colour}'`)
+    const { x, y } = (await tab.locator('.app-mark').boundingBox())!
+    return tab.screenshot({ clip: { x: x + 8, y: y + 8, width: 40, height: 40 } })
+  }
+  assert.equal(await tab.locator('.app-mark').textContent(), 'TL')
+  const ground = await look('transparent')
+  assert.deepEqual([referrers, complaints], [[], []])
+  await show(tab, allPages(plainWords).consent!)
+  assert.notDeepEqual(await look('transparent'), ground)
+  await tab.route(/^https:/, route => route.abort())
+  await show(tab, allPages({ ...plainWords, logo: 'https://tea.example/gone.svg' }).consent!)
+  await tab.waitForFunction('document.images[0].complete')
+  assert.equal(await tab.evaluate('document.images[0].alt'), 'TL')
+  assert.notDeepEqual(await look(), ground)
+  assert.deepEqual(await look('transparent'), ground)
+})
+
+test('initials can be read in every colour, light and dark', async t => {
+  const content = html`${Array.from({ length: 60 }, (_, i) => appMark(`App ${i}`, null, 'little'))}`
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page: tab } = await open(t, { title: 'Signs', content }, { colorScheme })
+    const cut = await tab.evaluate(`[...document.querySelectorAll('.app-mark')].filter(mark =>
+      mark.scrollWidth > mark.clientWidth || mark.firstChild.getClientRects().length > 1).length`)
+    assert.equal(cut, 0)
+    const contrasts = await contrastsIn(tab, '.app-mark')
+    assert.equal(contrasts.length, 60)
+    assert.equal(new Set(contrasts.map(({ ground }) => ground.join())).size, markColours)
+    assert.deepEqual(
+      contrasts.filter(({ ratio }) => ratio < 4.5),
+      [],
+    )
+  }
 })
 
 test('to allow and to deny are as easy as each other', async t => {

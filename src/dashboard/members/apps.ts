@@ -2,6 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
+import { markedName } from '../../pages/app-mark.ts'
 import { told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
@@ -33,7 +34,10 @@ export const showApps: Handler = async ask => {
       title: 'App',
       isName: true,
       cell: (grant: Grant) =>
-        html`${told(appOf(grant))}${mixedScripts(appOf(grant)).length > 0 && html` ${badge('mixed scripts', 'bad')}`}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
+        markedName(
+          appOf(grant),
+          html`${told(appOf(grant))}${mixedScripts(appOf(grant)).length > 0 && html` ${badge('mixed scripts', 'bad')}`}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
+        ),
     },
     { title: 'Member', cell: ({ user }: Grant) => told(user.email ?? user.id) },
     { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },
@@ -43,7 +47,8 @@ export const showApps: Handler = async ask => {
       ? [
           {
             title: 'End',
-            cell: ({ id }: Grant) => html`<a href="${paths.endApp(ask.account.id, id)}">End…</a>`,
+            cell: ({ id }: Grant) =>
+              html`<a class="whole" href="${paths.endApp(ask.account.id, id)}">End…</a>`,
           },
         ]
       : []),

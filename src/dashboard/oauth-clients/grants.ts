@@ -46,7 +46,8 @@ export const showGrants: Handler = async ask => {
       ? [
           {
             title: 'End',
-            cell: (grant: Grant) => html`<a href="${paths.endClientGrant(id, client, grant.id)}">End…</a>`,
+            cell: (grant: Grant) =>
+              html`<a class="whole" href="${paths.endClientGrant(id, client, grant.id)}">End…</a>`,
           },
         ]
       : []),

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
+import { markedName } from '../../pages/app-mark.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
@@ -69,7 +70,10 @@ function columnsOf({ account }: Ask) {
       title: 'Name',
       isName: true,
       cell: ({ client_id, client_name }: Client) =>
-        html`<a href="${paths.client(account.id, client_id)}">${told(client_name)}</a>`,
+        markedName(
+          client_name,
+          html`<a href="${paths.client(account.id, client_id)}">${told(client_name)}</a>`,
+        ),
     },
     { title: 'State', cell: (client: Client) => html`<span class="tags">${badgesOf(client)}</span>` },
     { title: 'Redirects to', cell: ({ redirect_uris }: Client) => redirectsOf(redirect_uris) },

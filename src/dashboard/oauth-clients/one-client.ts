@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
+import { appMark } from '../../pages/app-mark.ts'
 import { facts, told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import type { ListInfo } from '../api.ts'
@@ -53,24 +54,21 @@ ${identityCard(ask, client, mayWrite)}${scopesCard(ask, client, scopes.result, m
 }
 
 function identityCard({ account }: Ask, client: Client, mayWrite: boolean): Html {
-  const { logo_uri: logo } = client
   return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2>
-${logo !== undefined && html`<p class="app"><img src="${logo}" alt="" referrerpolicy="no-referrer"></p>`}${copyable('Client ID', client.client_id)}${facts(
-  [
-    ['Its name', nameDoubt(client)],
-    ['Kind', methodsInWords[client.token_endpoint_auth_method]],
-    ['Redirect URIs', texts(client.redirect_uris)],
-    ['Stays signed in', client.grant_types.includes('refresh_token') ? 'yes, with refresh tokens' : 'no'],
-    ['Home page', page(client.client_uri)],
-    ['Privacy policy', page(client.policy_uri)],
-    ['Terms of service', page(client.tos_uri)],
-    ['After sign-out', texts(client.post_logout_redirect_uris)],
-    ['Allowed origins', texts(client.allowed_cors_origins)],
-    ['Created', time(client.created_at)],
-    ['Changed', client.updated_at === client.created_at ? null : time(client.updated_at)],
-    ['Published', client.promoted_at === undefined ? null : time(client.promoted_at)],
-  ],
-)}${mayWrite && html`<p><a class="button plain small" href="${paths.editClient(account.id, client.client_id)}">Edit</a></p>`}</section>`
+${appMark(client.client_name, client.logo_uri ?? null)}${copyable('Client ID', client.client_id)}${facts([
+  ['Its name', nameDoubt(client)],
+  ['Kind', methodsInWords[client.token_endpoint_auth_method]],
+  ['Redirect URIs', texts(client.redirect_uris)],
+  ['Stays signed in', client.grant_types.includes('refresh_token') ? 'yes, with refresh tokens' : 'no'],
+  ['Home page', page(client.client_uri)],
+  ['Privacy policy', page(client.policy_uri)],
+  ['Terms of service', page(client.tos_uri)],
+  ['After sign-out', texts(client.post_logout_redirect_uris)],
+  ['Allowed origins', texts(client.allowed_cors_origins)],
+  ['Created', time(client.created_at)],
+  ['Changed', client.updated_at === client.created_at ? null : time(client.updated_at)],
+  ['Published', client.promoted_at === undefined ? null : time(client.promoted_at)],
+])}${mayWrite && html`<p><a class="button plain small" href="${paths.editClient(account.id, client.client_id)}">Edit</a></p>`}</section>`
 }
 
 /** Returns what people see beside the name when the app asks them. */

@@ -16,7 +16,7 @@ export function exactTime(iso: string): Html {
 /** Writes the resources that a consent is for. */
 export function resourceOf(resource: readonly string[]): Html {
   return resource.length === 0
-    ? html`All APIs`
+    ? html`<span class="whole">All APIs</span>`
     : html`${resource.map((one, i) => html`${i > 0 && ', '}<code>${one}</code>`)}`
 }
 

@@ -6,6 +6,7 @@ import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { isOfDevice } from '../../oauth-clients/uri.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
 import type { Api } from '../../store/records.ts'
+import { appMark } from '../app-mark.ts'
 import { facts, form, sign, told } from '../components.ts'
 import { appSchemeOf, type Page } from '../layout.ts'
 import { leadingOn, paths } from '../paths.ts'
@@ -134,10 +135,8 @@ const heads: Readonly<Record<string, string>> = {
   rules_and_configuration: 'Zones and rules',
 }
 
-function heading({ logo }: ShownApp, words: Html): Html {
-  const picture =
-    logo !== null && html`<img src="${logo}" alt="" width="56" height="56" referrerpolicy="no-referrer">`
-  return html`<div class="app">${picture}<h1>${words}</h1></div>`
+function heading({ name, logo }: ShownApp, words: Html): Html {
+  return html`<div class="app">${appMark(name, logo)}<h1>${words}</h1></div>`
 }
 
 function publisher({ publisher, isPrivate }: ShownApp): HtmlValue {

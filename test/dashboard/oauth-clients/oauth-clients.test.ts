@@ -65,6 +65,17 @@ test('a server app is created in two steps, and its secret is shown once', async
   )
 })
 
+test('an app has its logo on its own page alone, and its initials on lists', async t => {
+  const logoUri = 'https://shop.example/logo.svg'
+  const { base, get, path } = await openWith(t, { name: 'Tea Ledger', logoUri })
+  const [list, page] = [await get(`${base}/oauth-clients`), await get(path)]
+  assert.match(page.body, /<img src="https:\/\/shop.example\/logo.svg" alt="TL" /)
+  assert.match(page.headers.get('content-security-policy')!, /img-src 'self' data: https:/)
+  assert.match(list.body, /<bdi>TL<\/bdi>/)
+  assert.doesNotMatch(list.body, /<img/)
+  assert.match(list.headers.get('content-security-policy')!, /img-src 'self' data:;/)
+})
+
 test('a name of several scripts is shown as such, in the list and on its page', async t => {
   const { base, get, client } = await openWith(t, { name: 'Pаypal' })
   assert.match((await get(`${base}/oauth-clients`)).text, /Pаypal .*mixed scripts/)
