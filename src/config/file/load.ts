@@ -4,16 +4,24 @@ import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Parsed, parse } from './parse.ts'
+import type { GivenAddresses } from '../resolve/given-addresses.ts'
 import { FileFault, type Surroundings } from './references.ts'
 
 /** The result, and the files it was read from (absolute paths), unreadable ones included; not files that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
-/** Loads a configuration; never throws, since an unreadable file is a mistake like any other. `faults` returns the mistakes in files that are read elsewhere. */
+interface Circumstances {
+  /** Addresses that take the place of those in the file. */
+  readonly given?: GivenAddresses
+  /** The mistakes in files that are read elsewhere, by absolute path. */
+  readonly faults?: ReadonlyMap<string, string>
+}
+
+/** Loads a configuration; never throws, since an unreadable file is a mistake like any other. */
 export function loadConfig(
   path: string,
   env: Surroundings['env'] = process.env,
-  faults: ReadonlyMap<string, string> = new Map(),
+  { given = {}, faults = new Map() }: Circumstances = {},
 ): Loaded {
   const file = resolve(path)
   const files = new Set([file])
@@ -33,10 +41,10 @@ export function loadConfig(
     return referred
   }
   const writtenAt = (reference: string): number => statSync(resolve(dirname(file), reference)).mtimeMs
-  return { ...readAndParse(file, { env, readFile, findFile, writtenAt }), files: [...files] }
+  return { ...readAndParse(file, { env, readFile, findFile, writtenAt }, given), files: [...files] }
 }
 
-function readAndParse(file: string, surroundings: Surroundings): Parsed {
+function readAndParse(file: string, surroundings: Surroundings, given: GivenAddresses): Parsed {
   let bytes: Buffer
   try {
     bytes = readFileSync(file)
@@ -44,7 +52,7 @@ function readAndParse(file: string, surroundings: Surroundings): Parsed {
     return refuse(1, 1, `the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
   const text = bytes.toString('utf8')
-  return isUtf8(bytes) ? parse(text, surroundings) : refuseEncoding(text)
+  return isUtf8(bytes) ? parse(text, surroundings, given) : refuseEncoding(text)
 }
 
 function refuseUnreadable(file: string): void {

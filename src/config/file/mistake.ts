@@ -47,11 +47,17 @@ export class Findings {
   }
 }
 
-/** Formats a mistake for editors and terminals: file, line and column first; a default has no line. */
+/** Formats a mistake for editors and terminals: file, line and column first; a default has no line, and what was given outside of the file not even that. */
 export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
+  if (isOutside(path)) return message
   return [line === 0 ? `${file}:` : `${file}:${line}:${column}`, path && `${path}:`, message]
     .filter(Boolean)
     .join(' ')
+}
+
+/** Whether a path is that of an option such as --listen, or of a variable such as PORT, in place of a setting. */
+export function isOutside(path: string): boolean {
+  return path.startsWith('--') || /^[A-Z]+$/.test(path)
 }
 
 /** Returns the last step of a path, as messages name the field. */

@@ -17,6 +17,7 @@ import {
 import type { Config } from '../config.ts'
 import { Findings, type Mistake, type Place, quote, stepInto } from './mistake.ts'
 import type { Surroundings } from './references.ts'
+import { type GivenAddresses, withGiven } from '../resolve/given-addresses.ts'
 import { resolve } from '../resolve/resolve.ts'
 import { schema } from '../settings/schema.ts'
 import type { Entry, Tree } from './tree.ts'
@@ -26,11 +27,11 @@ export type Parsed =
   | { readonly mistakes: readonly Mistake[] }
 
 /** Parses a configuration; returns all mistakes at once, in the order of the file, and never throws. */
-export function parse(text: string, surroundings: Surroundings): Parsed {
+export function parse(text: string, surroundings: Surroundings, given: GivenAddresses = {}): Parsed {
   const findings = new Findings()
   const tree = readTree(text, findings)
   const settings = tree && schema.read(tree, { findings, surroundings })
-  const config = settings && resolve(settings, findings)
+  const config = settings && resolve(withGiven(settings, given, findings), findings)
   const { mistakes, warnings } = findings
   return config && mistakes.length === 0 ? { config: freeze(config), warnings } : { mistakes }
 }

@@ -1,7 +1,7 @@
 // Checks names against each other: each is unique, and refers to something that exists.
 
 import { didYouMean } from '../../base/text/nearest.ts'
-import type { Findings, Place } from '../file/mistake.ts'
+import { type Findings, isOutside, type Place } from '../file/mistake.ts'
 import type { Placed } from '../settings/shape.ts'
 
 /** Notes a mistake at each value that duplicates an earlier one; the rule says why it must not. */
@@ -32,7 +32,8 @@ export function byLine(a: Placed<string>, b: Placed<string>): number {
   return a.line - b.line
 }
 
-/** Returns where a setting is, or that it is a default. */
+/** Returns where a setting is, or that it is a default; of what is not in the file, its name. */
 export function whereabouts({ path, line }: Place): string {
+  if (isOutside(path)) return path
   return line === 0 ? `the default of ${path}` : `${path} on line ${line}`
 }

@@ -35,6 +35,7 @@ export type Values<F extends Fields> = { readonly [K in keyof F]: F[K] extends F
 export interface Placed<T> extends Place {
   readonly value: T
   readonly shown: string // safe to print
+  readonly variables?: readonly string[] // the environment variables that it refers to; absent for a default
 }
 
 /** A value with the environment variables that it was written with. */
@@ -192,8 +193,10 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {
     read(tree, context) {
       const value = shape.read(tree, context)
+      if (value === undefined) return undefined
       const { line, column, path } = tree
-      return value === undefined ? undefined : { value, line, column, path, shown: describeTree(tree) }
+      const variables = tree.kind === 'scalar' ? variablesIn(tree.text) : []
+      return { value, line, column, path, shown: describeTree(tree), variables }
     },
   }
 }

@@ -5,16 +5,17 @@ import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
 import type { Mistake } from '../../config/file/mistake.ts'
+import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
 import { priceDateOf } from '../gateway/price-date.ts'
 import { AccessFiles } from '../plane/access-files.ts'
-import { configPath, type Input } from './input.ts'
+import { configPath, givenAddresses, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { json } from './table.ts'
 import { print } from './terminal.ts'
 
 export async function check(input: Input): Promise<number> {
   const path = configPath(input)
-  const loaded = await loadWhole(path)
+  const loaded = await loadWhole(path, givenAddresses(input))
   if (input.json) {
     print(json(findingsOf(path, loaded)))
     return 'config' in loaded ? 0 : 2
@@ -26,11 +27,11 @@ export async function check(input: Input): Promise<number> {
 }
 
 /** Loads a configuration together with the files that its rules use, each fault of which is reported at the line that names the file. */
-async function loadWhole(path: string): Promise<Loaded> {
-  const loaded = loadConfig(path, process.env)
+async function loadWhole(path: string, given: GivenAddresses): Promise<Loaded> {
+  const loaded = loadConfig(path, process.env, { given })
   if ('mistakes' in loaded) return loaded
   const faults = await faultsOf(loaded.config)
-  return faults.size === 0 ? loaded : loadConfig(path, process.env, faults)
+  return faults.size === 0 ? loaded : loadConfig(path, process.env, { given, faults })
 }
 
 /** Returns what was found as the command line shows it in JSON. */

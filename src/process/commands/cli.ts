@@ -3,7 +3,7 @@
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { type Command, config, json } from './command.ts'
+import { addresses, admin, type Command, config, json } from './command.ts'
 import { access, clientCommands } from './client/verbs.ts'
 import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
@@ -22,9 +22,10 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./init.ts')).init,
   },
   start: {
-    usage: 'start [--replace] [--config PATH]',
+    usage: 'start [--listen ADDRESS] [--admin ADDRESS] [--replace] [--config PATH]',
     summary: 'Run the gateway.',
     options: {
+      ...addresses,
       ...config,
       replace: {
         type: 'boolean',
@@ -35,23 +36,23 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./start.ts')).start,
   },
   reload: {
-    usage: 'reload [--config PATH]',
+    usage: 'reload [--admin ADDRESS] [--config PATH]',
     summary: 'Apply the configuration in the running gateway, or report why it is rejected.',
-    options: config,
+    options: { ...admin, ...config },
     args: 0,
     load: async () => (await import('./running.ts')).reload,
   },
   upgrade: {
-    usage: 'upgrade [--config PATH]',
+    usage: 'upgrade [--admin ADDRESS] [--config PATH]',
     summary: 'Replace the running gateway by a new process from the code on disk.',
-    options: config,
+    options: { ...admin, ...config },
     args: 0,
     load: async () => (await import('./running.ts')).upgrade,
   },
   check: {
-    usage: 'check [--config PATH] [--json]',
+    usage: 'check [--listen ADDRESS] [--admin ADDRESS] [--config PATH] [--json]',
     summary: 'Check the configuration and report every mistake.',
-    options: { ...config, ...json },
+    options: { ...addresses, ...config, ...json },
     args: 0,
     load: async () => (await import('./check.ts')).check,
   },
@@ -70,9 +71,10 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./errors.ts')).errors,
   },
   health: {
-    usage: 'health [--running] [--timeout SECONDS] [--config PATH] [--json]',
+    usage: 'health [--running] [--admin ADDRESS] [--timeout SECONDS] [--config PATH] [--json]',
     summary: 'Check whether the running gateway is alive.',
     options: {
+      ...admin,
       ...config,
       running: {
         type: 'boolean',
@@ -183,9 +185,10 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./store-accept.ts')).storeAccept,
   },
   demo: {
-    usage: 'demo [--config PATH]',
+    usage: 'demo [--listen ADDRESS] [--admin ADDRESS] [--config PATH]',
     summary: 'Run the gateway in front of an origin that misbehaves on demand.',
     options: {
+      ...addresses,
       config: {
         ...config.config,
         help: "the configuration file; default config/demo.yaml in the program's folder",

@@ -36,6 +36,25 @@ export const config = {
   },
 } as const
 
+/** The side port of a gateway. */
+export const admin = {
+  admin: {
+    type: 'string',
+    value: 'ADDRESS',
+    help: 'the address of the side port, such as 127.0.0.1:8081, in place of that in the configuration',
+  },
+} as const
+
+/** Where a gateway listens. */
+export const addresses = {
+  listen: {
+    type: 'string',
+    value: 'ADDRESS',
+    help: 'where clients connect without TLS, such as 0.0.0.0:8080; default PORT for the port, else as configured',
+  },
+  ...admin,
+} as const
+
 /** The format of what a command prints. */
 export const json: Readonly<Record<'json', Option>> = {
   json: { type: 'boolean', help: 'print JSON' },

@@ -22,7 +22,7 @@ export async function health(input: Input): Promise<number> {
   const pids = input.running ? runningHere() : []
   const found =
     pids.length === 0
-      ? await healthOfConfigured(configPath(input), patience)
+      ? await healthOfConfigured(input, patience)
       : await Promise.all(pids.map(pid => healthOfRunning(pid, patience)))
   return found === null ? 2 : report(found, input.json)
 }
@@ -45,8 +45,9 @@ function patienceOf({ timeout }: Input): number | null {
 }
 
 /** Returns null for a configuration with mistakes. */
-async function healthOfConfigured(path: string, patience: number): Promise<readonly Health[] | null> {
-  const loaded = loadConfig(path)
+async function healthOfConfigured(input: Input, patience: number): Promise<readonly Health[] | null> {
+  const path = configPath(input)
+  const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
   if (!isUsable(path, loaded)) return null
   return [await healthAt(loaded.config.admin, null, AbortSignal.timeout(patience))]
 }

@@ -3,10 +3,13 @@
 import { existsSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
 
 /** The options of the command, and its arguments. */
 export interface Input {
   readonly config?: string
+  readonly listen?: string
+  readonly admin?: string
   readonly data?: string
   readonly accept?: string
   readonly account?: string
@@ -60,6 +63,11 @@ export function configPath({ config }: Input): string {
     process.env.GATEHOUSE_CONFIG ??
     (existsSync(configName) ? configName : bundledConfig(configName))
   )
+}
+
+/** Returns the addresses by which a gateway of these options listens in this environment. */
+export function givenAddresses({ listen, admin }: Input): GivenAddresses {
+  return { listen, admin, port: process.env.PORT }
 }
 
 export function bundledConfig(name: string): string {

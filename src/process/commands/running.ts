@@ -20,12 +20,13 @@ export function upgrade(input: Input): Promise<number> {
 /** Returns 0 once the gateway has done it; 1 where it has not, or none runs, 2 for a configuration with mistakes. */
 async function ask(name: 'reload' | 'upgrade', input: Input): Promise<number> {
   const path = configPath(input)
-  const loaded = loadConfig(path)
+  const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
   if (!isUsable(path, loaded)) return 2
   const { admin } = loaded.config
   const outcome = await command(name, admin)
-  // Where the file names another side port now, the gateway still has the one before.
-  const reason = outcome === undefined ? await commandElsewhere(name, resolve(path)) : outcome
+  // Where the file names another side port now, or the gateway was started with --admin, that one has another.
+  const mayBeElsewhere = outcome === undefined && input.admin === undefined
+  const reason = mayBeElsewhere ? await commandElsewhere(name, resolve(path)) : outcome
   if (reason === null) return 0
   tell(`gatehouse: ${reason ?? `no gateway with this data folder responds at ${urlOf(admin)}`}`)
   return 1

@@ -1,8 +1,8 @@
 // `gatehouse start`: runs the gateway.
 
-import { configPath, type Input } from './input.ts'
+import { configPath, givenAddresses, type Input } from './input.ts'
 import { run } from '../gateway/run.ts'
 
 export function start(input: Input): Promise<number> {
-  return run(configPath(input), input.replace)
+  return run(configPath(input), givenAddresses(input), input.replace)
 }

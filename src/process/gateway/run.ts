@@ -11,6 +11,7 @@ import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import type { Config } from '../../config/config.ts'
+import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
 import { activatedSockets } from '../systemd/activation.ts'
 import { ServiceManager } from '../systemd/service-manager.ts'
 import { urlOf } from '../url.ts'
@@ -32,21 +33,22 @@ import { tell } from '../commands/terminal.ts'
 const lastWords = 1000
 
 /**
- * Serves until a signal to stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. With
- * `replaces`, it replaces the gateway that runs here.
+ * Serves until a signal to stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. The addresses
+ * that are given stay for its life, whatever the file says. With `replaces`, it replaces the gateway that runs here.
  */
-export async function run(path: string, replaces = false): Promise<number> {
+export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
   // Deleted from this object itself, since workers inherit it: it must not contain the token any more.
   const { env } = process
   const before = Predecessor.find()
-  const loaded = loadConfig(path, env)
+  const load = () => loadConfig(path, env, { given })
+  const loaded = load()
   if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
     await before?.fail(reasonOf(loaded))
     return 2
   }
-  const given = readFirstToken(env)
-  if ('mistake' in given) {
-    tell(`gatehouse: ${given.mistake}`)
+  const first = readFirstToken(env)
+  if ('mistake' in first) {
+    tell(`gatehouse: ${first.mistake}`)
     return 2
   }
   const inherited = await inheritanceOf(before, loaded.config).catch((cause: Error) => cause)
@@ -71,9 +73,9 @@ export async function run(path: string, replaces = false): Promise<number> {
     files: loaded.files,
     service,
     status: () => statusOf(assembly.gateway),
-    load: () => loadConfig(path, env),
+    load,
   })
-  return serve(assembly, reloads, { firstToken: given.token, before, service })
+  return serve(assembly, reloads, { firstToken: first.token, before, service })
 }
 
 async function serve(

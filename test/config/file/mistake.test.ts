@@ -11,6 +11,13 @@ test('formatMistake puts file, line and column first, and leaves an empty path o
   equal(formatMistake('gatehouse.yaml', { ...mistake, path: '' }), 'gatehouse.yaml:12:7 pool is empty')
 })
 
+test('formatMistake leaves the file out where an option or a variable is wrong', () => {
+  for (const path of ['--listen', 'PORT']) {
+    const mistake = { line: 0, column: 0, path, message: `${path} is wrong` }
+    equal(formatMistake('gatehouse.yaml', mistake), `${path} is wrong`)
+  }
+})
+
 test('paths are made of plain keys, quoted keys and indexes, and name their last step', () => {
   equal(stepInto(stepInto(stepInto('', 'zones'), 0), 'hosts'), 'zones[0].hosts')
   equal(stepInto('pools', 'a.b'), 'pools["a.b"]')

@@ -127,7 +127,7 @@ const misuses: readonly [args: string[], sentence: RegExp][] = [
   [['constructor'], /^gatehouse: unknown command 'constructor'/],
   [
     ['start', '--colour'],
-    /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--replace\] \[--config PATH\]\n$/,
+    /^gatehouse: unknown option '--colour'; usage: gatehouse start \[--listen ADDRESS\] \[--admin ADDRESS\] \[--replace\] \[--config PATH\]\n$/,
   ],
   [['check', '--config'], /^gatehouse: option '--config <value>' argument missing; usage:/],
   [['check', 'now'], /^gatehouse: unexpected argument 'now'; usage:/],
