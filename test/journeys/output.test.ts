@@ -156,10 +156,10 @@ test('what a worker writes to its stderr is in the log', async t => {
 })
 
 test('why a gateway does not start is a sentence at a terminal, and a JSON line elsewhere', async t => {
-  const { admin } = await startGateway(t, closed, { env: { NODE_OPTIONS: provokable } })
+  const { admin, pid } = await startGateway(t, closed, { env: { NODE_OPTIONS: provokable } })
   const { host } = new URL(admin)
   const taken = `listen: ['127.0.0.1:0']\nadmin: ${host}${closed}`
-  const sentence = `cannot listen on ${host}: the address is already in use`
+  const sentence = `cannot listen on ${host}: the address is already in use by node (process ${pid}); choose another with --admin or the setting admin`
   const { terminal } = startAtTerminal(t, taken)
   assert.equal(await terminal.exited, 1)
   assert.ok(terminal.text.includes(`\ngatehouse: ${sentence}\r\n`), terminal.text)

@@ -206,7 +206,10 @@ test('a second gateway without --replace does not start, and only a process that
   const { host } = new URL(first.admin)
   assert.deepEqual(
     [code, JSON.parse(stderr).msg],
-    [1, `cannot listen on ${host}: the address is already in use`],
+    [
+      1,
+      `cannot listen on ${host}: the address is already in use by the gateway with this data folder (process ${first.pid}); take over from it with --replace, or choose another with --admin or the setting admin`,
+    ],
   )
   for (const authorization of ['', 'Bearer ', `Bearer ${'A'.repeat(43)}`]) {
     const headers = { authorization }

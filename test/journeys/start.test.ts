@@ -127,14 +127,14 @@ test('healthz, readyz and metrics respond on the admin listener, and none of the
 for (const workers of [0, 2]) {
   test(`an address in use is named in a sentence, exit code 1 (workers: ${workers})`, async t => {
     const port = await takePort(t)
-    const sentence = `cannot listen on 127.0.0.1:${port}: the address is already in use`
-    for (const [edge, admin] of [
-      [port, 0],
-      [0, port],
+    const taken = `cannot listen on 127.0.0.1:${port}: the address is already in use by node (process ${process.pid})`
+    for (const [edge, admin, how] of [
+      [port, 0, '--listen, PORT or the setting listen'],
+      [0, port, '--admin or the setting admin'],
     ]) {
       const yaml = `listen: ['127.0.0.1:${edge}']\nadmin: 127.0.0.1:${admin}\nworkers: ${workers}${closed}`
       const { code, stderr } = await gatehouse(['start', '--config', writeConfig(t, yaml)])
-      assert.deepEqual([code, JSON.parse(stderr).msg], [1, sentence])
+      assert.deepEqual([code, JSON.parse(stderr).msg], [1, `${taken}; choose another with ${how}`])
     }
   })
 }

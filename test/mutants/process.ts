@@ -115,8 +115,8 @@ export const process: readonly Mutated[] = [
     tests: ['process/gateway/listen-failure'],
     changes: [
       {
-        text: 'if (!isInUse(cause) || performance.now() - begun >= patience) throw listenFailure(cause)',
-        becomes: 'if (!isInUse(cause)) throw listenFailure(cause)',
+        text: 'if (!isInUse(cause) || performance.now() - begun >= patience) throw cause',
+        becomes: 'if (!isInUse(cause)) throw cause',
         breaks: 'a gateway waits for ever for an address that another one has',
       },
     ],

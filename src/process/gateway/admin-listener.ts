@@ -183,7 +183,7 @@ export class AdminListener {
       const sharing = await PortSharing.find()
       this.#before = await takeOver(endpoint, { replaces: false, shares: sharing !== null })
       const mayGoOn = this.#before !== null && (this.#before.yields || replaces)
-      if (!mayGoOn) throw replaces ? noneToReplace(cause) : cause
+      if (!mayGoOn) throw replaces ? noneToReplace(cause as Error, endpoint) : cause
       this.#vouchBy(this.#before!.secret)
       return this.#before!.yields ? this.#listenBeside(sharing) : endpoint
     }

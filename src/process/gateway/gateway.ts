@@ -191,7 +191,7 @@ export class Gateway {
       await this.#life.start()
     } catch (cause) {
       this.destroy()
-      throw listenFailure(cause)
+      throw listenFailure(cause, this.#config)
     }
     this.#started.resolve()
     if (this.#life.phase !== 'running') return

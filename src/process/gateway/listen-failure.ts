@@ -1,10 +1,11 @@
 // Describes the failure of a listening socket as a sentence for the operator.
 
 import { once } from 'node:events'
-import { createServer, isIPv6 } from 'node:net'
+import { createServer, isIP, isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
+import { ownerOf, type PortOwner } from './port-owner.ts'
 
 /** Ms between two checks whether an address is free. */
 const pause = 50
@@ -16,6 +17,19 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string
 }
 
+/** Where a gateway is to listen. */
+type Addresses = Pick<Config, 'listen' | 'admin'>
+
+/** Turns the error of a listening socket into one whose message is a sentence: what is wrong, and by which setting another address is chosen; other errors are returned as they are. */
+export function listenFailure(cause: unknown, addresses: Addresses): unknown {
+  if (!(cause instanceof Error)) return cause
+  const owner = isInUse(cause) ? ownerOf((cause as ListenError).port ?? 0) : null
+  const sentence = sentenceOf(cause, owner)
+  if (sentence === null) return cause
+  const remedy = remedyFor(cause, addresses, owner)
+  return new Error(remedy === null ? sentence : `${sentence}; ${remedy}`, { cause })
+}
+
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine does not have this address',
@@ -25,14 +39,49 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTSUP: 'this system cannot share a port between workers',
 }
 
-/** Turns the error of a listening socket into one whose message is a sentence; other errors are returned as they are. */
-export function listenFailure(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return cause
-  const { code = '', address, port, hostname } = cause as ListenError
-  const reason = reasons[code]
+function sentenceOf(cause: ListenError, owner: PortOwner | null): string | null {
+  const { code = '', address, port, hostname } = cause
   const where = address === undefined ? hostname : `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  if (!reason || where === undefined) return cause
-  return new Error(`cannot listen on ${where}: ${reason}`, { cause })
+  const reason = reasons[code]
+  if (reason === undefined || where === undefined) return null
+  return `cannot listen on ${where}: ${reason}${owner === null ? '' : ` by ${nameOf(owner)}`}`
+}
+
+function nameOf({ pid, program, isGateway }: PortOwner): string {
+  return `${isGateway ? 'the gateway with this data folder' : program} (process ${pid})`
+}
+
+/** Returns what can be done about it; null where that is not known. */
+function remedyFor(cause: ListenError, addresses: Addresses, owner: PortOwner | null): string | null {
+  if (cause.code === 'ENOTSUP') return 'set workers to 0'
+  const settings = settingsFor(cause, addresses)
+  const choice = settings === null ? null : `choose another with ${settings}`
+  const isLow = cause.code === 'EACCES' && (cause.port ?? 0) < 1024
+  const capability = isLow ? 'those below 1024 need root or the capability CAP_NET_BIND_SERVICE' : null
+  const isSidePort = owner?.isGateway && isAbout(cause, addresses.admin)
+  const replacement = isSidePort ? 'take over from it with --replace' : null
+  return [capability, replacement, choice].filter(part => part !== null).join(', or ') || null
+}
+
+/** Returns what sets the address that an error is about: options and variables first. */
+function settingsFor(cause: ListenError, { listen, admin }: Addresses): string | null {
+  const at = listen.findIndex(endpoint => isAbout(cause, endpoint))
+  if (at < 0) return isAbout(cause, admin) ? '--admin or the setting admin' : null
+  const setting = `the setting ${listen.length === 1 ? 'listen' : `listen[${at}]`}`
+  const isOnlyPlain = listen.every(({ tls }, i) => tls !== (i === at))
+  if (!isOnlyPlain) return setting
+  // It changes the port, not the host.
+  return `--listen${isOfPort(cause) ? ', PORT' : ''} or ${setting}`
+}
+
+function isOfPort({ code }: ListenError): boolean {
+  return code === 'EADDRINUSE' || code === 'EACCES'
+}
+
+/** Whether an error is about this address, which may be a name. */
+function isAbout({ address, port, hostname }: ListenError, endpoint: Endpoint): boolean {
+  if (address === undefined) return endpoint.host === hostname
+  return endpoint.port === port && (endpoint.host === address || isIP(endpoint.host) === 0)
 }
 
 /** Whether another process listens there already. */
@@ -41,20 +90,20 @@ export function isInUse(cause: unknown): boolean {
 }
 
 /** Returns the sentence for a side port that was not handed over. */
-export function noneToReplace(cause: unknown): Error {
-  const { message } = listenFailure(cause) as Error
-  return new Error(`${message}; --replace found no gateway there with the data folder ${dataFolder()}`, {
+export function noneToReplace(cause: Error, { port }: Endpoint): Error {
+  const sentence = sentenceOf(cause, ownerOf(port))
+  return new Error(`${sentence}; --replace found no gateway there with the data folder ${dataFolder()}`, {
     cause,
   })
 }
 
-/** Rejects when another process listens there, and still does after `patience` ms: where ports are shared, the kernel would not report it. */
+/** Rejects with the error of the socket when another process listens there, and still does after `patience` ms: where ports are shared, the kernel would not report it. */
 export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {
     try {
       return await probe(endpoint)
     } catch (cause) {
-      if (!isInUse(cause) || performance.now() - begun >= patience) throw listenFailure(cause)
+      if (!isInUse(cause) || performance.now() - begun >= patience) throw cause
     }
   }
 }

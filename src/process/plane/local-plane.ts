@@ -81,7 +81,7 @@ export class LocalPlane implements ManagedPlane {
       this.#isUp = true
       return endpoints
     } catch (cause) {
-      throw listenFailure(cause)
+      throw listenFailure(cause, this.#config)
     }
   }
 
