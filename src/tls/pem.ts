@@ -2,6 +2,12 @@
 
 import { X509Certificate } from 'node:crypto'
 
+/** A block with its first and last line, and the label in them, such as CERTIFICATE. */
+interface PemBlock {
+  readonly label: string
+  readonly text: string
+}
+
 /** Whether a text begins with a certificate that can be read. */
 export function isCertificate(pem: string): boolean {
   try {
@@ -11,7 +17,59 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** Lists the blocks of a text, each with its first and last line. */
+/** Lists the blocks of a text, each with its first and last line; one without an end is left out. */
 export function pemBlocks(text: string): readonly string[] {
-  return text.match(/-----BEGIN [^-]+-----[^-]*-----END [^-]+-----/g) ?? []
+  return readPem(text).blocks.map(block => block.text)
+}
+
+/** Reads the blocks of a text; it is not whole where one has no end, as in a file that is still being written. */
+export function readPem(text: string): { readonly blocks: readonly PemBlock[]; readonly isWhole: boolean } {
+  const blocks: PemBlock[] = []
+  let isWhole = true
+  let open: { readonly label: string; readonly at: number } | null = null
+  for (const { 0: line, 1: word, 2: label, index } of text.matchAll(boundaries)) {
+    if (word === 'BEGIN') {
+      if (open !== null) isWhole = false
+      open = { label: label!, at: index }
+    } else {
+      if (open?.label === label)
+        blocks.push({ label: label!, text: text.slice(open!.at, index + line.length) })
+      else isWhole = false
+      open = null
+    }
+  }
+  return { blocks, isWhole: isWhole && open === null }
+}
+
+const boundaries = /-----(BEGIN|END) ([\w ]{1,40})-----/g
+
+/** Returns the certificates and private keys of a text, and the labels of what is neither, nor the parameters that some tools write before a key. */
+export function sortPem(text: string): {
+  readonly certificates: readonly string[]
+  readonly keys: readonly string[]
+  readonly others: readonly string[]
+} {
+  const { blocks } = readPem(text)
+  const textsOf = (isWanted: (label: string) => boolean) =>
+    blocks.filter(({ label }) => isWanted(label)).map(block => block.text)
+  return {
+    certificates: textsOf(isOfCertificate),
+    keys: textsOf(isOfKey),
+    others: blocks
+      .map(({ label }) => label)
+      .filter(label => !isOfCertificate(label) && !isOfKey(label) && !/^(?:EC|DH) PARAMETERS$/.test(label)),
+  }
+}
+
+/** Whether a private key needs a passphrase, in either form: RFC 7468 section 11, and the headers of RFC 1421. */
+export function isEncrypted(key: string): boolean {
+  return key.startsWith('-----BEGIN ENCRYPTED ') || /^Proc-Type: *4, *ENCRYPTED/m.test(key)
+}
+
+function isOfCertificate(label: string): boolean {
+  return /^(?:X509 |TRUSTED )?CERTIFICATE$/.test(label)
+}
+
+function isOfKey(label: string): boolean {
+  return /^(?:\w+ )?PRIVATE KEY$/.test(label)
 }

@@ -1,8 +1,35 @@
-// Mutations of certificates that are got by ACME.
+// Mutations of certificates: those of files, and those that are got by ACME.
 
 import type { Mutated } from './mutation.ts'
 
 export const certificates: readonly Mutated[] = [
+  {
+    file: 'config/settings/rules.ts',
+    tests: ['config/settings/identity'],
+    changes: [
+      {
+        text: 'if (keys.length > 1) return { flaw: `has ${keys.length} private keys: leave the one of the certificate` }\n  if (keys.some(isEncrypted)) return',
+        becomes: 'if (keys.some(isEncrypted)) return',
+        breaks: 'of two keys in a file, one is taken by chance',
+      },
+      {
+        text: 'if (others.length > 0) return',
+        becomes: 'if (false) return',
+        breaks: 'what is neither certificate nor key is passed over',
+      },
+    ],
+  },
+  {
+    file: 'tls/chain.ts',
+    tests: ['tls/chain'],
+    changes: [
+      {
+        text: 'if (certificate.checkIssued(issuer.certificate)) {',
+        becomes: 'if (true) {',
+        breaks: 'clients get certificates in an order in which they cannot check them',
+      },
+    ],
+  },
   {
     file: 'certificates/acme/attempt.ts',
     tests: ['certificates/acme/orders'],

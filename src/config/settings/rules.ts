@@ -13,7 +13,7 @@ import {
   parseSize,
   type Reading,
 } from '../../base/text/quantity.ts'
-import { isCertificate, pemBlocks } from '../../tls/pem.ts'
+import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
 import type { Rule } from './shape.ts'
 
@@ -151,6 +151,20 @@ export const certificates: Rule<string> = text => {
   )
 }
 
+/** Takes certificates in PEM, each of which must be valid, and perhaps a private key among them. No message shows the key. */
+export const certificatesWithKey: Rule<string> = text => {
+  const { certificates, keys, others } = sortPem(text)
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    return { flaw: 'must be PEM certificates, such as file:ca.pem' }
+  if (!readPem(text).isWhole) return { flaw: 'has a PEM block without its end' }
+  if (others.length > 0) return { flaw: `must have certificates and a key alone, but has a ${others[0]}` }
+  if (keys.length > 1) return { flaw: `has ${keys.length} private keys: leave the one of the certificate` }
+  if (keys.some(isEncrypted)) return { flaw: `has a private key with a passphrase: ${decrypt}` }
+  return accept(keys.every(isPrivateKey) ? text : undefined, 'has a private key that cannot be read')
+}
+
+const decrypt = 'write it without one, such as by `openssl pkey -in FILE`'
+
 /** Takes lists of revoked certificates (CRLs) in PEM, each of which must be valid. */
 export const revocationLists: Rule<string> = text => {
   const blocks = pemBlocks(text)
@@ -160,12 +174,16 @@ export const revocationLists: Rule<string> = text => {
   )
 }
 
-/** Takes a private key in PEM. No message shows the key. */
-export const privateKey: Rule<string> = text =>
-  accept(
+/** Takes a private key in PEM, and perhaps certificates beside it. No message shows the key. */
+export const privateKey: Rule<string> = text => {
+  const { keys } = sortPem(text)
+  if (keys.some(isEncrypted)) return { flaw: `has a passphrase: ${decrypt}` }
+  if (keys.length > 1) return { flaw: `has ${keys.length} private keys: leave the one of the certificate` }
+  return accept(
     isPrivateKey(text) ? text : undefined,
     'must be a PEM private key without a passphrase, such as file:client.key',
   )
+}
 
 /** Takes text that matches a pattern. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {

@@ -2,10 +2,14 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
+import { Certificate } from '../../tls/certificate.ts'
+import { chainFor } from '../../tls/chain.ts'
+import { sortPem } from '../../tls/pem.ts'
 import type { OriginTls, TlsIdentity } from '../config.ts'
 import { serverName } from './host-rules.ts'
 import { type Findings, type Place, stepInto } from '../file/mistake.ts'
-import { certificates, privateKey, truth } from './rules.ts'
+import { certificates, certificatesWithKey, privateKey, truth } from './rules.ts'
 import { optional, type Placed, placed, type Rule, scalar, unwritten, type Values } from './shape.ts'
 
 export const tls = {
@@ -14,9 +18,9 @@ export const tls = {
   ca: optional(scalar(certificates, { unprinted: true }), null),
 }
 
-/** The client certificate of a pool. */
+/** A certificate and its key, which may be in one text: the client certificate of a pool, or one of the listeners. */
 export const identity = {
-  certificate: identityPart('certificate', certificates),
+  certificate: identityPart('certificate', certificatesWithKey),
   key: identityPart('key', privateKey),
 }
 
@@ -40,26 +44,60 @@ export function resolveTls(
   return { verify, serverName, ca, identity: null }
 }
 
-/** Returns the certificate and the key of a pool, or null where it has none; notes one without the other, and a pair that TLS cannot use. */
+/** Returns the certificate with its chain, and its key, or null where there is neither; notes one without the other, and a pair that TLS cannot use. */
 export function resolveIdentity(
   { certificate, key }: Values<typeof identity>,
   findings: Findings,
 ): TlsIdentity | null {
-  if (certificate.value === null || key.value === null) {
-    refuseAlone(certificate, 'key', findings)
+  if (certificate.value === null) {
     refuseAlone(key, 'certificate', findings)
     return null
   }
-  const pair = { certificate: certificate.value, key: key.value }
+  const { certificates, keys } = sortPem(certificate.value)
+  const [beside] = keys
+  const own = keyIn(key.value) ?? beside
+  if (own === undefined) {
+    refuseAlone(certificate, 'key', findings)
+    return null
+  }
+  if (beside !== undefined && !isSame(beside, own))
+    findings.flaw(certificate, 'has another private key than key: leave one of the two out')
+  const chain = chainFor(createPrivateKey(own), certificates)
+  warnOfStrangers(chain?.strangers ?? [], certificate, findings)
+  const sorted = chain?.certificates ?? certificates
+  const isAsWritten = keys.length === 0 && isDeepStrictEqual(sorted, certificates)
+  const pair = { certificate: isAsWritten ? certificate.value : `${sorted.join('\n')}\n`, key: own }
   const fault = faultOf(pair)
-  if (fault !== null) findings.flaw(key, `cannot be used with the certificate (${fault})`)
+  if (fault !== null && key.value !== null)
+    findings.flaw(key, `cannot be used with the certificate (${fault})`)
+  else if (fault !== null)
+    findings.flaw(certificate, `has a key that fits none of its certificates (${fault})`)
   return pair
+}
+
+/** Returns the key of the setting, without what else its file has. */
+function keyIn(text: string | null): string | undefined {
+  if (text === null) return undefined
+  const { certificates, keys } = sortPem(text)
+  return certificates.length === 0 ? text : keys[0]
+}
+
+function isSame(one: string, other: string): boolean {
+  return createPrivateKey(one).equals(createPrivateKey(other))
+}
+
+function warnOfStrangers(strangers: readonly string[], place: Place, findings: Findings): void {
+  for (const pem of strangers) {
+    const name = JSON.stringify(new Certificate(pem).subject)
+    findings.warn(place, `the certificate of ${name} is not part of the chain: clients get it all the same`)
+  }
 }
 
 function refuseAlone(one: Placed<string | null>, other: string, findings: Findings): void {
   if (one.value === null) return
   const pool = one.path.slice(0, one.path.lastIndexOf('.'))
-  if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well`)
+  const more = other === 'key' ? ', in a setting or in the same file' : ''
+  if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well${more}`)
 }
 
 /** Returns the code of OpenSSL's error for the pair, such as for a key of another certificate or one that is too short, or null. */
