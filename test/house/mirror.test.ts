@@ -111,6 +111,8 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'process/commands/table': ['base/text/visible'],
   'process/commands/cli': ['process/commands/', 'process/store/with-store'],
   'process/commands/client/verbs': ['process/commands/client/'],
+  'process/commands/ai-gateway/verbs': ['process/commands/ai-gateway/'],
+  'process/commands/log/tail': ['process/commands/log/'],
   'process/commands/explain/explain': ['process/commands/explain/'],
   'http2/client/session': ['http2/client/'],
   'http2/server-session': ['http2/'],

@@ -62,8 +62,10 @@ const ways = {
   asks: /^curl (?!.*\/oauth_clients)/,
   managesClients: /^npx gatehouse client /,
   managesMembers: /^npx gatehouse member /,
+  managesGateways: /^npx gatehouse gateway /,
+  followsLogs: /^npx gatehouse log tail/,
   explains: /^npx gatehouse explain /,
-  runs: /^npx gatehouse (?!client |member |explain )/,
+  runs: /^npx gatehouse (?!client |member |gateway |log |explain )/,
   // Not run: there is no engine here. Ports, folders and the time to stop are compared with the Dockerfile.
   needsDocker: /^docker (build|run) /,
   // Not run: there is no systemd, engine or cluster here. test/deploy looks at what they are given, and runs promtool.
@@ -314,6 +316,25 @@ test('with the gateway that npm start starts', async t => {
         assert.match(stdout, /^http:\/\/\S+\/auth\/invitation\?token=[\w-]{43}\n$/)
     }
   })
+
+  await t.test(
+    'gateways are created, changed and listed, and their logs followed, line by line',
+    async () => {
+      for (const line of commands(ways.managesGateways)) {
+        const asked = `${line} --url http://${running.admin}`
+        const { stdout, stderr } = await run('sh', ['-c', asked], { cwd: root, env })
+        assert.match(`${stdout}${stderr}`, /support/, line)
+      }
+      for (const line of commands(ways.followsLogs)) {
+        const asked = `exec ${line} --url http://${running.admin}`
+        const following = spawn('sh', ['-c', asked], { cwd: root, env })
+        const [head] = await once(following.stdout, 'data')
+        assert.match(String(head), /^TIME /, line)
+        following.kill('SIGINT')
+        assert.deepEqual(await once(following, 'exit'), [0, null])
+      }
+    },
+  )
 
   await t.test('a request is explained, line by line', async () => {
     const lines = commands(ways.explains)

@@ -4,7 +4,9 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../base/text/nearest.ts'
 import { addresses, admin, type Command, config, json } from './command.ts'
+import { gatewayCommands } from './ai-gateway/verbs.ts'
 import { access, clientCommands } from './client/verbs.ts'
+import { logCommands } from './log/verbs.ts'
 import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'
 import { help, helpFor, helpForVerbs } from './help.ts'
@@ -149,6 +151,8 @@ const commands: Readonly<Record<string, Command>> = {
     args: 1,
     load: async () => (await import('./user-invite.ts')).userInvite,
   },
+  ...gatewayCommands,
+  ...logCommands,
   ...clientCommands,
   ...memberCommands,
   'certificates list': {

@@ -50,6 +50,20 @@ export interface Input {
   readonly zone?: string
   readonly 'body-size'?: string
   readonly 'client-certificate'?: string
+  readonly authentication?: string
+  readonly 'collect-logs'?: string
+  readonly 'log-management'?: string
+  readonly 'log-management-strategy'?: string
+  readonly 'rate-limiting-limit'?: string
+  readonly 'rate-limiting-interval'?: string
+  readonly 'rate-limiting-technique'?: string
+  readonly 'rate-limiting-key'?: string
+  readonly 'stream-usage'?: string
+  readonly last?: string
+  readonly provider?: string
+  readonly model?: string
+  readonly 'token-id'?: string
+  readonly where?: readonly string[]
   readonly args: readonly string[]
 }
 

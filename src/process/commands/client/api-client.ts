@@ -18,6 +18,8 @@ interface ApiRequest {
   readonly ifMatch?: string | null
   /** Whether to send an Idempotency-Key, so that the request can be repeated. */
   readonly once?: boolean
+  /** Ends the request. */
+  readonly signal?: AbortSignal
 }
 
 interface ApiAnswer<Result> {
@@ -53,6 +55,14 @@ export class ApiRefusal extends Error {
 
 /** The API is unreachable, or its response incomplete; the message is a sentence for the operator. */
 export class ApiUnreachable extends Error {}
+
+/** Whether the same request may succeed later: the gateway may be restarting, or its store unreachable for now. */
+export function isPassing(cause: unknown): boolean {
+  return (
+    cause instanceof ApiUnreachable ||
+    (cause instanceof ApiRefusal && (cause.status >= 500 || cause.status === 429))
+  )
+}
 
 /** How long a response may take, in ms. */
 const patience = 30_000
@@ -137,18 +147,20 @@ interface Whole {
 }
 
 /** Redirects are not followed: the token is sent only to the address that was given. */
-function requestOf(method: string, token: string, { body, ifMatch, once }: ApiRequest): RequestInit {
+function requestOf(method: string, token: string, { body, ifMatch, once, signal }: ApiRequest): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${token}` }
   if (ifMatch) headers['if-match'] = ifMatch
   if (once) headers['idempotency-key'] = randomUUID()
-  const init: RequestInit = { method, headers, redirect: 'manual' }
+  const init: RequestInit = { method, headers, redirect: 'manual', ...(signal && { signal }) }
   if (body === undefined) return init
   headers['content-type'] = 'application/json'
   return { ...init, body: JSON.stringify(body) }
 }
 
 async function exchange(url: string, init: RequestInit): Promise<Whole> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(patience) })
+  const late = AbortSignal.timeout(patience)
+  const signal = init.signal ? AbortSignal.any([late, init.signal]) : late
+  const response = await fetch(url, { ...init, signal })
   return { response, text: await response.text() }
 }
 

@@ -42,20 +42,21 @@ export const clients = '/oauth_clients'
 const mostTries = 5
 
 /**
- * Changes a client only as it was just read; after a concurrent change, it reads again and computes the body again. Without a body the client
+ * Changes a resource only as it was just read; after a concurrent change, it reads again and computes the body again. Without a body the resource
  * stays as it is.
  */
-export async function changeAsRead(
+export async function changeAsRead<Thing = ShownClient>(
   api: ApiClient,
   path: string,
-  bodyFor: (read: ShownClient) => unknown,
-): Promise<{ readonly before: ShownClient; readonly after: ShownClient }> {
+  bodyFor: (read: Thing) => unknown,
+  method: 'PATCH' | 'PUT' = 'PATCH',
+): Promise<{ readonly before: Thing; readonly after: Thing }> {
   for (let tries = 1; ; tries++) {
-    const { result: before, etag } = await api.ask<ShownClient>('GET', path)
+    const { result: before, etag } = await api.ask<Thing>('GET', path)
     const body = bodyFor(before)
     if (body === undefined) return { before, after: before }
     try {
-      const { result: after } = await api.ask<ShownClient>('PATCH', path, { body, ifMatch: etag })
+      const { result: after } = await api.ask<Thing>(method, path, { body, ifMatch: etag })
       return { before, after }
     } catch (cause) {
       if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause

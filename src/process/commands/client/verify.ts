@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
-import { ApiUnreachable, type ApiClient, ApiRefusal } from './api-client.ts'
+import { type ApiClient, isPassing } from './api-client.ts'
 import type { Input } from '../input.ts'
 import { json } from '../table.ts'
 import { print, tell } from '../terminal.ts'
@@ -63,8 +63,7 @@ async function look(api: ApiClient, path: string): Promise<ShownClient | null> {
   try {
     return (await api.ask<ShownClient>('GET', path)).result
   } catch (cause) {
-    const isPassing = cause instanceof ApiUnreachable || (cause instanceof ApiRefusal && cause.status >= 500)
-    if (!isPassing) throw cause
+    if (!isPassing(cause)) throw cause
     return null
   }
 }

@@ -1,0 +1,47 @@
+// The verbs of `gatehouse gateway`, as rows of the table of commands: the AI gateways of an account, over the management API.
+
+import { access } from '../client/verbs.ts'
+import { type Command, yes } from '../command.ts'
+import { settings } from './settings.ts'
+
+export const gatewayCommands: Readonly<Record<string, Command>> = {
+  'gateway list': {
+    usage: 'gateway list [OPTION]…',
+    summary: 'List the AI gateways of the account.',
+    options: access,
+    args: 0,
+    load: async () => (await import('./show.ts')).list,
+  },
+  'gateway show': {
+    usage: 'gateway show ID [OPTION]…',
+    summary: 'Show the settings of an AI gateway.',
+    options: access,
+    args: 1,
+    least: 1,
+    load: async () => (await import('./show.ts')).show,
+  },
+  'gateway create': {
+    usage: 'gateway create ID [OPTION]…',
+    summary: 'Create an AI gateway; without options, calls need a token, and no bodies are kept.',
+    options: { ...settings, ...access },
+    args: 1,
+    least: 1,
+    load: async () => (await import('./change.ts')).create,
+  },
+  'gateway set': {
+    usage: 'gateway set ID [OPTION]…',
+    summary: 'Change settings of an AI gateway; those without an option stay as they are.',
+    options: { ...settings, ...access },
+    args: 1,
+    least: 1,
+    load: async () => (await import('./change.ts')).set,
+  },
+  'gateway delete': {
+    usage: 'gateway delete ID [--yes] [OPTION]…',
+    summary: 'Delete an AI gateway and its log entries.',
+    options: { ...yes, ...access },
+    args: 1,
+    least: 1,
+    load: async () => (await import('./delete.ts')).remove,
+  },
+}

@@ -1,0 +1,68 @@
+// The entry of an AI call as a line for people, and for programs.
+
+import { visible, visibleJson } from '../../../base/text/visible.ts'
+
+/** An entry as the API shows it, as far as a line has it. */
+export interface ShownEntry {
+  readonly id: string
+  readonly created_at: string
+  readonly provider: string
+  readonly model: string | null
+  readonly status_code: number | null
+  readonly success: boolean
+  readonly error: string | null
+  readonly duration: number
+  readonly tokens_in: number | null
+  readonly tokens_out: number | null
+  readonly usage_estimated?: boolean
+  readonly cost: number | null
+  readonly token_name: string | null
+  readonly user_email?: string
+  readonly client_name?: string | null
+}
+
+/** An entry, and the gateway that it is from. */
+export type Found = ShownEntry & { readonly gateway: string }
+
+const widths = [24, 12, 6, 9, 32, 13, 10, 0]
+
+/** What is above the lines. */
+export const headLine = lineOf(['TIME', 'GATEWAY', 'STATUS', 'DURATION', 'MODEL', 'TOKENS', 'COST', 'CALLER'])
+
+/** Writes an entry in columns, the tokens of request and response with a plus between. */
+export function entryLine(entry: Found): string {
+  const { created_at, gateway, status_code, duration, provider, model, error } = entry
+  const call = [created_at, gateway, String(status_code ?? '-'), `${Math.round(duration)} ms`]
+  const what = model === null ? provider : `${provider}/${model}`
+  return lineOf([
+    ...call,
+    what,
+    tokensOf(entry),
+    costOf(entry),
+    `${callerOf(entry)}${error ? `: ${error}` : ''}`,
+  ])
+}
+
+/** Writes an entry as JSON in one line. */
+export function jsonLine({ gateway, ...entry }: Found): string {
+  return `${visibleJson(JSON.stringify({ gateway, ...entry }))}\n`
+}
+
+function lineOf(cells: readonly string[]): string {
+  const padded = cells.map((cell, i) => visible(cell).padEnd(widths[i]!))
+  return `${padded.join('  ').trimEnd()}\n`
+}
+
+function tokensOf({ tokens_in: sent, tokens_out: got, usage_estimated: isEstimated }: ShownEntry): string {
+  if (sent === null && got === null) return '-'
+  return `${isEstimated ? '~' : ''}${sent ?? 0}+${got ?? 0}`
+}
+
+function costOf({ cost }: ShownEntry): string {
+  return cost === null ? '-' : `$${Number(cost.toPrecision(4))}`
+}
+
+function callerOf({ token_name, user_email, client_name }: ShownEntry): string {
+  if (user_email !== undefined) return client_name ? `${user_email} by ${client_name}` : user_email
+  return token_name ?? '-'
+}

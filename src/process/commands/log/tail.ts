@@ -1,0 +1,152 @@
+// `gatehouse log tail`: follows the log of AI calls by asking the API for what is new, until it is interrupted or nobody reads it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { visible } from '../../../base/text/visible.ts'
+import { gatewayIdFlaw, gateways, type ShownGateway } from '../ai-gateway/shown-gateway.ts'
+import { type ApiClient, ApiRefusal, isPassing } from '../client/api-client.ts'
+import { withApi } from '../client/session.ts'
+import type { Input } from '../input.ts'
+import { complain, print, tell } from '../terminal.ts'
+import { filtersOf } from './filters.ts'
+import { entryLine, type Found, headLine, jsonLine, type ShownEntry } from './line.ts'
+
+/** Ms between two looks, and at most where the gateway does not respond. */
+const interval = 1_000
+const longestPause = 10_000
+/** After how many looks the gateways of the account are listed again. */
+const looksPerList = 10
+/** The most entries of one response. */
+const mostEntries = 100
+
+/** Returns 0 once it is interrupted or nobody reads its output; 1 where the API refuses, or cannot be reached at first, 2 for invalid arguments. */
+export async function tail(input: Input): Promise<number> {
+  const [gateway = null] = input.args
+  const flaw = gateway === null ? null : gatewayIdFlaw(gateway)
+  const filters = filtersOf(input)
+  const last = lastOf(input)
+  if (flaw !== null) return complain(flaw)
+  if (typeof filters === 'string') return complain(filters)
+  if (last === null) return complain(`--last must be a number from 0 to ${mostEntries}`)
+  const end = endOfReading()
+  return withApi(input, async api => {
+    const following = new Following(api, gateway, filters, end)
+    const format = input.json ? jsonLine : entryLine
+    const show = (entries: readonly Found[]) => print(entries.map(format).join(''))
+    try {
+      const latest = await following.begin(last)
+      if (!input.json) print(headLine)
+      show(latest)
+      await follow(following, show, end)
+    } catch (cause) {
+      if (!end.aborted) throw cause
+    }
+    return 0
+  })
+}
+
+function lastOf({ last = '10' }: Input): number | null {
+  return /^\d{1,3}$/.test(last) && Number(last) <= mostEntries ? Number(last) : null
+}
+
+/** Returns what is aborted at Ctrl-C, and once nobody reads stdout. */
+function endOfReading(): AbortSignal {
+  const end = new AbortController()
+  const stop = () => end.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  process.stdout.on('error', stop)
+  return end.signal
+}
+
+/** Shows what is new until the end; while the gateway does not respond, it says so once and tries again. */
+async function follow(
+  following: Following,
+  show: (entries: readonly Found[]) => void,
+  end: AbortSignal,
+): Promise<void> {
+  let pause = interval
+  for (;;) {
+    await sleep(pause, undefined, { signal: end })
+    try {
+      await following.look(show)
+      if (pause > interval) tell('gatehouse: connected again')
+      pause = interval
+    } catch (cause) {
+      if (end.aborted || !isPassing(cause)) throw cause
+      if (pause === interval) tell(`gatehouse: ${visible((cause as Error).message)}; trying again`)
+      pause = Math.min(pause * 2, longestPause)
+    }
+  }
+}
+
+/** Where reading has got to in the log of each gateway. */
+class Following {
+  readonly #api: ApiClient
+  /** The only one to follow; null for all of the account. */
+  readonly #gateway: string | null
+  readonly #filters: URLSearchParams
+  readonly #end: AbortSignal
+  /** By gateway, what leads to the entries that come later; null where nothing was read yet. */
+  readonly #cursors = new Map<string, string | null>()
+  #looks = 0
+
+  constructor(api: ApiClient, gateway: string | null, filters: URLSearchParams, end: AbortSignal) {
+    this.#api = api
+    this.#gateway = gateway
+    this.#filters = filters
+    this.#end = end
+  }
+
+  /** Returns the latest entries of all gateways together, the newest last. */
+  async begin(most: number): Promise<readonly Found[]> {
+    await this.#list()
+    const latest: Found[] = []
+    for (const id of this.#cursors.keys()) latest.push(...(await this.#read(id, Math.max(most, 1))))
+    const inOrder = latest.sort((a, b) =>
+      a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0,
+    )
+    return most === 0 ? [] : inOrder.slice(-most)
+  }
+
+  /** Shows what was stored since, of each gateway in that order. */
+  async look(show: (entries: readonly Found[]) => void): Promise<void> {
+    if (++this.#looks % looksPerList === 0) await this.#list()
+    for (const id of this.#cursors.keys())
+      for (let isMore = true; isMore; ) {
+        const before = this.#cursors.get(id)
+        const entries = await this.#read(id, mostEntries)
+        if (entries.length > 0) show(entries)
+        // Even where no entry matched, others may follow.
+        isMore = before !== null && this.#cursors.has(id) && this.#cursors.get(id) !== before
+      }
+  }
+
+  /** Follows the gateways that there are by now. */
+  async #list(): Promise<void> {
+    const ids =
+      this.#gateway === null
+        ? (await this.#api.all<ShownGateway>(gateways)).map(({ id }) => id)
+        : [this.#gateway]
+    for (const id of this.#cursors.keys()) if (!ids.includes(id)) this.#cursors.delete(id)
+    for (const id of ids) if (!this.#cursors.has(id)) this.#cursors.set(id, null)
+  }
+
+  async #read(gateway: string, most: number): Promise<readonly Found[]> {
+    const query = new URLSearchParams(this.#filters)
+    query.set('per_page', String(most))
+    const after = this.#cursors.get(gateway) ?? null
+    if (after !== null) query.set('cursor', after)
+    try {
+      const path = `${gateways}/${gateway}/logs/tail?${query}`
+      const { result, cursor } = await this.#api.ask<readonly ShownEntry[]>('GET', path, {
+        signal: this.#end,
+      })
+      this.#cursors.set(gateway, cursor)
+      return result.map(entry => ({ ...entry, gateway }))
+    } catch (cause) {
+      // It was deleted since the gateways were listed.
+      if (this.#gateway !== null || !(cause instanceof ApiRefusal && cause.isFor('no_such'))) throw cause
+      this.#cursors.delete(gateway)
+      return []
+    }
+  }
+}

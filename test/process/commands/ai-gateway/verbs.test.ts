@@ -1,0 +1,118 @@
+// The verbs of `gatehouse gateway` against a real management API, as a person and a script use them.
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startApi } from '../../../admin/api.ts'
+import { gatehouse, type Outcome } from '../../../help/command.ts'
+import { account } from '../../../tokens/token-with.ts'
+
+async function start(t: TestContext) {
+  const api = await startApi(t)
+  const env = { GATEHOUSE_ACCOUNT: account, GATEHOUSE_TOKEN: api.owner.value }
+  const gateway = (...args: readonly string[]): Promise<Outcome> =>
+    gatehouse(['gateway', ...args, '--url', api.origin], env)
+  const kept = async (id: string) => (await api.kept.gateways.get(account, id))?.record ?? null
+  return { ...api, gateway, keptOf: kept }
+}
+
+test('a gateway is created with what the options say, and closed without any', async t => {
+  const { gateway, keptOf } = await start(t)
+  const plain = await gateway('create', 'support')
+  assert.deepEqual(plain, {
+    code: 0,
+    stdout: '',
+    stderr: 'Created the gateway support. Calls need an API token.\n',
+  })
+  const settings = [
+    ['authentication', 'off'],
+    ['collect-logs', 'on'],
+    ['log-management', '50'],
+    ['log-management-strategy', 'stop-inserting'],
+    ['rate-limiting-limit', '7'],
+    ['rate-limiting-interval', '60'],
+    ['rate-limiting-technique', 'sliding'],
+    ['rate-limiting-key', 'token'],
+    ['stream-usage', 'off'],
+  ].map(([name, value]) => `--${name}=${value}`)
+  const full = await gateway('create', 'trial', ...settings, '--json')
+  assert.equal(full.code, 0, full.stderr)
+  assert.match(full.stderr, /Anyone who can reach it may call it now, without a token\.\n$/)
+  assert.equal(JSON.parse(full.stdout).rate_limiting_key, 'token')
+  assert.equal((await keptOf('support'))!.authentication, true)
+  const { createdAt: _, modifiedAt: __, ...record } = (await keptOf('trial'))!
+  assert.deepEqual(record, {
+    account,
+    id: 'trial',
+    authentication: false,
+    collectLogs: true,
+    logManagement: 50,
+    logManagementStrategy: 'STOP_INSERTING',
+    rateLimit: { limit: 7, interval: 60, technique: 'sliding', key: 'token' },
+    streamUsage: false,
+  })
+})
+
+test('set changes what is named, leaves the rest, and says so', async t => {
+  const { gateway, keptOf } = await start(t)
+  await gateway('create', 'support', '--collect-logs', 'on', '--log-management', '50')
+  const changed = await gateway('set', 'support', '--authentication', 'off', '--log-management', '50')
+  assert.deepEqual(
+    [changed.code, changed.stdout, changed.stderr],
+    [
+      0,
+      '',
+      'Changed authentication of the gateway support.\nAnyone who can reach it may call it now, without a token.\n',
+    ],
+  )
+  const record = (await keptOf('support'))!
+  assert.deepEqual([record.authentication, record.collectLogs, record.logManagement], [false, true, 50])
+  const again = await gateway('set', 'support', '--authentication', 'off')
+  assert.equal(again.stderr, 'Nothing changed: the gateway support already has these settings.\n')
+  assert.deepEqual((await keptOf('support'))!, record)
+})
+
+test('what is wrong is said before or by the API, with nothing done', async t => {
+  const { gateway, keptOf } = await start(t)
+  const before = await keptOf('default')
+  for (const [args, code, sentence] of [
+    [['set', 'default'], 2, /^gatehouse: nothing to change; see gatehouse gateway set --help\n$/],
+    [['set', 'default', '--authentication', 'no'], 2, /^gatehouse: --authentication must be on or off\n$/],
+    [
+      ['set', 'default', '--log-management', 'all'],
+      2,
+      /^gatehouse: --log-management must be a whole number\n$/,
+    ],
+    [
+      ['set', 'De fault', '--stream-usage', 'off'],
+      2,
+      /^gatehouse: the id of a gateway has 1 to 64 lower-case /,
+    ],
+    [['set', 'default', '--rate-limiting-limit', '5'], 1, /rate_limiting_interval must be at least 1 second/],
+    [['set', 'nobody', '--stream-usage', 'off'], 1, /^gatehouse: Gateway not found/],
+    [['create', 'default'], 1, /^gatehouse: id is taken by another gateway/],
+    [['delete', 'default'], 2, /^gatehouse: deleting a gateway deletes its log entries, .*; say --yes\n$/],
+  ] as const) {
+    const outcome = await gateway(...args)
+    assert.deepEqual([outcome.code, outcome.stdout], [code, ''], args.join(' '))
+    assert.match(outcome.stderr, sentence)
+  }
+  assert.deepEqual(await keptOf('default'), before)
+})
+
+test('list and show have the settings, and delete removes the gateway', async t => {
+  const { gateway, keptOf } = await start(t)
+  await gateway('create', 'support', '--rate-limiting-limit', '7', '--rate-limiting-interval', '60')
+  const { stdout } = await gateway('list')
+  assert.match(stdout, /^GATEWAY ID +AUTHENTICATION +BODIES +LOG ENTRIES +RATE LIMIT +CREATED\n/)
+  assert.match(stdout, /^support +on +off +last 100000 +7 in 60 s +\d{4}-\d\d-\d\d$/m)
+  const listed: { id: string }[] = JSON.parse((await gateway('list', '--json')).stdout)
+  assert.deepEqual(listed.map(({ id }) => id).toSorted(), ['default', 'support'])
+  assert.match((await gateway('show', 'support')).stdout, /^rate_limiting_interval +60$/m)
+  assert.deepEqual(
+    JSON.parse((await gateway('show', 'support', '--json')).stdout),
+    listed.find(({ id }) => id === 'support'),
+  )
+  const deleted = await gateway('delete', 'support', '--yes')
+  assert.deepEqual(deleted, { code: 0, stdout: '', stderr: 'Deleted the gateway support.\n' })
+  assert.equal(await keptOf('support'), null)
+})
