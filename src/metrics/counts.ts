@@ -41,6 +41,7 @@ export const degradedCodes = [
   'store_empty',
   'store_older',
   'store_other',
+  'store_moved',
   'file_replaced',
   'other_secrets_key',
   'copy_unfinished',

@@ -3,6 +3,7 @@
 import { acmeOwner } from './acme.ts'
 import type { CredentialKind } from './credential.ts'
 import { batchOf } from './log-batch/writer.ts'
+import { isMoved, movedIdentity, originalIdentity, type Seen } from './mark.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { everybody, type Member, type User } from './people.ts'
 import type { Account, Gateway } from './records.ts'
@@ -57,6 +58,47 @@ const lasting = [
 export async function copyStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
   const mark = await at(from, from.adopt())
+  return copyAll({ from, to, accounts, mark, now })
+}
+
+/**
+ * Copies everything as `copyStore` does, and first has the store that is left confirm no change any more, whichever process makes it: all that was confirmed is in the
+ * other one. If the copy fails, changes are confirmed again, unless they were not before either: then an earlier attempt was interrupted.
+ */
+export async function moveStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
+  const accounts = await accountsToCopy(from, to)
+  const before = await at(from, from.adopt())
+  await at(from, from.continueAs({ ...before, identity: movedIdentity(before.identity) }))
+  try {
+    // With what was changed until then.
+    return await copyAll({ from, to, accounts, mark: await at(from, from.adopt()), now })
+  } catch (cause) {
+    if (!isMoved(before)) await reopen(from, before, cause as Error)
+    throw cause
+  }
+}
+
+async function reopen(from: Store, mark: Seen, cause: Error): Promise<void> {
+  try {
+    await from.continueAs(mark)
+  } catch {
+    throw new Error(
+      `${cause.message}. ${from.location} confirms no changes until it is moved, or accepted again with gatehouse store accept`,
+      { cause },
+    )
+  }
+}
+
+interface Copy {
+  readonly from: Store
+  readonly to: Store
+  readonly accounts: readonly Account[]
+  /** Of what is copied. */
+  readonly mark: Seen
+  readonly now: number
+}
+
+async function copyAll({ from, to, accounts, mark, now }: Copy): Promise<CopyReport> {
   const counts: Counts = {
     accounts: 0,
     gateways: 0,
@@ -88,7 +130,7 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
     await copyPeople(from, to, counts)
     await copyAcme(from, to, counts)
     // Machines that have seen the other store go on with this one, unless it lacks what they have seen.
-    await at(to, to.continueAs(mark))
+    await at(to, to.continueAs({ ...mark, identity: originalIdentity(mark.identity) }))
     await at(to, to.notes.remove(noteOwner, 'copy'))
     return counts
   } catch (cause) {
@@ -185,10 +227,11 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
     await copyEvents(from, to, client, counts)
   }
   counts.members += await copyMembers(from, to, account.id)
-  for await (const grant of each(from, from.oauthGrants.walk(account.id))) {
-    expectNew(await at(to, to.oauthGrants.insert(grant)), 'OAuth grant', grant.id)
-    counts.oauthGrants++
-  }
+  for await (const grants of eachAt(from, from.oauthGrants.walk(account.id)))
+    await together(grants, async grant => {
+      expectNew(await at(to, to.oauthGrants.insert(grant)), 'OAuth grant', grant.id)
+      counts.oauthGrants++
+    })
   for await (const gateway of each(from, from.gateways.walk(account.id))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
@@ -227,10 +270,10 @@ async function copyMembers(from: Store, to: Store, account: string): Promise<num
 
 async function copyTokens(from: Store, to: Store, { id: account }: Account, counts: Counts): Promise<void> {
   for await (const tokens of eachAt(from, from.tokens.walk(account))) {
-    for (const token of tokens) {
+    await together(tokens, async token => {
       expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
       counts.tokens++
-    }
+    })
     const ids = tokens.map(({ id }) => id)
     const uses = await at(from, from.tokens.lastUses(account, ids))
     await at(to, to.tokens.noteUses([...uses].map(([id, at]) => ({ account, id, at }))))
@@ -285,11 +328,12 @@ async function copyEvents(from: Store, to: Store, client: OAuthClient, counts: C
 }
 
 async function copyPeople(from: Store, to: Store, counts: Counts): Promise<void> {
-  for await (const user of each(from, from.users.walk(everybody))) {
-    expectNew(await at(to, to.users.insert(user)), 'user', user.id)
-    counts.users++
-    await copyCredentials(from, to, user, counts)
-  }
+  for await (const users of eachAt(from, from.users.walk(everybody)))
+    await together(users, async user => {
+      expectNew(await at(to, to.users.insert(user)), 'user', user.id)
+      counts.users++
+      await copyCredentials(from, to, user, counts)
+    })
   for await (const key of each(from, from.signingKeys.walk(keyOwner))) {
     expectNew(await at(to, to.signingKeys.insert(key)), 'signing key', key.id)
     counts.signingKeys++
@@ -320,6 +364,12 @@ async function copyCredentials(from: Store, to: Store, { id }: User, counts: Cou
 
 async function* each<T>(store: Store, parts: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const items of eachAt(store, parts)) yield* items
+}
+
+/** Does the work for all of a page, since each waits for the disk; rejects with the first failure once none is at work any more. */
+async function together<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const done = await Promise.allSettled(items.map(work))
+  for (const one of done) if (one.status === 'rejected') throw one.reason
 }
 
 function expectNew(isNew: boolean, kind: string, id: string): void {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 
 /** What is found in a store about itself. */
 export interface Mark {
-  /** 32 hex digits; null where it was never given one, or has lost it. */
+  /** 32 hex digits, with a prefix where it was moved; null where it was never given one, or has lost it. */
   readonly identity: string | null
   /** How many changes of records were made, as far as they were counted. */
   readonly generation: number
@@ -16,6 +16,23 @@ export interface Mark {
 export interface Seen extends Mark {
   readonly identity: string
   readonly isBehind: boolean
+}
+
+const moved = 'moved-'
+
+/** Returns the identity of a store whose records go on in another: no machine takes it for the one that it has seen, and so nothing is confirmed in it any more. */
+export function movedIdentity(identity: string): string {
+  return moved + originalIdentity(identity)
+}
+
+/** Whether the records of the store go on in another. */
+export function isMoved({ identity }: Pick<Mark, 'identity'>): boolean {
+  return identity?.startsWith(moved) === true
+}
+
+/** Returns the identity from before a store was moved; of any other, its own. */
+export function originalIdentity(identity: string): string {
+  return identity.startsWith(moved) ? identity.slice(moved.length) : identity
 }
 
 /** Returns a new identity for a store. */

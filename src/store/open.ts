@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly mustExist?: boolean
   /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
   readonly joins?: string | null
+  /** Whether what is read of a file is what it held when it was opened, whatever is written to it meanwhile; nothing can be written then. */
+  readonly isSnapshot?: boolean
   /** Whether a Redis that cannot be the store opens as unreachable, as in a worker: its gateway says so. */
   readonly opensUnfit?: boolean
 }
@@ -41,6 +43,7 @@ export async function openStore(
     hasLogThread,
     mustExist = false,
     joins = null,
+    isSnapshot = false,
     ...dialling
   }: StoreOptions,
 ): Promise<Store> {
@@ -48,7 +51,7 @@ export async function openStore(
     const path = sqlitePath(url.slice('sqlite:'.length))
     if (mustExist) expectContent(path)
     const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
-    return SqliteStore.open(path, { commandTimeout, clock, metrics, hasLogThread, joins })
+    return SqliteStore.open(path, { commandTimeout, clock, metrics, hasLogThread, joins, isSnapshot })
   }
   if (redisUrl.test(url)) {
     const { RedisStore } = await import('./redis/redis-store.ts')

@@ -94,7 +94,7 @@ export interface Store {
   mark(): Promise<Mark | null>
   /** Sets an identity where there is none, as in a store of an earlier version, and returns the mark; one of several callers wins. */
   adopt(): Promise<Seen>
-  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. */
+  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. What others confirm once it resolves, they confirm knowing that. */
   continueAs(mark: Seen): Promise<void>
   /** Stores the four records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. A token key from before is replaced. */
   bootstrap(first: Bootstrap): Promise<boolean>

@@ -3,15 +3,23 @@
 
 import type { DegradedCode, DegradedReason } from '../metrics/counts.ts'
 import type { Degradation } from './degradation.ts'
-import type { Mark, Seen } from './mark.ts'
+import { isMoved, type Mark, type Seen } from './mark.ts'
 import { StoreDegraded, type StoreTrust } from './store.ts'
 
 type Doubt = DegradedReason & { readonly code: (typeof codes)[number] }
 
-const codes = ['store_empty', 'store_older', 'store_other'] as const satisfies readonly DegradedCode[]
+const codes = [
+  'store_empty',
+  'store_older',
+  'store_other',
+  'store_moved',
+] as const satisfies readonly DegradedCode[]
 
 const remedy =
   'Bring the store back as it was, or accept it as it is: run `gatehouse store accept` on this machine'
+
+const moveRemedy =
+  'Set `store.url` to the store that has its records now, and run `gatehouse upgrade`; to go on with this one instead, run `gatehouse store accept` on this machine'
 
 const nothing: Mark = { identity: null, generation: 0, last: '' }
 
@@ -86,6 +94,11 @@ function doubtOf(found: Mark, seen: Seen): Doubt | null {
   // Where changes were lost, others may have been made instead: only the very last one that was seen shows that all are there.
   const isExact = generation === seen.generation && found.last === seen.last
   if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null
+  if (isMoved(found))
+    return {
+      ...{ code: 'store_moved', remedy: moveRemedy },
+      message: 'the records of the store were moved to another one, or are being moved',
+    }
   if (identity === null || (!isSame && generation === 0))
     return {
       ...{ code: 'store_empty', remedy },

@@ -54,6 +54,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'certificates/acme/orders': ['certificates/acme/', 'process/acme/acme-authority'],
   'journeys/systemd': ['process/systemd/service-manager'],
   'process/commands/store-copy': ['process/store/unfinished-copy'],
+  'journeys/move-store': ['process/store/in-use'],
   'process/store/key-watch': ['store/key-note'],
   'journeys/upgrade': ['admin/operator-command', 'process/commands/running'],
   'config/file/parse': ['config/custom-errors-config'],

@@ -25,7 +25,7 @@ import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 import { until } from '../help/until.ts'
 
-/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts, acme.test.ts and production.test.ts. */
+/** These are done in order, by connect-by-curl.browser.test.ts, tls.test.ts, acme.test.ts, production.test.ts and move-store.test.ts. */
 const inOrder = new Set(
   [
     section(readPage('docs/oauth.md'), 'Try it with curl'),
@@ -33,6 +33,7 @@ const inOrder = new Set(
     section(readPage('docs/tls.md'), 'Certificates of clients'),
     section(readPage('docs/tls.md'), 'Certificates that renew themselves'),
     section(readPage('docs/production.md'), 'One machine'),
+    section(readPage('docs/production.md'), 'From SQLite on one machine to Redis on many'),
   ].flatMap(page => blocksOf(page).map(({ text }) => text)),
 )
 const blocks = readPages()

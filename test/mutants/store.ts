@@ -628,6 +628,33 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/copy.ts',
+    tests: ['store/copy'],
+    changes: [
+      {
+        text: '  await at(from, from.continueAs({ ...before, identity: movedIdentity(before.identity) }))\n',
+        becomes: '',
+        breaks: 'changes that are confirmed during a move are lost',
+      },
+      {
+        text: 'if (!isMoved(before)) await reopen',
+        becomes: 'if (isMoved(before)) await reopen',
+        breaks: 'a move that fails has the store refuse changes from then on',
+      },
+    ],
+  },
+  {
+    file: 'store/sqlite/sqlite-store.ts',
+    tests: ['store/sqlite/sqlite-store'],
+    changes: [
+      {
+        text: '      marks?.check(trust)\n      check(1)',
+        becomes: '      check(1)',
+        breaks: 'sessions that begin during a move are lost',
+      },
+    ],
+  },
+  {
+    file: 'store/copy.ts',
     tests: ['process/store/key-watch'],
     changes: [
       {

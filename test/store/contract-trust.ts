@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { movedIdentity } from '../../src/store/mark.ts'
 import type { Change, Store, StoreDegraded } from '../../src/store/store.ts'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { until } from '../help/until.ts'
@@ -153,5 +154,28 @@ export function trustContract(name: string, place: Place): void {
     assert.deepEqual(await store.accounts.list(), [])
     assert.deepEqual(store.degradation.reasons, [])
     assert.equal(store.trust.seen?.generation, 41)
+  })
+
+  test(`${name}: a store whose records are moved confirms nothing to whoever has seen it before, until it is accepted again`, async t => {
+    const open = await place(t)
+    const [store, mover] = await Promise.all([open(), open()])
+    const owner = account()
+    await store.accounts.insert(owner)
+    const seen = await store.adopt()
+    store.trust.expect(seen)
+    // At once: nothing of it was read since.
+    await mover.continueAs({ ...seen, identity: movedIdentity(seen.identity) })
+    const refused = { name: 'StoreDegraded', message: /^the records of the store were moved to another one/ }
+    await assert.rejects(store.credentials.put(credential('session')), refused)
+    await assert.rejects(store.tokens.insert(token({ account: owner.id })), refused)
+    await assert.rejects(store.accounts.list(), refused)
+    assert.deepEqual(
+      store.degradation.reasons.map(({ code }) => code),
+      ['store_moved'],
+    )
+    await mover.continueAs(seen)
+    assert.equal((await store.accounts.list()).length, 1)
+    assert.equal(await store.credentials.put(credential('session')), true)
+    assert.deepEqual(store.degradation.reasons, [])
   })
 }

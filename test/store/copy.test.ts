@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { copyStore, inWords } from '../../src/store/copy.ts'
+import { copyStore, inWords, moveStore } from '../../src/store/copy.ts'
+import { isMoved } from '../../src/store/mark.ts'
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
@@ -35,6 +36,7 @@ import {
   user,
   verification,
 } from './contract-specimens.ts'
+import { until } from '../help/until.ts'
 import { temporaryFile } from './sqlite/temporary-file.ts'
 
 async function empty(t: TestContext): Promise<Store> {
@@ -326,4 +328,88 @@ test('a copy whose gateway is deleted meanwhile, and its log with it, is none', 
     return append(...args)
   })
   await assert.rejects(copyStore(from, to), /incomplete: the gateway default was deleted during the copy\. /)
+})
+
+test('a store that is moved ends with all that was confirmed, and the other goes on as it', async t => {
+  const file = `sqlite:${temporaryFile(t)}`
+  const open = () => openStore(file, { commandTimeout: 5_000 })
+  const [from, user, to] = [await open(), await open(), await empty(t)]
+  t.after(async () => {
+    await from.close()
+    await user.close()
+  })
+  const owner = account()
+  await from.accounts.insert(owner)
+  const seen = await user.adopt()
+  user.trust.expect(seen)
+  let [isOver, confirmed, refused] = [false, 0, 0]
+  const writers = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver)
+        await user.tokens.insert(token({ account: owner.id })).then(
+          () => confirmed++,
+          cause => {
+            assert.equal(cause.name, 'StoreDegraded')
+            refused++
+          },
+        )
+    }),
+  )
+  await until(() => confirmed > 100)
+  await moveStore(from, to)
+  await until(() => refused > 10)
+  isOver = true
+  await writers
+  assert.equal((await to.tokens.list(owner.id, { offset: 0, limit: 1 })).total, confirmed)
+  const mark = (await to.mark())!
+  assert.equal(mark.identity, seen.identity)
+  assert.ok(mark.generation >= confirmed)
+  // Whoever copies what was moved does not pass on that it was.
+  const backup = await empty(t)
+  await copyStore(from, backup)
+  assert.equal((await backup.mark())!.identity, seen.identity)
+})
+
+test('a move that fails leaves the store as it was; one that was interrupted before stays so', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const [, second] = await from.accounts.list()
+  await to.gateways.insert(gateway({ account: second!.id, id: 'quiet' }))
+  const before = await from.adopt()
+  await assert.rejects(moveStore(from, to), /is incomplete: the gateway quiet already exists/)
+  assert.deepEqual(await from.adopt(), before)
+  await to.accounts.insert(account())
+  await assert.rejects(moveStore(from, await filled(t)), /nothing was copied/)
+  assert.deepEqual(await from.adopt(), before)
+  const fresh = await empty(t)
+  await from.continueAs({ ...before, identity: `moved-${before.identity}` })
+  const broken = t.mock.method(from.audit, 'list', async () => {
+    throw new Error('it is broken')
+  })
+  await assert.rejects(moveStore(from, fresh), /is incomplete: .*it is broken/)
+  broken.mock.restore()
+  assert.equal(isMoved(await from.adopt()), true)
+  await moveStore(from, fresh)
+  assert.equal((await fresh.mark())!.identity, before.identity)
+  assert.deepEqual((await everything(fresh)).owners, (await everything(from)).owners)
+})
+
+test('a snapshot has what a file held when it was opened, and writers go on', async t => {
+  const file = `sqlite:${temporaryFile(t)}`
+  const writer = await openStore(file, { commandTimeout: 5_000 })
+  t.after(() => writer.close())
+  const owner = account()
+  await writer.accounts.insert(owner)
+  const [early, late] = [token({ account: owner.id }), token({ account: owner.id })]
+  const [session, later] = [credential('session', { user: 'a' }), credential('session', { user: 'a' })]
+  await writer.tokens.insert(early)
+  await writer.credentials.put(session)
+  const snapshot = await openStore(file, { commandTimeout: 5_000, isSnapshot: true })
+  t.after(() => snapshot.close())
+  await writer.tokens.insert(late)
+  await writer.tokens.remove(owner.id, early.id)
+  await writer.credentials.put(later)
+  await writer.credentials.remove('session', session.digest)
+  assert.deepEqual(await Array.fromAsync(snapshot.tokens.walk(owner.id)), [[early]])
+  assert.deepEqual(await snapshot.credentials.list({ user: 'a' }, 'session', 9), [session])
+  assert.deepEqual(await Array.fromAsync(writer.tokens.walk(owner.id)), [[late]])
 })

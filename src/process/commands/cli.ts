@@ -172,14 +172,25 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'store copy': {
     usage: 'store copy --from URL --to URL [--json]',
-    summary: `Copy everything into an empty store; a URL may be \${NAME} or file:PATH.`,
+    summary: `Copy everything into an empty store, as a backup; a URL may be \${NAME} or file:PATH.`,
     options: {
       from: { type: 'string', value: 'URL', help: 'the store to copy' },
       to: { type: 'string', value: 'URL', help: 'an empty store' },
       ...json,
     },
     args: 0,
-    load: async () => (await import('./store.ts')).store,
+    load: async () => (await import('./store.ts')).copy,
+  },
+  'store move': {
+    usage: 'store move --from URL --to URL [--json]',
+    summary: 'Copy everything into an empty store to go on there: the old one confirms no more changes.',
+    options: {
+      from: { type: 'string', value: 'URL', help: 'the store to leave' },
+      to: { type: 'string', value: 'URL', help: 'an empty store' },
+      ...json,
+    },
+    args: 0,
+    load: async () => (await import('./store.ts')).move,
   },
   'store accept': {
     usage: 'store accept [--config PATH]',

@@ -2,7 +2,7 @@
 
 import type { SecretKeys } from '../../base/secret-keys.ts'
 import { loadConfig } from '../../config/file/load.ts'
-import type { Mark } from '../../store/mark.ts'
+import { isMoved, type Mark, originalIdentity, type Seen } from '../../store/mark.ts'
 import { keyNoteOf, writeKeyNote } from '../../store/key-note.ts'
 import type { Store } from '../../store/store.ts'
 import { configPath, type Input } from './input.ts'
@@ -20,7 +20,7 @@ export async function storeAccept(input: Input): Promise<number> {
   if (!isUsable(path, loaded)) return 2
   const { config } = loaded
   const accepting = async (store: Store) => accept(store, await findSecretKeys(config.secrets, dataFolder()))
-  return withStore(storeLocation(config), accepting, storeDialling(config))
+  return withStore(storeLocation(config), accepting, { ...storeDialling(config), isAnyMark: true })
 }
 
 const accepted = 'Accepted. A running gateway goes on with the store as it is within seconds.\n'
@@ -44,13 +44,22 @@ async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
     `Found:      ${found?.identity ? inWords({ ...found, location }) : `${location}, new`}, with ${holds}\n`,
   )
   const replaced = keys === null ? null : await acceptKey(store, keys)
-  const mark = await store.adopt()
+  const mark = await adopted(store)
   await writeMemory(path, { ...mark, location })
   const isAccepted = before !== null || replaced !== null
   print(isAccepted ? accepted : nothingToAccept)
   if (replaced !== null) print(keyWords(replaced))
   if (accounts === 0) print('The store holds no account: the next start makes one, with a token.\n')
   return 0
+}
+
+/** Returns the mark of the store, which is one to go on with from now on if it was moved. */
+async function adopted(store: Store): Promise<Seen> {
+  const mark = await store.adopt()
+  if (!isMoved(mark)) return mark
+  const own = { ...mark, identity: originalIdentity(mark.identity) }
+  await store.continueAs(own)
+  return own
 }
 
 /** Has the store name the key of this machine, where it names one that this machine lacks; returns the id of that one. */
@@ -79,5 +88,6 @@ async function remembered(path: string): Promise<string | null> {
 }
 
 function inWords({ location, identity, generation }: Mark & Pick<Remembered, 'location'>): string {
-  return `${location}, store ${identity!.slice(0, 8)} at generation ${generation}`
+  const moved = isMoved({ identity }) ? ', moved to another store' : ''
+  return `${location}, store ${originalIdentity(identity!).slice(0, 8)} at generation ${generation}${moved}`
 }

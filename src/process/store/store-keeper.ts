@@ -3,6 +3,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { originalIdentity } from '../../store/mark.ts'
 import { isWhole } from './unfinished-copy.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
 
@@ -75,7 +76,11 @@ export class StoreKeeper {
       this.#isWhole ||= await isWhole(store)
       // A copy gets its identity when it is complete.
       if (!this.#isWhole || this.#path === null) return
-      if (trust.seen === null) trust.expect(await store.adopt())
+      if (trust.seen === null) {
+        const mark = await store.adopt()
+        // So that one that was moved is in doubt also where nothing is remembered.
+        trust.expect({ ...mark, identity: originalIdentity(mark.identity) })
+      }
       await accounts.oldest()
     } catch (cause) {
       // Whoever waits for the store hears of it.
@@ -95,6 +100,8 @@ export class StoreKeeper {
   async #takeAccepted(): Promise<void> {
     const found = await readMemory(this.#path!).catch(() => null)
     if (found === null || isSame(found, this.#kept)) return
+    // Written by the gateway that replaces this one, on another store.
+    if (found.location !== this.#store!.location) return
     this.#kept = found
     this.#store!.trust.expect(found)
   }

@@ -1,29 +1,45 @@
 // A store for the length of one command.
 
 import { openStore, type StoreOptions } from '../../store/open.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { originalIdentity } from '../../store/mark.ts'
+import { type Store, StoreDegraded, StoreUnreachable } from '../../store/store.ts'
 import { tell } from '../commands/terminal.ts'
 
 /** Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1. Only the operator waits for a command. */
 export async function withStore(
   url: string,
   use: (store: Store) => Promise<number>,
-  options: Pick<StoreOptions, 'mustExist' | 'ca' | 'sentinel'> = {},
+  {
+    isAnyMark = false,
+    ...options
+  }: Pick<StoreOptions, 'mustExist' | 'isSnapshot' | 'ca' | 'sentinel'> & {
+    /** Whether a store that was moved may be used: for commands that copy or accept it. */
+    readonly isAnyMark?: boolean
+  } = {},
 ): Promise<number> {
   let opened: Store | null = null
   try {
     const store = await openStore(url, { commandTimeout, ...options })
     opened = store
+    if (!isAnyMark) await expectPresent(store)
     return await use(store)
   } catch (cause) {
     const place = cause instanceof StoreUnreachable && opened ? `${opened.location}: ` : ''
     tell(`gatehouse: ${place}${(cause as Error).message}`)
+    if (cause instanceof StoreDegraded) tell(`${cause.remedy}.`)
     if (opened && cause instanceof StoreUnreachable && cause.reason === 'NOPERM')
       for (const denial of await opened.rights().catch(() => [])) tell(denial)
     return 1
   } finally {
     await opened?.close()
   }
+}
+
+/** Has the store refuse what is written once its records are moved to another one. */
+async function expectPresent(store: Store): Promise<void> {
+  const mark = await store.mark()
+  if (mark === null || mark.identity === null) return
+  store.trust.expect({ ...mark, identity: originalIdentity(mark.identity), isBehind: false })
 }
 
 const commandTimeout = 5_000

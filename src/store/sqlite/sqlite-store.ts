@@ -69,6 +69,8 @@ interface SqliteOptions {
   readonly hasLogThread?: boolean | undefined
   /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
   readonly joins?: string | null | undefined
+  /** Whether it reads what the files held when they were opened. */
+  readonly isSnapshot?: boolean | undefined
 }
 
 /** Ms between two looks at whether the files are still in place. */
@@ -244,12 +246,14 @@ export class SqliteStore implements Store {
   }
 
   async continueAs({ identity, generation }: Seen): Promise<void> {
-    const { records } = this.#files
+    const { records, credentials } = this.#files
     const rename = records.command('UPDATE identity SET id = ?')
     await records.write(() => {
       rename(identity)
       if (this.#changes.nextVersion() <= generation) this.#changes.note(generation, 'account', '', '')
     })
+    // A write of credentials that saw the identity before is committed once the lock is had.
+    await credentials.write(() => {})
   }
 
   /** Nothing that can be read was not committed. */
@@ -318,6 +322,7 @@ async function openFile(
     metrics = new StoreMetrics(),
     hasLogThread = false,
     joins = null,
+    isSnapshot = false,
   }: SqliteOptions,
 ): Promise<SqliteStore> {
   const patience = commandTimeout
@@ -347,11 +352,17 @@ async function openFile(
   const credentials = await Database.open(placeOf(paths[1]), {
     ...{ synchronous: 'FULL', ...options },
     // Its own mark is none: while that of the records is in doubt, nothing of it is used.
-    check: isWrite => (isWrite ? check(1) : trust.expectUsable()),
+    check: isWrite => {
+      if (!isWrite) return trust.expectUsable()
+      marks?.check(trust)
+      check(1)
+    },
   })
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
+  // Credentials first: those that belong to a grant are written behind it.
+  if (isSnapshot) for (const db of [credentials, logs, records]) await beginReading(db)
   // SQLite makes the log and its index when it first reads.
   for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
   watched = paths.map(path => ({ open: new OpenFiles(path), foreign: new ForeignWrites(path) }))
@@ -385,8 +396,14 @@ async function openFile(
     identity: identityOf(watched.map(({ open }) => open)),
   }
   const store = new SqliteStore(`sqlite:${file}`, files, clock)
-  void store.logs.sweep()
+  if (!isSnapshot) void store.logs.sweep()
   return store
+}
+
+/** Has all that is read from now on be of this moment: the first read in a transaction decides. */
+async function beginReading(db: Database): Promise<void> {
+  db.exec('BEGIN')
+  await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
 }
 
 interface WatchedFiles {

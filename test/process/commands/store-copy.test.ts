@@ -10,7 +10,7 @@ import { gatehouse } from '../../help/command.ts'
 import { freePort } from '../../help/free-port.ts'
 import { main, spawnGateway, writeConfig } from '../../help/gateway.ts'
 import { startRedis } from '../../help/redis.ts'
-import { until } from '../../help/until.ts'
+import { turnsUntil, until } from '../../help/until.ts'
 import { accessRuleList, account, member, token, user } from '../../store/contract-specimens.ts'
 import { temporaryFile } from '../../store/sqlite/temporary-file.ts'
 
@@ -30,7 +30,7 @@ for (const [name, targetOf] of Object.entries(targets))
     const somebody = user()
     await source.users.insert(somebody)
     await source.members.insert(member({ account: owner.id, user: somebody.id }))
-    const tokens = Array.from({ length: 2_000 }, (_, i) => token({ account: owner.id, issuedOn: i }))
+    const tokens = Array.from({ length: 10_000 }, (_, i) => token({ account: owner.id, issuedOn: i }))
     for (let i = 0; i < tokens.length; i += 100)
       await Promise.all(tokens.slice(i, i + 100).map(one => source.tokens.insert(one)))
     await source.accessRules.insert(accessRuleList())
@@ -42,7 +42,7 @@ for (const [name, targetOf] of Object.entries(targets))
     })
     const exited = once(copy, 'exit')
     const countOf = async () => (await target.tokens.list(owner.id, { offset: 0, limit: 1 })).total
-    await until(async () => (await countOf()) > 0)
+    await turnsUntil(async () => (await countOf()) > 0)
     copy.kill('SIGKILL')
     assert.deepEqual(await exited, [null, 'SIGKILL'])
     // It was met in its middle: something is there, and the rules are not.
