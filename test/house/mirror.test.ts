@@ -57,7 +57,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'journeys/move-store': ['process/store/in-use'],
   'process/store/key-watch': ['store/key-note'],
   'journeys/upgrade': ['admin/operator-command', 'process/commands/running'],
-  'config/file/parse': ['config/custom-errors-config'],
+  'config/file/parse': ['config/custom-errors-config', 'config/file/read-tree'],
   'config/golden': ['config/resolve/', 'config/settings/', 'tls/pem'],
   'certificates/holdings': ['certificates/by-name'],
   'domains/txt-lookup': ['domains/txt-query'],

@@ -21,7 +21,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['metrics/metrics.ts'],
   qr: ['pages/qr.ts'],
   tldts: ['domains/host.ts'],
-  yaml: ['config/file/parse.ts', 'errors/render/markdown.ts'],
+  yaml: ['config/file/read-tree.ts', 'errors/render/markdown.ts'],
 }
 
 test('packages are imported in their homes and nowhere else', () => {

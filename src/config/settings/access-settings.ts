@@ -1,5 +1,6 @@
 // The settings of access rules and bans, for all zones and for one.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../access-config.ts'
 import { expression } from './expression-shape.ts'
 import { hostPattern } from './host-rules.ts'
@@ -19,6 +20,7 @@ import {
   whole,
 } from './rules.ts'
 import {
+  formed,
   group,
   list,
   mapping,
@@ -39,7 +41,12 @@ const minute = 60 * second
 const day = 24 * 60 * minute
 
 /** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; refuses other common codes, such as UK. */
-export const country: Rule<string> = text => {
+export const country: Rule<string> = formed(readCountry, {
+  pattern: '^[A-Za-z]{2}$',
+  rule: 'must be a two-letter country code of ISO 3166-1, such as DE',
+})
+
+function readCountry(text: string): Reading<string> {
   const code = text.toUpperCase()
   // Checked as written: some other letters become two of these in upper case.
   const isCode = /^[A-Za-z]{2}$/.test(text) && isRegion(code)

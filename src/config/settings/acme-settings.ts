@@ -3,6 +3,7 @@
 import { acmeChallenges } from '../config.ts'
 import { acmeDirectory } from './host-rules.ts'
 import { certificates, matching, oneOf, truth } from './rules.ts'
+import { oneForm } from './form.ts'
 import { list, mapping, optional, placed, required, scalar, type Shape } from './shape.ts'
 
 /** The directory of Let's Encrypt, whose certificates browsers trust. */
@@ -46,5 +47,7 @@ export function orAuto<T>(full: Shape<T>): Shape<T> {
         context,
       )
     },
+    form: () => oneForm({ enum: ['auto'] }, full.form()),
+    ...(full.write && { write: full.write }),
   }
 }

@@ -1,13 +1,17 @@
 // Rules for single AI settings: providers, keys, prices.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import { baseUrl } from './base-url.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { accept, matching, within } from './rules.ts'
-import type { Rule } from './shape.ts'
+import { accept, decimal, matching } from './rules.ts'
+import { formed, type Rule } from './shape.ts'
 
 /** Takes the name of a known provider, or one that begins with custom-. */
 export function providerName(known: readonly string[]): Rule<string> {
-  return text => {
+  const pattern = `^(?:${known.join('|')}|custom-[a-z0-9-]{1,57})$`
+  return formed(read, { pattern })
+
+  function read(text: string): Reading<string> {
     const isProvider = known.includes(text) || /^custom-[a-z0-9-]{1,57}$/.test(text)
     const rule = `must be ${known.join(', ')}, or custom- followed by 1 to 57 lower-case letters, digits and hyphens`
     return accept(isProvider ? text : undefined, `${rule}${didYouMean(text, known)}`)
@@ -28,8 +32,11 @@ export function keySetting(name: string, variables: readonly string[]): string {
 /** Takes a model as in log entries, provider/model; a * at its end matches any rest. */
 export function pricedModel(known: readonly string[]): Rule<string> {
   const provider = providerName(known)
-  return text => {
-    const [, name, model] = /^([^/]+)\/([!-)+-~]*\*?)$/.exec(text) ?? []
+  const pattern = /^([^/]+)\/([!-)+-~]*\*?)$/
+  return formed(read, { pattern: pattern.source })
+
+  function read(text: string): Reading<string> {
+    const [, name, model] = pattern.exec(text) ?? []
     if (name === undefined || !model) {
       return { flaw: 'must be PROVIDER/MODEL, such as openai/gpt-4o; it may end with *' }
     }
@@ -57,8 +64,8 @@ export const azureResource = matching(
 const mostDollars = 1e6
 
 /** Takes an amount of US dollars. */
-export const usDollars: Rule<number> = text =>
-  accept(
-    within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, mostDollars),
-    `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
-  )
+export const usDollars = decimal(
+  0,
+  mostDollars,
+  `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
+)

@@ -1,13 +1,16 @@
 // A rule for URLs to which paths are added.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import { normalPath } from '../../base/path/path.ts'
-import { originUrl, wrongPart } from './host-rules.ts'
-import type { Rule } from './shape.ts'
+import { httpScheme, originUrl, wrongPart } from './host-rules.ts'
+import { formed, type Rule } from './shape.ts'
 
 /** Takes a URL that may have a path; returns it without a trailing slash. */
 export function baseUrl(example: string): Rule<string> {
   const rule = `must be an http or https URL with only a host, port and path, such as ${example}`
-  return text => {
+  return formed(read, { pattern: httpScheme, rule })
+
+  function read(text: string): Reading<string> {
     const [, authority = '', path = ''] = /^(https?:\/\/[^/?#]+)(\/[^?#]*)?$/i.exec(text) ?? []
     const origin = originUrl(authority)
     return 'flaw' in origin || pathFlaw(path) !== null

@@ -5,7 +5,18 @@ import { contentCodings } from '../compression-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { refuseRepeats } from '../resolve/names.ts'
 import { accept, oneOf, size, whole } from './rules.ts'
-import { group, list, mapping, optional, type Placed, placed, scalar, switched, type Value } from './shape.ts'
+import {
+  formed,
+  group,
+  list,
+  mapping,
+  optional,
+  type Placed,
+  placed,
+  scalar,
+  switched,
+  type Value,
+} from './shape.ts'
 
 const KiB = 2 ** 10
 const MiB = 2 ** 20
@@ -28,12 +39,14 @@ const usualTypes = [
 const token = "[\\w!#$&^.+'%`|~-]+"
 const pattern = new RegExp(`^${token}/(?:\\*|\\*\\+${token}|${token})$`)
 
-function mediaType(text: string) {
-  return accept(
-    pattern.test(text) ? text.toLowerCase() : undefined,
-    'must be a media type such as text/html, text/* or application/*+json, without parameters',
-  )
-}
+const mediaType = formed(
+  text =>
+    accept(
+      pattern.test(text) ? text.toLowerCase() : undefined,
+      'must be a media type such as text/html, text/* or application/*+json, without parameters',
+    ),
+  { pattern: pattern.source },
+)
 
 /** More is slower than most networks, and takes tens of megabytes; what is compressed beforehand at such levels passes as it is. */
 const level = scalar(whole(1, 9))

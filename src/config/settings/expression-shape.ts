@@ -28,6 +28,7 @@ export function expression(scope: Scope, type: ResultType): Shape<ExpressionSett
       const { place, flaw } = locate(compiled, text, tree as Scalar)
       return context.findings.flaw(place, flaw)
     },
+    form: () => anyText.form(),
   }
 }
 

@@ -3,11 +3,26 @@
 import { isIPv4 } from 'node:net'
 import { canonicalAddress } from '../../base/address/address.ts'
 import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
+import type { Reading } from '../../base/text/quantity.ts'
 import { accept, readWhole, within } from './rules.ts'
-import type { Rule } from './shape.ts'
+import { formed, type Rule } from './shape.ts'
+
+/** How a URL of http or https begins, in any case. */
+export const httpScheme = '^[hH][tT][tT][pP][sS]?://'
+
+/** What has no path; addresses of IPv6 may have brackets. */
+const hostText = '^[^*/\\s]+$'
+const issuerRule = 'must be an https URL with only a host and port, such as https://id.example'
+const originRule = 'must be an http or https URL with only a host and port, such as http://127.0.0.1:9000'
 
 /** Takes an address to listen on; port 0 lets the system choose. */
-export const endpoint: Rule<Endpoint> = text => {
+export const endpoint: Rule<Endpoint> = formed(
+  readEndpoint,
+  { pattern: ':\\d+$' },
+  ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
+)
+
+function readEndpoint(text: string): Reading<Endpoint> {
   const [, written = '', digits = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text) ?? []
   const host = readHost(written)
   const port = within(readWhole(digits), 0, 65_535)
@@ -16,11 +31,17 @@ export const endpoint: Rule<Endpoint> = text => {
 }
 
 /** Takes an exact name or an IP address. */
-export const exactHost: Rule<string> = text =>
-  accept(readHost(text), 'must be a host name or an IP address, without port or *')
+export const exactHost: Rule<string> = formed(
+  text => accept(readHost(text), 'must be a host name or an IP address, without port or *'),
+  { pattern: hostText },
+)
 
 /** Takes an exact name, an IP address, or a wildcard name. */
-export const hostPattern: Rule<string> = text => {
+export const hostPattern: Rule<string> = formed(readHostPattern, {
+  pattern: `^(?:\\*\\.)?${hostText.slice(1)}`,
+})
+
+function readHostPattern(text: string): Reading<string> {
   const isWildcard = text.startsWith('*.')
   const host = isWildcard ? readName(text.slice(2)) : readHost(text)
   return accept(
@@ -30,7 +51,13 @@ export const hostPattern: Rule<string> = text => {
 }
 
 /** Takes the Host that is sent to an origin. */
-export const hostHeader: Rule<RouteConfig['host']> = text => {
+export const hostHeader: Rule<RouteConfig['host']> = formed(
+  readHostHeader,
+  { words: ['preserve', 'origin'], pattern: hostText },
+  host => (typeof host === 'string' ? host : host.name),
+)
+
+function readHostHeader(text: string): Reading<RouteConfig['host']> {
   if (text === 'preserve' || text === 'origin') return { value: text }
   const name = readHost(text)
   return accept(name === undefined ? undefined : { name }, 'must be preserve, origin or a host name')
@@ -51,12 +78,19 @@ export const resolver: Rule<string> = text => {
 }
 
 /** Takes a name for server name indication, which RFC 6066 section 3 does not allow to be an address. */
-export const serverName: Rule<string> = text => accept(readName(text), 'must be a host name')
+export const serverName: Rule<string> = formed(text => accept(readName(text), 'must be a host name'), {
+  pattern: hostText,
+})
 
 type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
 
 /** Takes a URL with only scheme, host and port; the rest comes from the request. */
-export const originUrl: Rule<OriginAddress> = text => {
+export const originUrl: Rule<OriginAddress> = formed(readOriginUrl, {
+  pattern: `${httpScheme}[^/?#]+/?$`,
+  rule: originRule,
+})
+
+function readOriginUrl(text: string): Reading<OriginAddress> {
   const [, scheme = '', written = '', digits] =
     /^(https?):\/\/(\[[^\]]+\]|[^[\]:/]+)(?::(\d+))?\/?$/i.exec(text) ?? []
   const protocol = scheme.toLowerCase() === 'https' ? 'https' : 'http'
@@ -64,15 +98,16 @@ export const originUrl: Rule<OriginAddress> = text => {
   const host = readHost(written)
   const port = digits === undefined ? usualPort : within(readWhole(digits), 1, 65_535)
   if (host === undefined || port === undefined) {
-    const rule = 'must be an http or https URL with only a host and port, such as http://127.0.0.1:9000'
-    return { flaw: `${wrongPart(text)}: it ${rule}` }
+    return { flaw: `${wrongPart(text)}: it ${originRule}` }
   }
   const authority = `${host.includes(':') ? `[${host}]` : host}${port === usualPort ? '' : `:${port}`}`
   return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
 }
 
 /** Takes the base of documentation links, and returns it without a trailing slash. */
-export const documentationUrl: Rule<string> = text => {
+export const documentationUrl: Rule<string> = formed(readDocumentationUrl, { pattern: httpScheme })
+
+function readDocumentationUrl(text: string): Reading<string> {
   const isBase = /^https?:\/\/[!-~]+$/i.test(text) && !/[?#@\\]/.test(text) && URL.canParse(text)
   return accept(
     isBase ? new URL(text).href.replace(/\/+$/, '') : undefined,
@@ -81,7 +116,9 @@ export const documentationUrl: Rule<string> = text => {
 }
 
 /** Takes the URL of the directory of a certificate authority: https, or http on loopback. */
-export const acmeDirectory: Rule<string> = text => {
+export const acmeDirectory: Rule<string> = formed(readDirectory, { pattern: httpScheme })
+
+function readDirectory(text: string): Reading<string> {
   const isUrl = /^https?:\/\/[!-~]{1,2000}$/i.test(text) && !/[#@\\]/.test(text)
   const url = isUrl ? URL.parse(text) : null
   const isSafe =
@@ -93,11 +130,12 @@ export const acmeDirectory: Rule<string> = text => {
 }
 
 /** Takes the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC 8414 section 2). */
-export const issuerUrl: Rule<string> = text => {
+export const issuerUrl: Rule<string> = formed(readIssuer, { pattern: httpScheme, rule: issuerRule })
+
+function readIssuer(text: string): Reading<string> {
   const origin = originUrl(text)
   if ('flaw' in origin) {
-    const rule = 'must be an https URL with only a host and port, such as https://id.example'
-    return { flaw: `${wrongPart(text)}: it ${rule}` }
+    return { flaw: `${wrongPart(text)}: it ${issuerRule}` }
   }
   return accept(
     isPrivateEnough(origin.value) ? origin.value.url : undefined,
@@ -106,7 +144,9 @@ export const issuerUrl: Rule<string> = text => {
 }
 
 /** Takes the URL of an OpenID provider as it is, since tokens repeat it letter for letter (OpenID Connect Discovery section 4.3). */
-export const openidIssuer: Rule<string> = text => {
+export const openidIssuer: Rule<string> = formed(readOpenidIssuer, { pattern: httpScheme })
+
+function readOpenidIssuer(text: string): Reading<string> {
   const isUrl = /^https?:\/\/[!-~]{1,2000}$/.test(text) && !/[?#@\\]/.test(text)
   const url = isUrl ? URL.parse(text) : null
   if (url === null)
@@ -126,7 +166,9 @@ function isPrivateEnough({ protocol, host }: Pick<OriginConfig, 'protocol' | 'ho
 }
 
 /** Takes the URL of an image; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
-export const logoUrl: Rule<string> = text => {
+export const logoUrl: Rule<string> = formed(readLogoUrl, { pattern: httpScheme })
+
+function readLogoUrl(text: string): Reading<string> {
   const url = /^https?:\/\/[!-~]{1,2000}$/i.test(text) ? URL.parse(text) : null
   const isGood =
     url !== null && url.username === '' && url.password === '' && /^[a-z\d.-]+$/.test(url.hostname)

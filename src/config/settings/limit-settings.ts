@@ -1,6 +1,6 @@
 // The settings of rate limits and quotas.
 
-import { formatRate, parseRate, type Rate } from '../../base/text/quantity.ts'
+import { formatRate, parseRate, type Rate, type Reading } from '../../base/text/quantity.ts'
 import { expression } from './expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from '../limit-config.ts'
 import type { Findings } from '../file/mistake.ts'
@@ -8,6 +8,7 @@ import { type RuleData, textOf } from './rule-data.ts'
 import { limitWork, type WorkSum } from '../resolve/rule-work.ts'
 import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from './rules.ts'
 import {
+  formed,
   group,
   list,
   mapping,
@@ -27,7 +28,16 @@ const least: Rate = { limit: 1, period: 1 * second }
 const most: Rate = { limit: 1e9, period: 31 * day }
 
 /** Takes a rate of up to a month. */
-export const rate: Rule<Rate> = text => {
+export const rate: Rule<Rate> = formed(
+  readRate,
+  {
+    pattern: '^\\d{1,15}/\\d*(?:ms|s|m|min|h|d)$',
+    rule: 'must be a whole number per time, such as 10/s, 100/min, 1000/h or 600/10m',
+  },
+  formatRate,
+)
+
+function readRate(text: string): Reading<Rate> {
   const reading = parseRate(text)
   if ('flaw' in reading) return reading
   const { limit, period } = reading.value
@@ -41,7 +51,12 @@ export const rate: Rule<Rate> = text => {
 /** Takes a name for RateLimit fields, where clients may mishandle dots and quotes. */
 const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
 
-const limitKey: Rule<LimitKey | 'all'> = text => {
+const limitKey: Rule<LimitKey | 'all'> = formed(readLimitKey, {
+  words: ['address', 'token', 'app', 'path', 'all'],
+  pattern: '^header +\\S+$',
+})
+
+function readLimitKey(text: string): Reading<LimitKey | 'all'> {
   if (text === 'address' || text === 'token' || text === 'app' || text === 'path')
     return { value: { by: text } }
   if (text === 'all') return { value: text }

@@ -1,10 +1,12 @@
 // The settings of where clients connect: the listeners, and TLS on those that speak it.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import { auto, orAuto } from './acme-settings.ts'
 import { cipherSuites } from '../config.ts'
 import { endpoint } from './host-rules.ts'
 import { certificates, durationOrOff, oneOf, revocationLists, truth, whole } from './rules.ts'
 import {
+  formed,
   group,
   list,
   mapping,
@@ -43,7 +45,12 @@ export const listen = optional(list(listener, { least: 1 }), [
 ])
 
 /** Takes for how long browsers use https alone, off where that is not stated, or 0, which has them forget it (RFC 6797 section 6.1.1); in ms. */
-const hstsTime: Rule<number | null> = text => {
+const hstsTime: Rule<number | null> = formed(readHstsTime, {
+  words: ['off', '0'],
+  pattern: '^\\d+(?:ms|s|m|h|d)$',
+})
+
+function readHstsTime(text: string): Reading<number | null> {
   if (text === '0') return { value: 0 }
   const reading = durationOrOff(second, 2 * 365 * day)(text)
   if ('flaw' in reading) return { flaw: `${reading.flaw}, or 0` }

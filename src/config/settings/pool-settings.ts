@@ -1,5 +1,6 @@
 // The settings of pools and their origins.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import type { OriginConfig, PoolConfig, TlsIdentity } from '../config.ts'
 import { exactHost, originUrl } from './host-rules.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
@@ -27,6 +28,7 @@ import {
 } from './rules.ts'
 import {
   dictionary,
+  formed,
   group,
   list,
   mapping,
@@ -49,7 +51,13 @@ const second = 1000
 const hour = 3600 * second
 const day = 24 * hour
 
-const balance: Rule<BalanceConfig> = text => {
+const balance: Rule<BalanceConfig> = formed(
+  readBalance,
+  { words: ['round_robin', 'least_outstanding', 'hash address'], pattern: '^hash +.+$' },
+  balance => (balance.by === 'hash' ? `hash ${balance.header ?? 'address'}` : balance.by),
+)
+
+function readBalance(text: string): Reading<BalanceConfig> {
   if (text === 'round_robin' || text === 'least_outstanding') return { value: { by: text } }
   const key = /^hash +(.+)$/.exec(text)?.[1] ?? ''
   const header = key === 'address' ? null : readHeaderKey(key)
@@ -69,7 +77,13 @@ interface StatusRange {
   readonly most: number
 }
 
-const statusRange: Rule<StatusRange> = text => {
+const statusRange: Rule<StatusRange> = formed(
+  readStatusRange,
+  { pattern: '^\\d{3}(?:-\\d{3})?$', range: [200, 599] },
+  ({ least, most }) => (least === most ? `${least}` : `${least}-${most}`),
+)
+
+function readStatusRange(text: string): Reading<StatusRange> {
   const [, from = '', to = from] = /^(\d{3})(?:-(\d{3}))?$/.exec(text) ?? []
   const least = within(readWhole(from), 200, 599)
   const most = within(readWhole(to), least ?? 200, 599)
@@ -77,8 +91,10 @@ const statusRange: Rule<StatusRange> = text => {
   return accept(range, 'must be a status from 200 to 599, or a range of them, such as 200-399')
 }
 
-const failureStatus: Rule<number> = text =>
-  accept(within(readWhole(text), 500, 599), 'must be a status from 500 to 599, such as 503')
+const failureStatus: Rule<number> = formed(
+  text => accept(within(readWhole(text), 500, 599), 'must be a status from 500 to 599, such as 503'),
+  whole(500, 599).form!,
+)
 
 function failureStatuses(name: string) {
   const none: Placed<readonly number[]> = unwritten(name, [])
@@ -117,6 +133,7 @@ const someOrigins = list(placed(shorthand('url', origin)), { least: 1 })
 /** Reads origins; an empty list is a mistake, a missing value means that there are none yet. */
 const origins: typeof someOrigins = {
   read: (tree, context) => (tree.kind === 'empty' ? [] : someOrigins.read(tree, context)),
+  form: () => ({ ...someOrigins.form(), type: ['array', 'null'] }),
 }
 
 const pool = group({

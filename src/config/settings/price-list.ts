@@ -20,6 +20,7 @@ export const priceListFile: Shape<PriceList> = {
       return findings.flaw(tree, `must be the path of a file that can be read (${code})`)
     }
   },
+  form: () => anyText.form(),
 }
 
 const anyText = scalar(text => ({ value: text }))

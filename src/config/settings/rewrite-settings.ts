@@ -1,5 +1,6 @@
 // The settings of what a route changes about requests and responses.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import { fieldId, isSettable } from '../../http1/fields.ts'
 import { type ExpressionSettings, expression } from './expression-shape.ts'
 import type { Findings } from '../file/mistake.ts'
@@ -8,7 +9,17 @@ import type { HeaderRewrite, RewriteConfig } from '../rewrite-config.ts'
 import { type RuleData, textOf } from './rule-data.ts'
 import { rewriteWork, type WorkSum } from '../resolve/rule-work.ts'
 import { accept, headerName } from './rules.ts'
-import { dictionary, mapping, optional, type Placed, placed, type Rule, type Value, wordOr } from './shape.ts'
+import {
+  dictionary,
+  formed,
+  mapping,
+  optional,
+  type Placed,
+  placed,
+  type Rule,
+  type Value,
+  wordOr,
+} from './shape.ts'
 
 // Headers that end at this hop, frame the message, or describe the path it took.
 const own = [
@@ -28,7 +39,9 @@ const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy
 
 /** Takes the name of a header that is not reserved, nor read as a reserved one; an entry that ends in a hyphen reserves all names with that prefix. */
 function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
-  return text => {
+  return formed(read, headerName.form!)
+
+  function read(text: string): Reading<string> {
     const reading = headerName(text)
     if ('flaw' in reading) return reading
     const asRead = text.toLowerCase().replaceAll('_', '-')

@@ -31,6 +31,7 @@ const existingFile: Shape<string> = {
       return context.findings.flaw(tree, `${rule}; got ${describe((tree as Scalar).text)}`)
     }
   },
+  form: () => anyText.form(),
 }
 
 const anyText = scalar(text => ({ value: text }))

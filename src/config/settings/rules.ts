@@ -15,21 +15,32 @@ import {
 } from '../../base/text/quantity.ts'
 import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
-import type { Rule } from './shape.ts'
+import { formed, type Rule } from './shape.ts'
+
+const wholeNumber = /^\d{1,15}$/
+const durationPattern = '^\\d+(?:ms|s|m|h|d)$'
+const sizePattern = '^\\d+(?:B|[KMGT]iB|[kMG]B)$'
 
 /** Takes one of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
-  return text =>
-    accept(
-      words.find(word => word === text),
-      `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
-    )
+  const flaw = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return formed(
+    text =>
+      accept(
+        words.find(word => word === text),
+        flaw,
+      ),
+    { words },
+  )
 }
 
 /** Takes a whole number, both ends included. */
 export function whole(least: number, most: number): Rule<number> {
-  return text =>
-    accept(within(readWhole(text), least, most), `must be a whole number from ${least} to ${most}`)
+  const flaw = `must be a whole number from ${least} to ${most}`
+  return formed(text => accept(within(readWhole(text), least, most), flaw), {
+    pattern: wholeNumber.source,
+    range: [least, most],
+  })
 }
 
 /** Takes a whole number, both ends included, or off, which is 0. */
@@ -39,7 +50,11 @@ export function wholeOrOff(least: number, most: number): Rule<number> {
 
 /** Takes a duration in ms, both ends included. */
 export function duration(least: number, most: number): Rule<number> {
-  return text => bounded(parseDuration(text), least, most, formatDuration)
+  return formed(
+    text => bounded(parseDuration(text), least, most, formatDuration),
+    { pattern: durationPattern, limits: rangeOf(least, most, formatDuration) },
+    formatDuration,
+  )
 }
 
 /** Takes a duration in ms, both ends included, or off, which is 0. */
@@ -49,26 +64,40 @@ export function durationOrOff(least: number, most: number): Rule<number> {
 
 /** Takes a size in bytes, both ends included. */
 export function size(least: number, most: number): Rule<number> {
-  return text => bounded(parseSize(text), least, most, formatSize)
+  return formed(
+    text => bounded(parseSize(text), least, most, formatSize),
+    { pattern: sizePattern, limits: rangeOf(least, most, formatSize) },
+    formatSize,
+  )
 }
 
 /** Takes a size a second in bytes, both ends included, or off, which is 0. */
 export function byteRateOrOff(least: number, most: number): Rule<number> {
   const format = (bytes: number) => `${formatSize(bytes)}/s`
-  return orOff(text => bounded(parseByteRate(text), least, most, format))
+  const form = { pattern: `${sizePattern.slice(0, -1)}/s$`, limits: rangeOf(least, most, format) }
+  return orOff(formed(text => bounded(parseByteRate(text), least, most, format), form, format))
 }
 
-export const truth: Rule<boolean> = text => {
-  const isTrue = text === 'true' || text === 'on'
-  const isFalse = text === 'false' || text === 'off'
-  return accept(isTrue || isFalse ? isTrue : undefined, 'must be true or false (on and off are the same)')
-}
+export const truth: Rule<boolean> = formed(
+  text => {
+    const isTrue = text === 'true' || text === 'on'
+    const isFalse = text === 'false' || text === 'off'
+    return accept(isTrue || isFalse ? isTrue : undefined, 'must be true or false (on and off are the same)')
+  },
+  { words: ['true', 'false', 'on', 'off'] },
+)
 
-export const fraction: Rule<number> = text =>
-  accept(
-    within(/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined, 0, 1),
-    'must be a number from 0 to 1',
+export const fraction = decimal(0, 1, 'must be a number from 0 to 1')
+
+/** Takes a number that may have a fraction, both ends included. */
+export function decimal(least: number, most: number, flaw: string): Rule<number> {
+  const form = { pattern: '^\\d+(?:\\.\\d+)?$', range: [least, most] } as const
+  const pattern = new RegExp(form.pattern)
+  return formed(
+    text => accept(within(pattern.test(text) ? Number(text) : undefined, least, most), flaw),
+    form,
   )
+}
 
 /** Takes a token (RFC 9110 section 5.6.2), as required for the pseudonym in Via and CDN-Loop. */
 export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
@@ -102,18 +131,26 @@ export function lineOfText(most: number): Rule<string> {
   return matching(line, `must be one line of 1 to ${most} characters, without control characters`)
 }
 
-export const workerCount: Rule<number | 'auto'> = text =>
-  text === 'auto'
-    ? { value: text }
-    : accept(within(readWhole(text), 0, 64), 'must be auto or a whole number from 0 to 64')
+export const workerCount: Rule<number | 'auto'> = formed<number | 'auto'>(
+  text =>
+    text === 'auto'
+      ? { value: text }
+      : accept(within(readWhole(text), 0, 64), 'must be auto or a whole number from 0 to 64'),
+  { words: ['auto'], pattern: wholeNumber.source, range: [0, 64] },
+)
 
-export const network: Rule<string> = text =>
-  accept(parseNetwork(text) ? text : undefined, 'must be an IP address or a network such as 10.0.0.0/8')
+export const network: Rule<string> = formed(
+  text =>
+    accept(parseNetwork(text) ? text : undefined, 'must be an IP address or a network such as 10.0.0.0/8'),
+  { pattern: '^[^/]*[.:][^/]*(?:/\\d+)?$' },
+)
 
 const previews = '/cdn-cgi/error'
 
 /** Takes a path prefix; those of error previews belong to the gateway on every zone. */
-export const routePath: Rule<string> = text => {
+export const routePath: Rule<string> = formed(readRoutePath, { pattern: '^/[!"$->@-~]*$' })
+
+function readRoutePath(text: string): Reading<string> {
   if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {
     return { flaw: 'must begin with / and contain only visible ASCII characters, without ? or #' }
   }
@@ -187,7 +224,7 @@ export const privateKey: Rule<string> = text => {
 
 /** Takes text that matches a pattern. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {
-  return text => accept(pattern.test(text) ? text : undefined, flaw)
+  return formed(text => accept(pattern.test(text) ? text : undefined, flaw), { pattern: pattern.source })
 }
 
 /** Reads `header NAME`, which means the value of that header; returns the name in lower case, undefined for any other text. */
@@ -206,14 +243,22 @@ export function within(value: number | undefined, least: number, most: number): 
 }
 
 export function readWhole(text: string): number | undefined {
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+  return wholeNumber.test(text) ? Number(text) : undefined
 }
 
 function orOff(rule: Rule<number>): Rule<number> {
-  return text => {
-    const reading = text === 'off' ? { value: 0 } : rule(text)
-    return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
-  }
+  return formed(
+    text => {
+      const reading = text === 'off' ? { value: 0 } : rule(text)
+      return 'flaw' in reading ? { flaw: `${reading.flaw}, or off` } : reading
+    },
+    { ...rule.form, words: ['off'] },
+    value => (value === 0 ? 'off' : (rule.write?.(value) ?? `${value}`)),
+  )
+}
+
+function rangeOf(least: number, most: number, format: (value: number) => string): string {
+  return `from ${format(least)} to ${format(most)}`
 }
 
 function bounded(
@@ -223,7 +268,7 @@ function bounded(
   format: (value: number) => string,
 ): Reading<number> {
   if ('flaw' in reading) return reading
-  return accept(within(reading.value, least, most), `must be from ${format(least)} to ${format(most)}`)
+  return accept(within(reading.value, least, most), `must be ${rangeOf(least, most, format)}`)
 }
 
 function isRevocationList(pem: string): boolean {

@@ -1,10 +1,12 @@
 // The forms that a setting can have, as building blocks of a schema: each reads a tree into a value, and notes every mistake.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
 import { type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
+import { type Form, formOfText, native, oneForm, type TextForm } from './form.ts'
 
 interface Context {
   readonly findings: Findings
@@ -14,12 +16,28 @@ interface Context {
 /** Reads a tree; undefined means that a mistake was noted. */
 export interface Shape<T> {
   read(tree: Tree, context: Context): T | undefined
+  /** Returns what editors can check of a value. It accepts all that `read` does. */
+  form(): Form
+  /** Returns a value as the file would have it; undefined where there is no way to write it. */
+  write?(value: NonNullable<T>): unknown
+  /** The word for null. */
+  readonly nullWord?: string
 }
 
 export type Value<S> = S extends Shape<infer T> ? T : never
 
 /** Parses the text of one value; a flaw follows the name of the field, such as "must be true or false". */
-export type Rule<T> = (text: string) => Reading<T>
+export interface Rule<T> {
+  (text: string): Reading<T>
+  readonly form?: TextForm
+  /** Returns the text of a value, where that is not the value itself. */
+  write?(value: T): string
+}
+
+/** Adds to a rule which texts it accepts, and how its values are written. */
+export function formed<T>(rule: Rule<T>, form: TextForm, write?: (value: T) => string): Rule<T> {
+  return Object.assign((text: string) => rule(text), { form, ...(write && { write }) })
+}
 
 interface Field<T> {
   readonly shape: Shape<T>
@@ -82,6 +100,8 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
       if ('value' in reading) return reading.value
       return unprinted ? findings.flaw(tree, reading.flaw) : refuse(tree, reading.flaw, findings)
     },
+    form: () => formOfText(rule.form ?? {}, flawOf(rule)),
+    write: value => native(rule.write?.(value) ?? `${value}`),
   }
 }
 
@@ -99,6 +119,16 @@ export function list<T>(
       if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} items`)
       return items.map(item => member.read(item, context)).filter(value => value !== undefined)
     },
+    form: () => ({
+      type: least === 0 ? ['array', 'null'] : 'array',
+      items: member.form(),
+      ...(least > 0 && { minItems: least }),
+      ...(most < Number.POSITIVE_INFINITY && { maxItems: most }),
+    }),
+    write: values => {
+      const written = values.map(value => writtenAs(member, value))
+      return written.includes(undefined) ? undefined : written
+    },
   }
 }
 
@@ -110,6 +140,8 @@ export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readon
       if (tree.kind === 'mapping') return refuse(tree, 'must be a single value or a list', context.findings)
       return many.read(tree.kind === 'scalar' ? { ...tree, kind: 'sequence', items: [tree] } : tree, context)
     },
+    form: () => oneForm(member.form(), many.form()),
+    ...(many.write && { write: many.write }),
   }
 }
 
@@ -129,6 +161,15 @@ export function mapping<F extends Fields>(fields: F, { unprinted = false } = {})
       const read = (key: string) => readField(tree, key, entries.get(key)?.value, fields[key]!, context)
       return Object.fromEntries(keys.map(key => [key, read(key)])) as Values<F>
     },
+    form: once(() => formOfMapping(fields)),
+    write: values => {
+      const written = keys.map(key => [key, writtenAs(fields[key]!.shape, values[key as keyof Values<F>])])
+      const isUsual = (key: string, value: unknown) =>
+        isDeepStrictEqual(value, {}) || isDeepStrictEqual(value, writtenFallback(fields[key]!))
+      return Object.fromEntries(
+        written.filter(([key, value]) => value !== undefined && !isUsual(key as string, value)),
+      )
+    },
   }
 }
 
@@ -146,6 +187,13 @@ export function dictionary<T>(name: Rule<string>, value: Shape<T>): Shape<Readon
       }
       return values
     },
+    form: () => ({
+      type: ['object', 'null'],
+      ...(name.form?.pattern !== undefined && {
+        propertyNames: { pattern: name.form.pattern, errorMessage: `the name ${flawOf(name)}` },
+      }),
+      additionalProperties: value.form(),
+    }),
   }
 }
 
@@ -159,6 +207,16 @@ export function shorthand<T>(key: string, full: Shape<T>): Shape<T> {
         context,
       )
     },
+    form: () => {
+      const whole = full.form()
+      const { default: _, ...short } = whole.properties![key]!
+      return oneForm(short, whole)
+    },
+    write: value => {
+      const whole = writtenAs(full, value)
+      const [name, ...more] = Object.keys(whole ?? {})
+      return name === key && more.length === 0 ? (whole as Record<string, unknown>)[key] : whole
+    },
   }
 }
 
@@ -169,6 +227,9 @@ export function wordOr<T>(word: string, full: Shape<T>): Shape<T | null> {
       const text = tree.kind === 'scalar' ? resolveReferences(tree.text, context.surroundings) : null
       return text !== null && 'value' in text && text.value === word ? null : full.read(tree, context)
     },
+    form: () => oneForm(formOfText({ words: [word] }, `must be ${word}`), full.form()),
+    write: value => writtenAs(full, value),
+    nullWord: word,
   }
 }
 
@@ -185,6 +246,10 @@ export function switched<T>(full: Shape<T>): Shape<T | null> {
       const { line, column, path } = tree
       return full.read({ kind: 'empty', line, column, path }, context)
     },
+    form: () =>
+      oneForm(formOfText({ words: ['on', 'off', 'true', 'false'] }, 'must be on or off'), full.form()),
+    write: value => writtenAs(full, value),
+    nullWord: 'off',
   }
 }
 
@@ -198,6 +263,8 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
       const variables = tree.kind === 'scalar' ? variablesIn(tree.text) : []
       return { value, line, column, path, shown: describeTree(tree), variables }
     },
+    form: () => shape.form(),
+    write: ({ value }) => writtenAs(shape, value),
   }
 }
 
@@ -211,7 +278,53 @@ export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
       )
       return value === undefined ? undefined : { value, variables }
     },
+    form: () => shape.form(),
   }
+}
+
+/** Returns the form of a mapping of known keys. */
+function formOfMapping(fields: Fields): Form {
+  const required = Object.keys(fields).filter(key => fields[key]!.isRequired)
+  return {
+    type: required.length === 0 ? ['object', 'null'] : 'object',
+    properties: Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, formOfField(field)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  }
+}
+
+/** Returns the form of a field, with its default. */
+function formOfField(field: Field<unknown>): Form {
+  const usual = field.isRequired ? undefined : writtenFallback(field)
+  const form = field.shape.form()
+  return usual === undefined ? form : { ...form, default: usual }
+}
+
+/** Returns a default as the file would have it; undefined where it has none, or only those of its own fields. */
+function writtenFallback({ shape, fallback }: Field<unknown>): unknown {
+  const usual = writtenAs(shape, fallback)
+  return isDeepStrictEqual(usual, {}) ? undefined : usual
+}
+
+/** Computes a value on first use, so that a mapping in several places has one form. */
+function once<T>(compute: () => T): () => T {
+  let value: T | undefined
+  return () => {
+    value ??= compute()
+    return value
+  }
+}
+
+/** Returns a value as the file would have it, null included. */
+function writtenAs<T>(shape: Shape<T>, value: unknown): unknown {
+  if (value === null) return shape.nullWord && native(shape.nullWord)
+  return value === undefined ? undefined : shape.write?.(value as NonNullable<T>)
+}
+
+/** Returns what a rule says a text must be, which no rule accepts to be this one. */
+function flawOf(rule: Rule<unknown>): string {
+  const reading = rule('\0')
+  return rule.form?.rule ?? ('flaw' in reading ? reading.flaw : '')
 }
 
 function itemsOf(tree: Tree): Sequence['items'] | null {

@@ -1,11 +1,16 @@
 // Rules for the URL of a store and related settings.
 
+import type { Reading } from '../../base/text/quantity.ts'
 import { originUrl } from './host-rules.ts'
 import { accept, certificates, matching } from './rules.ts'
-import type { Rule } from './shape.ts'
+import { formed, type Rule } from './shape.ts'
 
 /** Takes the URL of a store as it is; empty text is null. No flaw quotes it, since it may contain a password. */
-export const storeUrl: Rule<string | null> = text => {
+export const storeUrl: Rule<string | null> = formed(readStoreUrl, {
+  pattern: '^(?:$|sqlite:|rediss?(?:\\+sentinel|\\+cluster)?://)',
+})
+
+function readStoreUrl(text: string): Reading<string | null> {
   if (text === '') return { value: null }
   const [, scheme, kind = '', rest = ''] = /^(sqlite|rediss?(\+sentinel|\+cluster)?):(.*)$/s.exec(text) ?? []
   if (scheme === undefined) {

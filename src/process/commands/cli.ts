@@ -58,6 +58,13 @@ const commands: Readonly<Record<string, Command>> = {
     args: 0,
     load: async () => (await import('./check.ts')).check,
   },
+  schema: {
+    usage: 'schema',
+    summary: 'Print the JSON schema of the configuration, for editors.',
+    options: {},
+    args: 0,
+    load: async () => (await import('./schema.ts')).schema,
+  },
   errors: {
     usage: 'errors [CODE] [--accept TYPE|--json]',
     summary: 'Show an error as clients see it, or list all errors.',

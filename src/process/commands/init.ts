@@ -1,24 +1,43 @@
-// `gatehouse init`: writes a configuration to start from, which explains each of its settings.
+// `gatehouse init`: writes a configuration to start from, which explains each of its settings, and beside it the schema for editors.
 
 import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { bundledConfig, configName, type Input } from './input.ts'
+import { schemaName, schemaText } from './schema.ts'
 import { tell } from './terminal.ts'
 
 export async function init({ args: [path = configName] }: Input): Promise<number> {
-  try {
-    await writeFile(path, await readFile(bundledConfig(configName)), { flag: 'wx' })
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    tell(
-      code === 'EEXIST'
-        ? `${path} is there already: it was left as it is`
-        : `cannot write ${path}: ${message}`,
-    )
+  const fault = await writeNew(path, await readFile(bundledConfig(configName), 'utf8'))
+  if (fault !== null) {
+    tell(fault)
     return 1
   }
   const more = path === configName ? '' : ` --config ${path}`
   tell(
     `${path} is written. ORIGIN=http://127.0.0.1:9000 gatehouse start${more} serves that origin at http://localhost:8080.`,
   )
+  await writeSchema(join(dirname(path), schemaName))
   return 0
+}
+
+/** Writes the schema to which the first line of the configuration refers. Without it, everything but the help of editors works. */
+async function writeSchema(path: string): Promise<void> {
+  const text = schemaText()
+  const fault = await writeNew(path, text)
+  if (fault === null) tell(`${path} is written, by which editors complete, explain and check settings.`)
+  else if ((await readFile(path, 'utf8').catch(() => null)) !== text)
+    tell(`${fault}. For the help of editors: gatehouse schema > ${path}`)
+}
+
+/** Writes a file that is not there yet; returns why it could not, or null. */
+async function writeNew(path: string, text: string): Promise<string | null> {
+  try {
+    await writeFile(path, text, { flag: 'wx' })
+    return null
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    return code === 'EEXIST'
+      ? `${path} is there already: it was left as it is`
+      : `cannot write ${path}: ${message}`
+  }
 }

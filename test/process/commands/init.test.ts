@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gatehouse } from '../../help/command.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
+import { root } from '../../help/source.ts'
 
 test('init writes a configuration without mistakes, and says how to start with it', async t => {
   const path = join(quickFolder(t, 'init'), 'my.yaml')
@@ -11,6 +12,36 @@ test('init writes a configuration without mistakes, and says how to start with i
   assert.equal(code, 0)
   assert.match(stderr, /^\S+ is written\. ORIGIN=\S+ gatehouse start --config \S+ serves/)
   assert.equal((await gatehouse(['check', '--config', path])).code, 0)
+})
+
+test('init writes the schema to which the first line of the configuration leads, as schema prints it', async t => {
+  const folder = quickFolder(t, 'init')
+  const { stderr } = await gatehouse(['init', join(folder, 'my.yaml')])
+  const [, name] = /^# yaml-language-server: \$schema=(.+)\n/.exec(
+    readFileSync(join(folder, 'my.yaml'), 'utf8'),
+  )!
+  const { stdout } = await gatehouse(['schema'])
+  assert.equal(readFileSync(join(folder, name!), 'utf8'), stdout)
+  assert.equal(stdout, readFileSync(join(root, 'config/gatehouse.schema.json'), 'utf8'))
+  assert.match(
+    stderr,
+    /^\S+\/gatehouse\.schema\.json is written, by which editors complete, explain and check settings\.$/m,
+  )
+  // Of a second configuration beside it, it is the schema as well.
+  assert.doesNotMatch((await gatehouse(['init', join(folder, 'other.yaml')])).stderr, /schema/)
+})
+
+test('init leaves another file of the name of the schema alone, and says how to get the schema', async t => {
+  const folder = quickFolder(t, 'init')
+  const path = join(folder, 'gatehouse.schema.json')
+  writeFileSync(path, '{}')
+  const { code, stderr } = await gatehouse(['init', join(folder, 'my.yaml')])
+  assert.equal(code, 0)
+  assert.equal(
+    stderr.split('\n')[1],
+    `${path} is there already: it was left as it is. For the help of editors: gatehouse schema > ${path}`,
+  )
+  assert.equal(readFileSync(path, 'utf8'), '{}')
 })
 
 test('init leaves a file alone that is there', async t => {

@@ -1,0 +1,167 @@
+// YAML to a tree of settings that knows where each is written.
+
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml'
+import { type Findings, type Place, quote, stepInto } from './mistake.ts'
+import type { Entry, Tree } from './tree.ts'
+
+/** Reads the one document of a text; syntax errors are reported alone, since their consequences are noise. */
+export function readTree(text: string, findings: Findings): Tree | undefined {
+  if (text.length > longestText) return findings.mistake(start, 'the file is larger than 1 MiB')
+  const lines = new LineCounter()
+  const documents = [...parseAllDocuments<Node>(text, { ...parserOptions, lineCounter: lines })]
+  const [first, second] = documents
+  if (!first?.contents) return findings.mistake(start, 'the file has no settings')
+  const errors = documents.flatMap(document => document.errors)
+  if (errors.length > 0) return noteSyntax(errors, lines, findings)
+  if (second) return findings.mistake(placeOf(second.contents, lines), 'a second document begins here')
+  const reader = new TreeReader(text, lines, findings)
+  const tree = reader.read(first.contents)
+  if (reader.hasGivenUp) return undefined
+  return tree.kind === 'empty' ? findings.mistake(start, 'the file has no settings') : tree
+}
+
+const start: Place = { line: 1, column: 1, path: '' }
+const longestText = 2 ** 20
+const deepest = 32
+const mostValues = 100_000
+
+// Our own words, since those of the parser may quote the file, and with it a secret.
+const anySyntaxMistake = 'check indentation, brackets and quotes'
+const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
+  TAB_AS_INDENT: 'tabs cannot be used for indentation; use spaces',
+  BAD_INDENT: 'the indentation does not match the lines above, or a bracket is not closed',
+  BAD_SCALAR_START: 'a value that begins with @, % or ` must be quoted',
+  BAD_DQ_ESCAPE: 'unknown escape in double quotes; use single quotes for a plain backslash',
+  BLOCK_AS_IMPLICIT_KEY: 'unexpected second colon, or the lines below are indented too far',
+  MISSING_CHAR: 'missing colon, comma or closing quote, or a value with { or } that must be quoted',
+  RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
+}
+
+/** What stands for nothing (YAML 1.2.2 section 10.3.2). */
+const empty = ['', '~', 'null', 'Null', 'NULL']
+
+const parserOptions = {
+  schema: 'failsafe',
+  uniqueKeys: false,
+  // Otherwise values and keys are parsed as bytes, dates and pairs.
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
+function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: Findings): undefined {
+  let lastLine = 0
+  for (const { code, pos } of errors) {
+    const place = placeAt(pos[0], lines)
+    if (place.line === lastLine) continue
+    lastLine = place.line
+    findings.mistake(place, `invalid YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
+  }
+}
+
+/** Turns the nodes of one document into a tree, following aliases up to a bound; beyond it there is no tree. */
+class TreeReader {
+  hasGivenUp = false
+  readonly #text: string
+  readonly #lines: LineCounter
+  readonly #findings: Findings
+  readonly #anchored = new Map<string, { readonly tree: Tree; readonly size: number }>()
+  #values = 0
+
+  constructor(text: string, lines: LineCounter, findings: Findings) {
+    this.#text = text
+    this.#lines = lines
+    this.#findings = findings
+  }
+
+  read(node: Node, path = '', depth = 0): Tree {
+    const place = placeOf(node, this.#lines, path)
+    const before = this.#values++
+    if (depth > deepest) return this.#giveUp(place, `values are nested more than ${deepest} deep`)
+    if (isAlias(node)) return this.#follow(node, place)
+    if (node.tag !== undefined) this.#findings.mistake(place, 'tags (!…) are not supported')
+    const tree = this.#convert(node, place, depth)
+    const { anchor } = node as Scalar
+    if (anchor) this.#anchored.set(anchor, { tree, size: this.#values - before })
+    return this.#values > mostValues
+      ? this.#giveUp(place, `the file has more than ${mostValues} values, counting those behind aliases`)
+      : tree
+  }
+
+  #convert(node: Node, place: Place, depth: number): Tree {
+    if (isMap(node)) return { ...place, kind: 'mapping', entries: this.#readEntries(node, place.path, depth) }
+    if (isSeq<Node>(node)) {
+      const items = node.items.map((item, i) => this.read(item, stepInto(place.path, i), depth + 1))
+      return { ...place, kind: 'sequence', items }
+    }
+    const { value, type } = node as Scalar<string>
+    const isEmpty = type === 'PLAIN' && empty.includes(value)
+    if (isEmpty) return { ...place, kind: 'empty' }
+    return { ...place, kind: 'scalar', text: value, inset: this.#insetOf(node as Scalar<string>) }
+  }
+
+  #insetOf({ range, type, value }: Scalar<string>): number | null {
+    const inset = type === 'PLAIN' ? 0 : 1
+    const isAsWritten = range && this.#text.startsWith(value, range[0] + inset) && !value.includes('\n')
+    return isAsWritten && (type === 'PLAIN' || type?.startsWith('QUOTE')) ? inset : null
+  }
+
+  #readEntries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {
+    const entries = new Map<string, Entry>()
+    for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
+      if (!isScalar<string>(key)) {
+        this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain string')
+        continue
+      }
+      if (key.value === '<<' && key.type === 'PLAIN') {
+        this.#findings.mistake(placeOf(key, this.#lines, path), 'merge keys (<<) are not supported')
+        continue
+      }
+      const place = placeOf(key, this.#lines, stepInto(path, key.value))
+      const first = entries.get(key.value)
+      const tree: Tree = value ? this.read(value, place.path, depth + 1) : { ...place, kind: 'empty' }
+      if (!first) entries.set(key.value, { key: place, value: tree })
+      else
+        this.#findings.mistake(
+          place,
+          `duplicate setting ${quote(key.value)}, first set on line ${first.key.line}`,
+        )
+    }
+    return entries
+  }
+
+  #follow({ source }: Alias, place: Place): Tree {
+    const anchored = this.#anchored.get(source)
+    if (!anchored) return this.#giveUp(place, `the alias *${source} has no anchor &${source} before it`)
+    this.#values += anchored.size
+    return anchored.tree
+  }
+
+  #giveUp(place: Place, reason: string): Tree {
+    if (!this.hasGivenUp) this.#findings.mistake(place, reason)
+    this.hasGivenUp = true
+    return { ...place, kind: 'empty' }
+  }
+}
+
+function placeOf(node: Node | null, lines: LineCounter, path = ''): Place {
+  return placeAt(node?.range?.[0] ?? 0, lines, path)
+}
+
+function placeAt(offset: number, lines: LineCounter, path = ''): Place {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col, path }
+}

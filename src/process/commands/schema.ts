@@ -1,0 +1,21 @@
+// `gatehouse schema`: prints the JSON Schema of the configuration file, by which editors complete, explain and check it.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { jsonSchema } from '../../config/file/json-schema.ts'
+import { bundledConfig, configName } from './input.ts'
+import { print } from './terminal.ts'
+
+/** The name of the file beside a configuration, as its first line has it. */
+export const schemaName = 'gatehouse.schema.json'
+
+export function schema(): number {
+  print(schemaText())
+  return 0
+}
+
+/** Returns the schema as the file has it; settings are described by the configuration that comes with the program. */
+export function schemaText(): string {
+  const path = bundledConfig(configName)
+  const explained = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return `${JSON.stringify(jsonSchema(explained), null, 2)}\n`
+}
