@@ -39,7 +39,7 @@ export function composeForAi(
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 
-/** Whether a refused call gets an envelope: one with faults, unless it asks for a page or Markdown. What callers without permission get is the same in any format. */
+/** Whether a refused call gets an envelope: one with faults, unless it asks for a page, Markdown or plain text. What callers without permission get is the same in any format. */
 export function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
   if (faults.length === 0) return false
   if (error === 'unauthorized' || error === 'forbidden') return true

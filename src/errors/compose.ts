@@ -12,6 +12,7 @@ import { renderEvent } from './render/event.ts'
 import { pagePolicy, policyWith, renderHtml } from './render/html.ts'
 import { renderJson } from './render/json.ts'
 import { renderMarkdown } from './render/markdown.ts'
+import { renderPlain } from './render/plain.ts'
 import type { Write } from './render/template.ts'
 
 export interface ErrorResponse {
@@ -68,6 +69,7 @@ export const forms: Readonly<Record<Format, Form>> = {
   json: form('application/json; charset=utf-8', renderJson),
   problem: form('application/problem+json; charset=utf-8', renderJson),
   markdown: form('text/markdown; charset=utf-8', renderMarkdown),
+  plain: form('text/plain; charset=utf-8', renderPlain),
 }
 
 /** Returns the form of the page that names this operator. */

@@ -3,7 +3,7 @@
 import Negotiator from 'negotiator'
 import { ownText } from '../base/text/own-text.ts'
 
-export type Format = 'html' | 'json' | 'problem' | 'markdown'
+export type Format = 'html' | 'json' | 'problem' | 'markdown' | 'plain'
 
 /** The typical kind of client: a range that covers any format selects theirs. */
 interface Readers {
@@ -35,27 +35,29 @@ const mediaTypes: Readonly<Record<Format, string>> = {
   json: 'application/json',
   problem: 'application/problem+json',
   markdown: 'text/markdown',
+  plain: 'text/plain',
 }
 
 const stands: readonly (readonly [range: string, formats: readonly Format[]])[] = [
-  ['text/*', ['markdown', 'html']],
+  ['text/*', ['markdown', 'html', 'plain']],
   ['application/*', ['json', 'problem']],
   ['text/html', ['html']],
   ['application/json', ['json']],
   ['application/problem+json', ['problem']],
   ['text/markdown', ['markdown']],
+  ['text/plain', ['plain']],
 ]
 
 const people: Readers = {
   usual: 'html',
-  stands: new Map([['*/*', ['html', 'json', 'markdown', 'problem']], ...stands]),
+  stands: new Map([['*/*', ['html', 'json', 'markdown', 'problem', 'plain']], ...stands]),
   aliases: new Map(),
   remembered: new Map(),
 }
 
 const programs: Readers = {
   usual: 'json',
-  stands: new Map([['*/*', ['json', 'problem', 'markdown', 'html']], ...stands]),
+  stands: new Map([['*/*', ['json', 'problem', 'markdown', 'html', 'plain']], ...stands]),
   aliases: new Map([['text/event-stream', 'application/json']]),
   remembered: new Map(),
 }

@@ -73,6 +73,11 @@ export function errorDocument(error: string | null, accept: string | null): Page
       'text/markdown; charset=utf-8',
       (entry === null ? errorEntries : [entry]).map(markdownOf).join('\n'),
     )
+  if (format === 'plain')
+    return plain(
+      'text/plain; charset=utf-8',
+      (entry === null ? errorEntries : [entry]).map(plainOf).join('\n'),
+    )
   if (entry !== null) return writePage({ title: entry.title, content: documentOf(entry) })
   const title = 'Errors of OAuth'
   return writePage({
@@ -114,6 +119,15 @@ ${meaning}
 
 ## What to Check
 
+${checks.map(check => `- ${check}\n`).join('')}`
+}
+
+function plainOf({ error, title, meaning, checks }: ErrorEntry): string {
+  return `${error}: ${title}
+
+${meaning}
+
+What to check:
 ${checks.map(check => `- ${check}\n`).join('')}`
 }
 

@@ -91,6 +91,7 @@ for (const previews of ['on', 'operators', 'off'] as const)
       for (const [accept, type] of [
         ['text/html', 'text/html; charset=utf-8'],
         ['text/markdown', 'text/markdown; charset=utf-8'],
+        ['text/plain', 'text/plain; charset=utf-8'],
         ['application/json', 'application/json; charset=utf-8'],
       ] as const) {
         await client.send(request(`GET /cdn-cgi/error/${code}/about?from=type`, `Accept: ${accept}`))

@@ -20,7 +20,7 @@ const callers: readonly AiCaller[] = [
   { api: 'rest', dialect: 'anthropic' },
   { api: 'native', dialect: 'anthropic' },
 ]
-const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown']
+const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown', 'text/plain']
 const json = 'application/json'
 const noToken: Fault = { code: 10000, message: 'Authentication error', pointer: null }
 
@@ -226,7 +226,10 @@ test('a fault is read by who asks for a page or Markdown, with every character i
     assert.equal(headersOf(text)['content-type'], 'text/markdown; charset=utf-8')
     assert.ok(text.body.includes(`\n${shown}\n`), text.body)
     assert.match(text.body, /\*\*Do not retry\.\*\*/)
-    for (const { body } of [page, text]) assert.match(body, /^[\n\x20-\x7e]+$/)
+    const terminal = answerTo('not_found', 'text/plain', caller, refusal)
+    assert.equal(headersOf(terminal)['content-type'], 'text/plain; charset=utf-8')
+    assert.ok(terminal.body.includes(`\n${shown}\n\nDo not retry. `), terminal.body)
+    for (const { body } of [page, text, terminal]) assert.match(body, /^[\n\x20-\x7e]+$/)
   }
 })
 

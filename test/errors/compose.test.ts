@@ -9,11 +9,12 @@ import { type Facts, refusalFor, refuse, retryAfterOf } from '../../src/errors/r
 import { renderHtml } from '../../src/errors/render/html.ts'
 import { renderJson } from '../../src/errors/render/json.ts'
 import { renderMarkdown } from '../../src/errors/render/markdown.ts'
+import { renderPlain } from '../../src/errors/render/plain.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
-const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown']
+const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown', 'text/plain']
 
 function occasionOf(facts: Partial<Occasion> = {}): Occasion {
   return { ray: '8f3c1e0a9b7d2c46', zone: 'www.example.com', accept: null, time: 1_790_000_000_000, ...facts }
@@ -42,6 +43,7 @@ test('the format follows Accept, and has its media type', () => {
       'application/json; charset=utf-8',
       'application/problem+json; charset=utf-8',
       'text/markdown; charset=utf-8',
+      'text/plain; charset=utf-8',
     ],
   )
 })
@@ -104,6 +106,7 @@ test('a response from a template equals what the renderer writes', () => {
       const write = (accept: string) => compose(refusal, { ...occasion, accept }, options).body
       assert.equal(write('application/json'), renderJson(record))
       assert.equal(write('text/markdown'), renderMarkdown(record))
+      assert.equal(write('text/plain'), renderPlain(record))
       assert.equal(write('text/html'), renderHtml(record))
     }),
   )
@@ -120,6 +123,7 @@ test('no host that a client sends breaks out of its place', () => {
       const { zone: _, ...others } = frontmatterOf(write('text/markdown').body)
       assert.equal(others.error_code, 522)
       assert.equal(Object.keys(others).length, 10)
+      assert.equal(write('text/plain').body.split('\n').length, 21)
     }),
   )
 })

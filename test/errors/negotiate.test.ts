@@ -6,12 +6,13 @@ import fc from 'fast-check'
 import { type Format, negotiate, negotiateForPrograms } from '../../src/errors/negotiate.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
-const formats = ['html', 'json', 'problem', 'markdown'] as const
+const formats = ['html', 'json', 'problem', 'markdown', 'plain'] as const
 const types: Readonly<Record<Format, string>> = {
   html: 'text/html',
   json: 'application/json',
   problem: 'application/problem+json',
   markdown: 'text/markdown',
+  plain: 'text/plain',
 }
 
 function all(cases: readonly (readonly [accept: string, format: Format])[]): void {
@@ -34,6 +35,27 @@ test('the table of the interface applies', () => {
     ['text/html', 'html'],
     ['*/*', 'html'],
   ])
+})
+
+test('plain text is for those who name it, and the last that a general range stands for', () => {
+  all([
+    ['text/plain', 'plain'],
+    ['TEXT/Plain; charset=us-ascii', 'plain'],
+    ['text/plain, text/html', 'plain'],
+    ['text/plain, application/json;q=0.9', 'plain'],
+    ['text/plain;q=0.5, */*;q=0.1', 'plain'],
+    ['application/json, text/plain', 'json'],
+    ['*/*, text/plain', 'html'],
+    ['text/*, text/plain', 'markdown'],
+    ['text/*, text/markdown;q=0, text/html;q=0', 'plain'],
+    ['*/*, text/html;q=0, application/*;q=0, text/markdown;q=0', 'plain'],
+    ['text/*, text/plain;q=0', 'markdown'],
+    ['text/plain;q=0', 'html'],
+  ])
+  assert.equal(negotiateForPrograms('text/plain'), 'plain')
+  assert.equal(negotiateForPrograms('text/plain, application/json'), 'plain')
+  assert.equal(negotiateForPrograms('application/json, text/plain, */*'), 'json')
+  assert.equal(negotiateForPrograms('*/*, application/*;q=0, text/markdown;q=0, text/html;q=0'), 'plain')
 })
 
 test('what browsers and tools send by default is understood', () => {
@@ -160,7 +182,7 @@ const range = fc.constantFrom(
   'text/*',
   'application/*',
   'image/png',
-  'text/plain',
+  'text/css',
 )
 const member = fc.tuple(range, weight).map(([range, q]) => `${range};q=${q}`)
 const list = fc.array(member, { maxLength: 8 })

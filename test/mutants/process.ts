@@ -216,6 +216,17 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
+    file: 'errors/render/plain.ts',
+    tests: ['errors/render/plain'],
+    changes: [
+      {
+        text: '${oneLine(detail)}',
+        becomes: '${detail}',
+        breaks: 'a client that is quoted writes lines of its own in an error',
+      },
+    ],
+  },
+  {
     file: 'errors/negotiate.ts',
     tests: ['errors/negotiate'],
     changes: [

@@ -67,6 +67,7 @@ test('every error that is documented has a page, in the format that is asked for
     assert.equal(page.status, 200)
     assert.match(await page.text(), new RegExp(`<code>${error}</code>`))
     assert.match(await (await get(`/oauth2/errors/${error}`, 'text/markdown')).text(), /^# .+\n\n.+/)
+    assert.match(await (await get(`/oauth2/errors/${error}`, 'text/plain')).text(), /^[a-z_]+: .+\n\n.+/)
   }
   assert.equal((await get('/oauth2/errors/nothing', 'text/html')).status, 404)
 })

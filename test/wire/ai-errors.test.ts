@@ -136,7 +136,13 @@ test('an error of a provider names it, in every format and in a stream, and its 
     { groq: dead.url, openai: silent.url, 'custom-lab': cut.url },
     { timeouts: { response: 300 } },
   )
-  for (const accept of ['application/json', 'application/problem+json', 'text/html', 'text/markdown']) {
+  for (const accept of [
+    'application/json',
+    'application/problem+json',
+    'text/html',
+    'text/markdown',
+    'text/plain',
+  ]) {
     const down = await rest(ai, 'groq/m', `Accept: ${accept}`)
     assert.deepEqual([down.status, down.field('content-type')], [521, `${accept}; charset=utf-8`])
     assert.match(down.text, /groq refused the connection from the gateway\./)

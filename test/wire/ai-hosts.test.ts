@@ -97,6 +97,7 @@ test('where no zone has the host, people get a page, agents Markdown, and progra
     }
     assert.deepEqual(await typed(browser), ['text/html; charset=utf-8', false])
     assert.deepEqual(await typed('Accept: text/markdown'), ['text/markdown; charset=utf-8', false])
+    assert.deepEqual(await typed('Accept: text/plain'), ['text/plain; charset=utf-8', false])
     for (const fields of [[], ['Accept: */*'], ['Accept: application/json']])
       assert.deepEqual(await typed(...fields), ['application/json', true])
   }

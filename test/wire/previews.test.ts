@@ -13,6 +13,7 @@ const formats = {
   'application/json': 'application/json; charset=utf-8',
   'application/problem+json': 'application/problem+json; charset=utf-8',
   'text/markdown': 'text/markdown; charset=utf-8',
+  'text/plain': 'text/plain; charset=utf-8',
   'text/html': 'text/html; charset=utf-8',
 }
 

@@ -13,6 +13,7 @@ const accepts = {
   html: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8',
   json: 'application/json',
   markdown: 'text/markdown',
+  plain: 'text/plain',
 }
 
 for (const [format, accept] of Object.entries(accepts)) {

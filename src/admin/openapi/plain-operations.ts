@@ -107,6 +107,7 @@ function inAnyFormat(schema: ReturnType<typeof open>): Operation['response'] {
     content: {
       'application/json; charset=utf-8': content['application/json']!,
       'text/markdown; charset=utf-8': text,
+      'text/plain; charset=utf-8': text,
       'text/html; charset=utf-8': text,
     },
   }

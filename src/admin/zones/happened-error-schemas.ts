@@ -12,7 +12,7 @@ const occurrence = open({
   status: about('0 if the client left before it got any.', whole(0, 999)),
   format: about(
     'The format of errors that the client prefers.',
-    oneOf(['html', 'json', 'problem', 'markdown']),
+    oneOf(['html', 'json', 'problem', 'markdown', 'plain']),
   ),
 })
 

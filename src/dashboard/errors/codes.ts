@@ -68,6 +68,7 @@ const readers = [
   { who: 'A program', accept: 'application/json' },
   { who: 'A program that knows problem details', accept: 'application/problem+json' },
   { who: 'An agent', accept: 'text/markdown' },
+  { who: 'A terminal', accept: 'text/plain' },
 ] as const
 const person = 'text/html'
 

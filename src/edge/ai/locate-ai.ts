@@ -32,10 +32,10 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
 /** Most calls have the target of the one before. */
 const targetOf = rememberLast(parseAiTarget)
 
-/** Responds to programs in their envelope, and to people with a page. */
+/** Responds to programs in their envelope, and to others with the record. */
 function noRouteFor({ head }: Exchange): Refusal {
   const format = negotiateForPrograms(head.accept)
-  return format === 'html' || format === 'markdown' ? noSuchPage : noRoute
+  return format === 'json' || format === 'problem' ? noRoute : noSuchPage
 }
 
 const noSuchPage = refuse('not_found')

@@ -4,6 +4,7 @@ import type { ErrorResponse } from '../compose.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../negotiate.ts'
+import { withoutEmphasis } from '../render/plain.ts'
 import { safetyHeaders } from '../safety-headers.ts'
 
 /** Documents one error in the format that is accepted, beside the list of all; null for an unknown code. */
@@ -22,6 +23,7 @@ function documentEntry(code: string, accept: string | null, isForOperators: bool
   const renderings = {
     json: () => entry,
     markdown: () => markdownOf(entry),
+    plain: () => plainOf(entry),
     html: () => documentErrorPage(entry, isForOperators),
   }
   return answer(accept, errorPolicy, renderings, isForOperators ? 'no-cache' : forAnHour)
@@ -35,6 +37,7 @@ export function documentIndex(accept: string | null): ErrorResponse {
   return answer(accept, indexPolicy, {
     json: () => ({ errors: entries }),
     markdown: () => markdownIndex,
+    plain: () => plainIndex,
     html: () => documentIndexPage(entries),
   })
 }
@@ -63,6 +66,22 @@ ${entry.what_you_should_do}
 `
 }
 
+function plainOf(entry: Entry): string {
+  return `Error ${entry.code}: ${entry.title}
+
+${factsOf(entry)
+  .map(([label, fact]) => `${label}: ${fact}\n`)
+  .join('')}
+${entry.raised ? 'Cause' : 'Possible cause'}: ${entry.cause}
+
+What to check: ${entry.remedy}
+
+What the client sees: ${entry.detail} ${withoutEmphasis(entry.what_you_should_do)}
+`
+}
+
+const plainIndex = entries.map(({ code, name, title }) => `${code} ${name}: ${title}\n`).join('')
+
 const markdownIndex = `# Errors
 
 | Code | Name | Title | HTTP status | Retry after | Raised |
@@ -77,6 +96,7 @@ ${entries
 interface Renderings {
   readonly json: () => unknown
   readonly markdown: () => string
+  readonly plain: () => string
   readonly html: () => string
 }
 
@@ -109,6 +129,8 @@ function write(format: Format, renderings: Renderings): readonly [type: string, 
       return ['text/html; charset=utf-8', renderings.html()]
     case 'markdown':
       return ['text/markdown; charset=utf-8', renderings.markdown()]
+    case 'plain':
+      return ['text/plain; charset=utf-8', renderings.plain()]
     default:
       return ['application/json; charset=utf-8', JSON.stringify(renderings.json())]
   }

@@ -72,7 +72,7 @@ const commands: Readonly<Record<string, Command>> = {
       accept: {
         type: 'string',
         value: 'TYPE',
-        help: 'the format, such as text/html or application/json; default text/markdown',
+        help: 'the format, such as text/plain or application/json; default text/markdown',
       },
       json: { type: 'boolean', help: 'print what the list has, as JSON' },
     },

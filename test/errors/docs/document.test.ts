@@ -17,7 +17,7 @@ function headerOf({ headers }: { readonly headers: readonly string[] }, name: st
 
 test('every error is documented in every format, with its cause and its remedy', () => {
   for (const row of rows) {
-    for (const accept of ['text/html', 'application/json', 'text/markdown']) {
+    for (const accept of ['text/html', 'application/json', 'text/markdown', 'text/plain']) {
       const answer = documentError(String(row.code), accept)!
       assert.equal(answer.status, 200)
       assert.equal(headerOf(answer, 'Content-Length'), String(Buffer.byteLength(answer.body)))
@@ -49,7 +49,7 @@ test('the document of an error has for programs what its row says', () => {
 })
 
 test('the document says which errors this version does not raise', () => {
-  for (const accept of ['text/html', 'text/markdown']) {
+  for (const accept of ['text/html', 'text/markdown', 'text/plain']) {
     for (const { code, raised } of rows) {
       const { body } = documentError(String(code), accept)!
       assert.equal(body.includes('not by this version'), !raised, `${code} as ${accept}`)

@@ -1,0 +1,32 @@
+// The error record as plain text, for people at a terminal: first what happened, then the fields by the names that the other formats have.
+
+import type { Problem } from '../problem.ts'
+
+export function renderPlain(problem: Problem): string {
+  const { error_code, error_name, error_category, status, ...rest } = problem
+  const { title, detail, what_you_should_do, footer, instance: _, type, ...occasion } = rest
+  const fields = { error_code, error_name, error_category, status, ...occasion, type }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
+  return `${title}
+
+${oneLine(detail)}
+
+${oneLine(withoutEmphasis(what_you_should_do))}
+
+${lines.join('\n')}
+
+${footer}
+`
+}
+
+/** Returns a text of the catalogue, which is Markdown, as people read it. */
+export function withoutEmphasis(markdown: string): string {
+  return markdown.replaceAll('**', '')
+}
+
+/** Escapes what is no printable character of ASCII: details may quote a client, who could else write lines of their own. */
+function oneLine(text: string): string {
+  return text.replace(unprintable, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+const unprintable = /[^\x20-\x7e]/g
