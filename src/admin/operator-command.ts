@@ -3,10 +3,10 @@
 import { type ApiResponse, failure } from './envelope.ts'
 import type { ApiRequest } from './router.ts'
 
-/** Resolves with the reason why it was not done, with `done` where it was, and with null for who shows no proof. */
+/** Resolves with the reason why it was not done, with a report where it was, and with null for who shows no proof. */
 export type OperatorCommand = (
   authorization: string | null,
-) => Promise<{ readonly reason: string } | 'done' | null>
+) => Promise<{ readonly reason: string } | { readonly report: object } | null>
 
 /** Responds once the command at a path is done, or has failed; to a request without proof as if there were nothing here. */
 export async function obey(
@@ -16,9 +16,10 @@ export async function obey(
 ): Promise<ApiResponse> {
   const outcome = (await command?.(requester.authorization)) ?? null
   if (outcome === null) return failure('no_route', path)
+  const isDone = 'report' in outcome
   return {
-    status: outcome === 'done' ? 200 : 409,
+    status: isDone ? 200 : 409,
     headers: { 'content-type': 'application/json' },
-    body: `${JSON.stringify(outcome === 'done' ? { done: true } : outcome)}\n`,
+    body: `${JSON.stringify(isDone ? { done: true, ...outcome.report } : outcome)}\n`,
   }
 }

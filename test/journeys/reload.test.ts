@@ -63,7 +63,7 @@ test('a reload that changes restart-only settings is rejected by name', async t 
     `listen: ['127.0.0.1:1']\nadmin: 127.0.0.1:2\n${siteConfig(after, 'workers: 3\nlog: {access: off}')}`,
   )
   const { reason } = await gateway.logged(refused)
-  assert.equal(reason, 'restart required to change listen, admin, workers, log.access')
+  assert.equal(reason, 'restart required to change listen, admin, workers, log.access: run gatehouse upgrade')
   assert.equal(await served(gateway), 'old')
 })
 
@@ -132,9 +132,23 @@ test('the command `reload` says whether the configuration is applied, and if not
     gateway.rewrite(yaml(more))
     return gatehouse(['reload', '--config', gateway.file], env)
   }
-  assert.deepEqual(await attempt('telemetry: { trace_context: on }'), { code: 0, stdout: '', stderr: '' })
+  const first = await attempt('telemetry: { trace_context: on }')
+  assert.deepEqual([first.code, first.stderr], [0, ''])
+  // The gateway may have noticed the file before the command, or not.
+  assert.match(
+    first.stdout,
+    /^(The configuration is in effect|No changes: Gatehouse applied the file already, at \S+):\n {2}changed {2}telemetry\.trace\n$/,
+  )
+  const again = await gatehouse(['reload', '--config', gateway.file, '--json'], env)
+  const { latest, ...changes } = JSON.parse(again.stdout)
+  assert.deepEqual([again.code, again.stderr, changes], [0, '', { changed: [], added: [], removed: [] }])
+  assert.deepEqual(latest, { ...changes, changed: ['telemetry.trace'], at: latest.at })
+  assert.ok(Math.abs(Date.parse(latest.at) - Date.now()) < 60_000)
   const bound = await attempt('log: { access: false }')
-  assert.deepEqual([bound.code, bound.stderr], [1, 'gatehouse: restart required to change log.access\n'])
+  assert.deepEqual(
+    [bound.code, bound.stderr],
+    [1, 'gatehouse: restart required to change log.access: run gatehouse upgrade\n'],
+  )
   const wrong = await attempt('colour: red')
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /unknown setting "colour"/)

@@ -145,7 +145,19 @@ test('where the new gateway cannot start, the one that runs goes on and says why
   const { next } = await gateway.log.nth('upgraded: the new gateway serves')
   assert.equal((await gateway.log.nth('ready', 2)).pid, next)
   assert.equal(await gateway.exited, 0)
-  assert.deepEqual(await gatehouse(['upgrade', '--config', file], env), { code: 0, stdout: '', stderr: '' })
+  const upgraded = await gatehouse(['upgrade', '--config', file, '--json'], env)
+  assert.deepEqual([upgraded.code, upgraded.stderr], [0, ''])
+  const { before, after, seconds } = JSON.parse(upgraded.stdout)
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { pid } = await gateway.log.nth('ready', 3)
+  assert.deepEqual(
+    [before, after],
+    [
+      { pid: next, version },
+      { pid, version },
+    ],
+  )
+  assert.ok(seconds > 0 && seconds < 60, seconds)
   assert.equal(await (await fetch(edge)).text(), 'hello')
 })
 
@@ -208,12 +220,19 @@ test('a command finds the gateway even where the file names another side port by
   const yaml = readFileSync(file, 'utf8')
   writeFileSync(file, yaml.replace(new URL(admin).host, `127.0.0.1:${next}`))
   const reloaded = await gatehouse(['reload', '--config', file], env)
-  assert.deepEqual([reloaded.code, reloaded.stderr], [1, 'gatehouse: restart required to change admin\n'])
+  assert.deepEqual(
+    [reloaded.code, reloaded.stderr],
+    [1, 'gatehouse: restart required to change admin: run gatehouse upgrade\n'],
+  )
   // A gateway of another file is none of its business.
   const other = writeConfig(t, siteConfig(admin, `admin: 127.0.0.1:${next}\nlisten: ['127.0.0.1:0']`))
   assert.equal((await gatehouse(['upgrade', '--config', other], env)).code, 1)
   const upgraded = await gatehouse(['upgrade', '--config', file], env)
   assert.deepEqual([upgraded.code, upgraded.stderr], [0, ''])
+  assert.match(
+    upgraded.stdout,
+    /^Upgraded in \d+\.\d s: process \d+ \(.+\) serves; process \d+ \(.+\) finishes its requests and exits\.\n$/,
+  )
   assert.equal(await gateway.exited, 0)
   assert.equal((await fetch(`http://127.0.0.1:${next}/readyz`)).status, 200)
 })

@@ -38,16 +38,17 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./start.ts')).start,
   },
   reload: {
-    usage: 'reload [--admin ADDRESS] [--config PATH]',
-    summary: 'Apply the configuration in the running gateway, or report why it is rejected.',
-    options: { ...admin, ...config },
+    usage: 'reload [--admin ADDRESS] [--config PATH] [--json]',
+    summary:
+      'Apply the configuration in the running gateway, and report what changed, or why it is rejected.',
+    options: { ...admin, ...config, ...json },
     args: 0,
     load: async () => (await import('./running.ts')).reload,
   },
   upgrade: {
-    usage: 'upgrade [--admin ADDRESS] [--config PATH]',
-    summary: 'Replace the running gateway by a new process from the code on disk.',
-    options: { ...admin, ...config },
+    usage: 'upgrade [--admin ADDRESS] [--config PATH] [--json]',
+    summary: 'Replace the running gateway by a new process from the code and the configuration on disk.',
+    options: { ...admin, ...config, ...json },
     args: 0,
     load: async () => (await import('./running.ts')).upgrade,
   },

@@ -26,6 +26,7 @@ import { GatewayCounts } from './gateway-counts.ts'
 import { type GatewayParts, type Patience, usualPatience } from './gateway-parts.ts'
 import { type Inheritance, socketsFor } from './inheritance.ts'
 import { assertFree, listenFailure } from './listen-failure.ts'
+import type { ReloadReport, UpgradeReport } from './operator-reports.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 import { TlsCare } from './tls-care.ts'
@@ -104,13 +105,13 @@ export class Gateway {
   }
 
   /** Has the process replaced by a new one; resolves with the reason where it is not. */
-  upgrade: () => Promise<string | null> = async () => 'this process cannot be replaced'
+  upgrade: () => Promise<string | UpgradeReport> = async () => 'this process cannot be replaced'
 
   /** Called with the reason while the start waits for an operator. */
   waits: (reason: string) => void = () => {}
 
   /** Reads the files of the configuration once more; resolves with the reasons where they cannot be applied. */
-  reloadFiles: () => Promise<string | null> = async () => 'this process has no files to reload'
+  reloadFiles: () => Promise<string | ReloadReport> = async () => 'this process has no files to reload'
 
   /** The configuration in effect. */
   get config(): Config {
@@ -236,10 +237,10 @@ export class Gateway {
   }
 
   /** Carries out a command for who has proved to be the operator of this machine. */
-  async #obey(authorization: string | null, command: () => Promise<string | null>) {
+  async #obey(authorization: string | null, command: () => Promise<string | object>) {
     if (!this.#adminListener.proves(authorization)) return null
-    const reason = await command()
-    return reason === null ? 'done' : { reason }
+    const outcome = await command()
+    return typeof outcome === 'string' ? { reason: outcome } : { report: outcome }
   }
 
   #buildServer(): AdminServer {

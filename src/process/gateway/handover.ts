@@ -100,12 +100,15 @@ export async function takeOver(
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with null once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
+/** What became of a command: a report, the reason why it was not done, or undefined where no one can be asked. */
+export type CommandOutcome = object | string | undefined
+
+/** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with its report once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
 export async function command(
   name: 'reload' | 'upgrade',
   { port }: Pick<Endpoint, 'port'>,
   folder = dataFolder(),
-): Promise<string | null | undefined> {
+): Promise<CommandOutcome> {
   const written = await readNote(notePath(folder, port))
   if (written === null) return undefined
   const asked = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandPatience)
@@ -113,10 +116,10 @@ export async function command(
 }
 
 /** Reads what a gateway says of a command; undefined for what another program says, which may have the port of one that has ended. */
-function outcomeIn(body: string): string | null | undefined {
-  const { done, reason } = JSON.parse(body) as Readonly<Record<string, unknown>>
+function outcomeIn(body: string): CommandOutcome {
+  const { done, reason, ...report } = JSON.parse(body) as Readonly<Record<string, unknown>>
   if (typeof reason === 'string') return reason
-  return done === true ? null : undefined
+  return done === true ? report : undefined
 }
 
 interface Answer {

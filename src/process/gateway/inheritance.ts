@@ -6,6 +6,7 @@ import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.
 import type { Config, Endpoint } from '../../config/config.ts'
 import { remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/lending.ts'
+import { version } from '../version.ts'
 
 /** A socket with the address that the configuration names for it. */
 interface Inherited extends Endpoint, Omit<ListeningSocket, 'listener'> {
@@ -50,7 +51,8 @@ export type FromBefore =
 
 /** From the one that replaces it. */
 export type FromNext =
-  | { readonly kind: 'hello' }
+  /** Versions before did not name theirs. */
+  | { readonly kind: 'hello'; readonly version?: string }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'count' }
@@ -91,7 +93,7 @@ export class Predecessor {
     )
     process.once('disconnect', () => this.#end())
     // Nobody hears of a channel that was closed while this process was loading its code.
-    if (process.connected) this.#tell({ kind: 'hello' })
+    if (process.connected) this.#tell({ kind: 'hello', version })
     else this.#end()
   }
 

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'
+import { type Changes, changesBetween } from '../../config/changes.ts'
 import type { Config } from '../../config/config.ts'
 import type { Loaded } from '../../config/file/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
@@ -26,8 +27,9 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   'telemetry.otlp': config => config.telemetry.otlp,
 }
 
-/** Applies what was loaded, and resolves with null; or with the reasons why not: an invalid configuration changes nothing. */
-export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<string | null> {
+/** Applies what was loaded, and resolves with what that changed; or with the reasons why not: an invalid configuration changes nothing. */
+export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<string | Changes> {
+  const before = gateway.config
   const reasons = await attempt(loaded, gateway)
   for (const reason of reasons) log.error({ reason }, 'configuration reload failed')
   if (reasons.length > 0) {
@@ -37,7 +39,7 @@ export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly
   metrics.reloads.success.inc()
   logWarnings(loaded, log)
   log.info('configuration reloaded')
-  return null
+  return changesBetween(before, gateway.config)
 }
 
 /** Logs what is valid but unwise. */
@@ -49,7 +51,7 @@ export function logWarnings(loaded: Loaded, log: Logger): void {
 async function attempt(loaded: Loaded, gateway: Gateway): Promise<readonly string[]> {
   if ('mistakes' in loaded) return loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake))
   const changed = boundChanges(gateway.config, loaded.config)
-  if (changed.length > 0) return [`restart required to change ${changed.join(', ')}`]
+  if (changed.length > 0) return [`restart required to change ${changed.join(', ')}: run gatehouse upgrade`]
   try {
     await gateway.reload(loaded.config)
     return []

@@ -1,9 +1,11 @@
 // Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how each went to those who asked for it.
 
+import type { Changes } from '../../config/changes.ts'
 import type { Loaded } from '../../config/file/load.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
 import type { ServiceManager } from '../systemd/service-manager.ts'
 import type { Assembly } from './assemble.ts'
+import type { ReloadReport } from './operator-reports.ts'
 import { reload } from './reload.ts'
 
 interface ReloadsParts {
@@ -16,11 +18,16 @@ interface ReloadsParts {
   readonly load: () => Loaded
 }
 
+/** A report, or the reasons why nothing was applied. */
+type Outcome = string | ReloadReport
+
 export class Reloads {
   readonly #parts: ReloadsParts
   readonly #watch: ConfigWatch
   /** Those who wait for the next reload. */
-  #asked: ((outcome: string | null) => void)[] = []
+  #asked: ((outcome: Outcome) => void)[] = []
+  /** The last one that changed anything. */
+  #latest: ReloadReport['latest'] = null
   #isClosed = false
 
   constructor(parts: ReloadsParts) {
@@ -36,9 +43,9 @@ export class Reloads {
     this.#watch.trigger()
   }
 
-  /** Reloads; resolves with null once the configuration is applied, or with the reasons why it is not. */
-  request(): Promise<string | null> {
-    const { promise, resolve } = Promise.withResolvers<string | null>()
+  /** Reloads; resolves with what that changed once the configuration is applied, or with the reasons why it is not. */
+  request(): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
     if (this.#isClosed) resolve(stopping)
     else this.#asked.push(resolve)
     this.trigger()
@@ -62,12 +69,13 @@ export class Reloads {
   }
 
   /** Leaves the previous configuration in effect after a bug, too. */
-  async #attempt(): Promise<string | null> {
+  async #attempt(): Promise<Outcome> {
     const { assembly, load } = this.#parts
     try {
       const loaded = load()
       this.#watch.follow(loaded.files)
-      return await reload(loaded, assembly)
+      const outcome = await reload(loaded, assembly)
+      return typeof outcome === 'string' ? outcome : this.#reportOf(outcome)
     } catch (bug) {
       assembly.metrics.reloads.failure.inc()
       assembly.log.error({ err: bug }, 'configuration reload failed')
@@ -75,7 +83,13 @@ export class Reloads {
     }
   }
 
-  #tell(asked: readonly ((outcome: string | null) => void)[], outcome: string | null): void {
+  #reportOf(changes: Changes): ReloadReport {
+    if (Object.values(changes).some(({ length }) => length > 0))
+      this.#latest = { ...changes, at: new Date().toISOString() }
+    return { ...changes, latest: this.#latest }
+  }
+
+  #tell(asked: readonly ((outcome: Outcome) => void)[], outcome: Outcome): void {
     for (const tell of asked) tell(outcome)
   }
 }

@@ -10,6 +10,8 @@ import type { LentRecord } from '../../store/cache/lending.ts'
 import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
 import { machineClock, upgradeVariable } from './inheritance.ts'
 import { isMainOfContainer } from './main-of-container.ts'
+import type { UpgradeReport } from './operator-reports.ts'
+import { version } from '../version.ts'
 
 /** In ms. */
 interface Patience {
@@ -56,6 +58,8 @@ export class Upgrade {
   readonly #parts: UpgradeParts
   readonly #patience: Patience
   #next: ChildProcess | null = null
+  /** Of the next one; null until it has named it. */
+  #version: string | null = null
   #isDone = false
 
   constructor(parts: UpgradeParts) {
@@ -63,9 +67,10 @@ export class Upgrade {
     this.#patience = parts.patience ?? usualPatience
   }
 
-  /** Resolves with null once another process serves; with a sentence where it does not, and this one goes on. */
-  async begin(): Promise<string | null> {
+  /** Resolves with a report once another process serves; with a sentence where it does not, and this one goes on. */
+  async begin(): Promise<string | UpgradeReport> {
     const { log, upgrades, gateway } = this.#parts
+    const begun = performance.now()
     const obstacle = this.#next === null ? (gateway.settled ?? obstacleHere()) : underWay
     if (obstacle !== null) {
       log.warn({ reason: obstacle }, 'upgrade refused')
@@ -80,8 +85,13 @@ export class Upgrade {
       return this.#failed(reason)
     }
     upgrades.success.inc()
+    const seconds = Math.round(performance.now() - begun) / 1000
     await this.#makeWay(next)
-    return null
+    return {
+      before: { pid: process.pid, version },
+      after: { pid: next.pid!, version: this.#version },
+      seconds,
+    }
   }
 
   /** Stops a new process that does not serve yet. */
@@ -125,8 +135,10 @@ export class Upgrade {
     next.on('message', (message: FromNext | null) => {
       // Whatever program is on disk by now.
       if (message === null) return
-      if (message.kind === 'hello') void this.#bequeath()
-      else if (message.kind === 'ready') resolve(null)
+      if (message.kind === 'hello') {
+        this.#version = typeof message.version === 'string' ? message.version : null
+        void this.#bequeath()
+      } else if (message.kind === 'ready') resolve(null)
       else if (message.kind === 'failed') resolve(message.reason)
       else if (message.kind === 'count') void this.#sendCounts()
     })

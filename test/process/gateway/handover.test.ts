@@ -67,7 +67,8 @@ test('what another program says at the port of a gateway that has ended is no ou
     [409, 'null', undefined],
     [404, '{"success":false}', undefined],
     [101, '', undefined],
-    [200, '{"done":true}', null],
+    [200, '{"done":true}', {}],
+    [200, '{"done":true,"changed":["limits.url"]}', { changed: ['limits.url'] }],
     [409, '{"reason":"no"}', 'no'],
   ] as const
   let nth = 0
@@ -79,5 +80,5 @@ test('what another program says at the port of a gateway that has ended is no ou
   const { folder } = await leaveNote(t, port)
   for (; nth < said.length; nth++)
     for (const name of ['reload', 'upgrade'] as const)
-      assert.equal(await command(name, { port }, folder), said[nth]![2], String(said[nth]))
+      assert.deepEqual(await command(name, { port }, folder), said[nth]![2], String(said[nth]))
 })

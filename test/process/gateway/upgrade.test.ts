@@ -9,6 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createLogger } from '../../../src/log/log.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
 import { Upgrade } from '../../../src/process/gateway/upgrade.ts'
+import { version } from '../../../src/process/version.ts'
 import { turnsUntil } from '../../help/until.ts'
 
 /** A gateway that is to be replaced by a process which runs this code. */
@@ -48,6 +49,18 @@ function upgradeTo(
   return { upgrade, did, lines, started, upgrades }
 }
 
+/** Asserts that the report names both processes, and how long it took. */
+async function assertUpgraded(
+  outcome: ReturnType<Upgrade['begin']>,
+  after: { readonly pid: number; readonly version: string | null },
+): Promise<void> {
+  const report = await outcome
+  assert.ok(typeof report === 'object', String(report))
+  const { seconds, ...processes } = report
+  assert.deepEqual(processes, { before: { pid: process.pid, version }, after })
+  assert.ok(seconds > 0 && seconds < 60, String(seconds))
+}
+
 test('a new gateway that is not ready within a minute is ended, by force where it has to be, and the one that runs goes on', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const stubborn =
@@ -77,7 +90,10 @@ test('a new gateway that is not ready within a minute is ended, by force where i
 test('process 1, with which all others of a container would end, is not replaced', async t => {
   const { upgrade, started, lines, upgrades } = upgradeTo(t, '')
   t.mock.property(process, 'pid', 1)
-  assert.match((await upgrade.begin())!, /^the container would end with this process; replace the container/)
+  assert.match(
+    String(await upgrade.begin()),
+    /^the container would end with this process; replace the container/,
+  )
   assert.deepEqual([started, lines, upgrades.failure.value], [[], ['upgrade refused'], 0])
 })
 
@@ -119,7 +135,8 @@ test('a gateway that stops ends the new one with it, but not one that serves', a
   assert.equal(await outcome, 'the new gateway ended with SIGTERM before it was ready')
   const serving = "process.on('disconnect', () => process.exit(7)); process.send({ kind: 'ready' })"
   const { upgrade, did, started } = upgradeTo(t, serving)
-  assert.equal(await upgrade.begin(), null)
+  const begun = upgrade.begin()
+  await assertUpgraded(begun, { pid: started[0]!.pid!, version: null })
   assert.deepEqual(did, ['succeeded', 'made way'])
   upgrade.abort()
   const exited = once(started[0]!, 'exit')
@@ -131,7 +148,7 @@ test('the last counts wait for those of the gateway before', async t => {
   const code = "process.on('message', ({ kind }) => console.log(kind)); process.send({ kind: 'ready' })"
   const { promise: counted, resolve } = Promise.withResolvers<void>()
   const { upgrade, started } = upgradeTo(t, code, null, undefined, () => counted)
-  assert.equal(await upgrade.begin(), null)
+  assert.equal(typeof (await upgrade.begin()), 'object')
   const heard = text(started[0]!.stdout!)
   const closed = upgrade.close()
   await turn()
@@ -143,11 +160,11 @@ test('the last counts wait for those of the gateway before', async t => {
 
 test('all that was counted is passed on before the new gateway can be asked for it, and once more when it is alone', async t => {
   const ready = "if (kind === 'start') process.send({ kind: 'ready' })"
-  const code = `process.on('message', ({ kind }) => { console.log(kind); ${ready} }); process.send({ kind: 'hello' })`
+  const code = `process.on('message', ({ kind }) => { console.log(kind); ${ready} }); process.send({ kind: 'hello', version: '9.8.7' })`
   const { upgrade, started } = upgradeTo(t, code)
   const outcome = upgrade.begin()
   const heard = text(started[0]!.stdout!)
-  assert.equal(await outcome, null)
+  await assertUpgraded(outcome, { pid: started[0]!.pid!, version: '9.8.7' })
   await upgrade.close()
   assert.deepEqual((await heard).split('\n').slice(0, 4), ['counts', 'start', 'counts', 'left'])
 })

@@ -1,0 +1,26 @@
+// What a gateway reports of a command that it carried out, as JSON over its side port. The gateway and the command may be of different versions.
+
+/** What a reload changed, as paths of settings. */
+export interface ChangesReport {
+  readonly changed: readonly string[]
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+export interface ReloadReport extends ChangesReport {
+  /** The last reload that changed anything, this one included; null where none has since the start. */
+  readonly latest: (ChangesReport & { readonly at: string }) | null
+}
+
+export interface UpgradeReport {
+  readonly before: ProcessReport
+  readonly after: ProcessReport
+  /** From the command to the new process that serves. */
+  readonly seconds: number
+}
+
+export interface ProcessReport {
+  readonly pid: number
+  /** Null for a version that does not report it. */
+  readonly version: string | null
+}

@@ -1,0 +1,62 @@
+// What a change of the file changes, by the names of its settings.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changesBetween } from '../../src/config/changes.ts'
+import { parse } from '../../src/config/file/parse.ts'
+
+function configOf(yaml: string) {
+  const surroundings = { env: {}, readFile: () => '', findFile: (path: string) => path }
+  const parsed = parse(yaml, surroundings)
+  assert.ok('config' in parsed, JSON.stringify(parsed))
+  return parsed.config
+}
+
+const pools = "pools: {a: {origins: ['http://127.0.0.1:9000']}, b: {origins: ['http://127.0.0.1:9001']}}\n"
+const site = (more = '') => `  - {name: site, hosts: [localhost], routes: [{path: /, pool: a}]${more}}\n`
+const shop = '  - {name: my.shop, hosts: [shop.example], routes: [{path: /, pool: b}]}\n'
+
+const none = { changed: [], added: [], removed: [] }
+
+const edits = {
+  'a comment and blank lines move everything': [
+    `${pools}zones:\n${site()}`,
+    `# new\n\n${pools}\nzones:\n${site()}`,
+    none,
+  ],
+  'settings of a group': [
+    `${pools}limits: {url: 4KiB}\nzones:\n${site()}`,
+    `${pools}limits: {url: 8KiB}\nlog: {sample: {2xx: 0}}\nzones:\n${site()}`,
+    { ...none, changed: ['limits.url', 'log.sample.2xx'] },
+  ],
+  'names that the configuration has otherwise': [
+    `${pools}zones:\n${site()}`,
+    `${pools}trusted_proxies: [192.0.2.1]\ntls: {public_port: 8443}\nzones:\n${site(', default: true')}`,
+    { ...none, changed: ['tls.public_port', 'trusted_proxies', 'zones.site.default'] },
+  ],
+  'zones that come and go': [
+    `${pools}zones:\n${site()}`,
+    `${pools}zones:\n${shop}`,
+    { changed: [], added: ['zones["my.shop"]'], removed: ['zones.site'] },
+  ],
+  'the order of zones': [
+    `${pools}zones:\n${site()}${shop}`,
+    `${pools}zones:\n${shop}${site()}`,
+    { ...none, changed: ['zones'] },
+  ],
+  'the pool of a route': [
+    `${pools}zones:\n${site()}${shop}`,
+    `${pools.replace('9000', '9009')}zones:\n${site()}${shop}`,
+    { ...none, changed: ['zones.site.routes'] },
+  ],
+  'a key of a provider': [
+    `ai: {hosts: [ai.example], providers: {openai: {keys: [SECRET-ONE]}}}\nzones: []`,
+    `ai: {hosts: [ai.example], providers: {openai: {keys: [SECRET-TWO]}}}\nzones: []`,
+    { ...none, changed: ['ai.providers.openai'] },
+  ],
+} as const
+
+for (const [what, [before, after, changes]] of Object.entries(edits))
+  test(`changes are named: ${what}`, () => {
+    assert.deepEqual(changesBetween(configOf(before), configOf(after)), changes)
+  })
