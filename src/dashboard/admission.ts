@@ -17,6 +17,7 @@ import type { Visit } from '../people/visit.ts'
 import { pause } from '../base/turns/turns.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records.ts'
+import { StoreUnreachable } from '../store/store.ts'
 import { Api, type AskApi, type Failure } from './api.ts'
 import type { Ask, Crumb, Handler, Route, View } from './ask.ts'
 import { deedOf } from './deeds.ts'
@@ -112,7 +113,18 @@ export class Admission {
     await pause()
     const made = await handler(this.#askOf(known, place, params))
     await pause()
+    if ('content' in made) await this.#note(place, known)
     return this.#write(made, known, place)
+  }
+
+  /** Notes the account of a page, to which the way in leads from then on; a page is shown whether that can be written or not. */
+  async #note({ id }: PlaceOfPerson, { actor: { session } }: Known): Promise<void> {
+    if (session.account === id) return
+    try {
+      await this.#parts.people.sessions.noteAccount(session, id)
+    } catch (cause) {
+      if (!(cause instanceof StoreUnreachable)) throw cause
+    }
   }
 
   /** Finds the page, and what the person may do there, or returns the page that is shown instead. */
@@ -122,7 +134,7 @@ export class Admission {
     const path = request.url.pathname
     const place = places.find(({ id }) => id === path.split('/')[2]) ?? null
     if (path === paths.root)
-      return places.length === 0 ? this.#write(noAccount, known, null) : toFirst(places)
+      return places.length === 0 ? this.#write(noAccount, known, null) : toLast(places, known.actor)
     if (place?.isShut === true) return this.#write(shutAccount, known, place)
     const found = this.#table.find(path)
     if (place === null || found === null || !maySee(found.route, place.id, known.person))
@@ -221,6 +233,16 @@ export class Admission {
       })
   }
 
+  /** Returns the page of an account that is of the kind of another one's: the nearest at or above the path that names nothing else of an account, and that the person may see. */
+  #pageLike(path: string, account: string, person: PersonToken): string {
+    for (let steps = path.split('/').with(2, account); steps.length > 3; steps = steps.slice(0, -1)) {
+      const found = this.#table.find(steps.join('/'))
+      if (found === null || found.route.show === undefined || Object.keys(found.params).length > 1) continue
+      if (maySee(found.route, account, person)) return steps.join('/')
+    }
+    return paths.home(account)
+  }
+
   #write(
     made: View | PageResponse | Failure,
     { actor, person, url, request }: Known,
@@ -231,7 +253,10 @@ export class Admission {
     const viewer = {
       email: actor.user.email,
       account: place,
-      accounts: person.places,
+      accounts: (place === null ? [] : person.places).map(({ id, name }) => ({
+        ...{ id, name },
+        path: this.#pageLike(url.pathname, id, person),
+      })),
       sections: place === null || place.isShut ? [] : this.#sectionsOf(place.id, person),
       path: url.pathname,
       mayFind: place !== null && !place.isShut && seen.some(one => permits(person.token, one, place.id)),
@@ -245,8 +270,10 @@ export class Admission {
 /** What opens requests that have a ray id. */
 const seen = ['AI Gateway Read', 'Analytics Read'] as const
 
-function toFirst(places: PersonToken['places']): PageResponse {
-  const { id } = places.find(({ isShut }) => !isShut) ?? places[0]!
+/** Leads to the account that was last seen in the session, or else to the first; to one that is shut only where all are. */
+function toLast(places: PersonToken['places'], { session }: Actor): PageResponse {
+  const open = places.filter(({ isShut }) => !isShut)
+  const { id } = open.find(({ id }) => id === session.account) ?? open[0] ?? places[0]!
   return redirectTo(paths.home(id))
 }
 

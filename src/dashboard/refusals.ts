@@ -32,7 +32,7 @@ export const notFound: View = message(404, 'Page not found', [
 /** For who is a member of no account. */
 export const noAccount: View = {
   title: 'You are in no account yet',
-  content: html`<div class="card"><p>An administrator of an account can invite you: ask for an invitation link. Your profile shows what you are invited to.</p>
+  content: html`<div class="card"><p>An administrator of an account can invite you: ask for an invitation link. Your profile shows what you are invited to. The operator of this gateway can create an account for you.</p>
 <p><a href="${ownPaths.account}">Your profile</a></p></div>`,
 }
 

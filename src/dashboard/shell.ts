@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../base/text/html.ts'
 import { gate, icon } from '../errors/render/page.ts'
-import { notice, told } from '../pages/components.ts'
+import { accountName, notice, told } from '../pages/components.ts'
 import { type PageResponse, strictHeaders } from '../pages/layout.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { scriptPaths, stylePath } from './assets.ts'
@@ -19,8 +19,8 @@ interface Viewer {
   readonly email: string
   /** The account of the page; null for a page of none. */
   readonly account: Account | null
-  /** All that the person is a member of. */
-  readonly accounts: readonly Account[]
+  /** All that the person is a member of, each with the page that is like this one there. */
+  readonly accounts: readonly (Account & { readonly path: string })[]
   /** What they may see there. */
   readonly sections: readonly Crumb[]
   readonly path: string
@@ -99,12 +99,12 @@ ${account !== null && viewer.mayFind && finder(account)}
 </header>`
 }
 
-function accountSwitch(account: Account, accounts: readonly Account[]): Html {
+function accountSwitch(account: Account, accounts: Viewer['accounts']): Html {
   const others = accounts.filter(({ id }) => id !== account.id)
-  const name = html`<span><span class="hint">Account</span> ${told(account.name)}</span>`
+  const name = html`<span><span class="hint">Account</span> ${accountName(account, accounts)}</span>`
   if (others.length === 0) return html`<p class="account">${name}</p>`
   return html`<details class="account"><summary>${name}</summary>
-<ul aria-label="Other accounts">${others.map(({ id, name }) => html`<li><a href="${paths.home(id)}">${told(name)}</a></li>`)}</ul>
+<ul aria-label="Other accounts">${others.map(one => html`<li><a href="${one.path}">${accountName(one, accounts)}</a></li>`)}</ul>
 </details>`
 }
 

@@ -100,6 +100,18 @@ export function told(text: string): Html {
   return html`<bdi>${text}</bdi>`
 }
 
+/** Writes the name of an account, and the beginning of its id where another one of those has the same name. */
+export function accountName(account: NamedAccount, all: readonly NamedAccount[]): Html {
+  const { id, name } = account
+  const isAlone = all.every(one => one.id === id || one.name !== name)
+  return isAlone ? told(name) : html`${told(name)} <span class="hint">${id.slice(0, 8)}…</span>`
+}
+
+interface NamedAccount {
+  readonly id: string
+  readonly name: string
+}
+
 /** Writes a moment, in ms since the epoch, as people do. */
 export function moment(at: number): Html {
   const iso = new Date(at).toISOString()

@@ -30,6 +30,8 @@ export interface Session {
   /** Of the browser that signed in. */
   readonly address: string
   readonly userAgent: string | null
+  /** The account whose pages the user last saw; absent before the first. */
+  readonly account?: string
 }
 
 /** The proof that a session begins with. */
@@ -107,6 +109,11 @@ export class Sessions {
     if (await this.#store.credentials.remove('session', id)) return renewed
     await this.#store.credentials.remove('session', renewed.session.id)
     return null
+  }
+
+  /** Notes the account whose pages the user of a session sees, unless the session has ended meanwhile. */
+  async noteAccount(session: Session, account: string): Promise<void> {
+    await this.#store.credentials.put(credentialOf({ ...session, account }), 'present')
   }
 
   /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */

@@ -22,6 +22,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Token } from '../../src/store/records.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
+import { createAccount } from '../../src/process/store/new-account.ts'
 import type { Permission } from '../../src/permissions/permit.ts'
 import { newTokenKey, TokenTags } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
@@ -148,9 +149,14 @@ export async function startApi(
     return made
   }
 
+  /** Makes another account as the command line does, and returns its id. */
+  const addAccount = async (name: string): Promise<string> =>
+    (await createAccount(kept, name, clock.now())).account.id
+
   return {
     ask,
     keepToken,
+    addAccount,
     owner,
     kept,
     clock,

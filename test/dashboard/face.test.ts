@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { newSecret } from '../../src/pages/form-proof.ts'
+import { StoreUnreachable } from '../../src/store/store.ts'
 import { Visitor } from '../sign-in/site.ts'
-import { openDashboard, password } from './site.ts'
+import { openDashboard, password, type RoleName } from './site.ts'
 
 const minute = 60_000
 
@@ -24,6 +25,95 @@ test('the way in leads to the first account, and there to the first page that it
   assert.equal(root.location, base)
   const home = await root.follow()
   assert.ok(home.status === 200 || home.location?.startsWith(`${base}/`), `${home.status}`)
+})
+
+/** Opens the dashboard for a person who is a member of two accounts, in the second by a role of its own. */
+async function openTwo(t: TestContext, role: RoleName = 'Super Administrator') {
+  const site = await openDashboard(t)
+  const other = await site.addAccount('Shop')
+  await site.join(site.user, role, other)
+  return { ...site, other }
+}
+
+test('a person switches between their accounts, and stays on the same kind of page', async t => {
+  const { get, base, other, account, kept, addAccount } = await openTwo(t)
+  await addAccount('Not theirs')
+  const there = `/dashboard/${other}`
+  const [first] = (await kept.tokens.list(account, { offset: 0, limit: 1 })).items
+  for (const [path, like] of [
+    ['', ''],
+    ['/tokens', '/tokens'],
+    ['/tokens?page=2', '/tokens'],
+    ['/tokens/new', '/tokens/new'],
+    [`/tokens/${first!.id}`, '/tokens'],
+    ['/apps', '/apps'],
+    ['/gateways/default/logs', '/gateways'],
+    ['/gateways/default/settings', '/gateways'],
+    ['/errors/codes/502', '/errors/codes'],
+  ] as const) {
+    const page = await get(base + path)
+    assert.equal(page.status, 200, path)
+    const links = [...page.body.matchAll(/<ul aria-label="Other accounts">(.*?)<\/ul>/g)].map(
+      ([, list]) => list,
+    )
+    assert.deepEqual(links, [`<li><a href="${there}${like}"><bdi>Shop</bdi></a></li>`], path)
+    assert.equal((await get(there + like)).status, 200, like)
+  }
+})
+
+test('in an account where they may do less, a switch leads to what they may see', async t => {
+  const { get, base, other } = await openTwo(t, 'OAuth Client Write')
+  for (const [path, like] of [
+    ['/oauth-clients/new', '/oauth-clients/new'],
+    ['/tokens', ''],
+    ['/members/two-factor', ''],
+  ] as const) {
+    const link = new RegExp(`<a href="/dashboard/${other}${like}"><bdi>Shop`)
+    assert.match((await get(base + path)).body, link, path)
+  }
+})
+
+test('the way in leads to the account that was seen last, as long as that is open to them', async t => {
+  const { get, visitor, base, other, kept, user, addPerson, people } = await openTwo(t)
+  const wayIn = async () => (await get('/dashboard')).location
+  assert.equal(await wayIn(), base)
+  const there = `/dashboard/${other}`
+  assert.equal((await get(`${there}/tokens`)).status, 200)
+  assert.equal(await wayIn(), there)
+  // Pages that are not there move nobody, and neither do forms nor files.
+  await get(`${base}/nothing`)
+  await get(`${base}/audit/export`)
+  await visitor.post(`${base}/tokens/new`, {})
+  assert.equal(await wayIn(), there)
+  // What happens to the session meanwhile is kept.
+  const value = visitor.cookies.get('gatehouse')!
+  const { session } = (await people.sessions.find(value))!
+  assert.equal(session.account, other)
+  const renewed = await people.sessions.renew(session, session.usedAt)
+  visitor.cookies.set('gatehouse', renewed!.value)
+  assert.equal(await wayIn(), there)
+  await kept.accounts.update(other, { enforceTwoFactor: true })
+  assert.equal(await wayIn(), base)
+  await kept.accounts.update(other, { enforceTwoFactor: false })
+  assert.equal(await wayIn(), there)
+  const member = (await kept.members.find(other, user.id))!.record
+  await addPerson('Super Administrator', {}, other)
+  assert.ok(await kept.members.remove(other, member.id))
+  assert.equal(await wayIn(), base)
+  assert.equal((await get(there)).status, 404)
+})
+
+test('a page of another account is shown although that cannot be noted', async t => {
+  const { get, other, people, base } = await openTwo(t)
+  const { sessions } = people
+  let noted = 0
+  sessions.noteAccount = async () => {
+    noted++
+    throw new StoreUnreachable()
+  }
+  assert.equal((await get(`/dashboard/${other}/tokens`)).status, 200)
+  assert.equal(noted, 1)
+  assert.equal((await get('/dashboard')).location, base)
 })
 
 test('who is a member of no account is told what to do', async t => {

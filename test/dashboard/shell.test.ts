@@ -7,7 +7,10 @@ const account = { id: 'a', name: '<b>one</b>' }
 const viewer = {
   email: 'ada@example.com',
   account,
-  accounts: [account, { id: 'b', name: 'two' }],
+  accounts: [
+    { ...account, path: '/dashboard/a/tokens' },
+    { id: 'b', name: 'two', path: '/dashboard/b/tokens' },
+  ],
   sections: [
     { title: 'Overview', path: '/dashboard/a' },
     { title: 'Tokens', path: '/dashboard/a/tokens' },
@@ -32,7 +35,16 @@ test('the section of a page is marked, and no other', () => {
 test('names of others are text, and other accounts are a step away', () => {
   const { body } = writeView({ ...view, crumbs: [{ title: '<u>', path: '/x' }] }, viewer, '<s>')
   assert.doesNotMatch(body, /<[bius]>/)
-  assert.match(body, /<a href="\/dashboard\/b"><bdi>two<\/bdi><\/a>/)
+  assert.match(body, /<a href="\/dashboard\/b\/tokens"><bdi>two<\/bdi><\/a>/)
+})
+
+test('accounts of the same name are told apart by their ids', () => {
+  const accounts = ['cafe01', 'cafe02'].map(id => ({ id: id + '0'.repeat(26), name: 'Shop', path: '/x' }))
+  const twins = writeView(view, { ...viewer, account: accounts[0]!, accounts }).body
+  for (const { id } of accounts)
+    assert.ok(twins.includes(`<bdi>Shop</bdi> <span class="hint">${id.slice(0, 8)}…</span>`))
+  const alone = writeView(view, { ...viewer, account: accounts[0]!, accounts: [accounts[0]!] }).body
+  assert.ok(!alone.includes('cafe0100…'))
 })
 
 test('a page may show pictures and frames only if it says so', () => {

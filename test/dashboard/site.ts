@@ -68,9 +68,14 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
   const addPerson = async (name: RoleName | null, more: Partial<User> = {}, place = account) => {
     const user = userWith({ password: await passwords.hash(password), ...more })
     await store.users.insert(user)
-    if (name !== null) await store.members.insert(memberOf(user, name, place))
+    if (name !== null) await join(user, name, place)
     return user
   }
+
+  let joined = 0
+  /** Makes a user a member of an account by a role. */
+  const join = (user: User, name: RoleName, place: string) =>
+    store.members.insert({ ...memberOf(user, name, place), createdAt: joined++ })
 
   /** Returns the browser of a user who has just signed in. */
   const signIn = async (user: User): Promise<Visitor> => {
@@ -95,6 +100,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     user,
     visitor,
     addPerson,
+    join,
     signIn,
     /** Loads a page. */
     get: (path: string): Promise<ShownPage> => visitor.get(path),

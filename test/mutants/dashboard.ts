@@ -13,6 +13,16 @@ export const dashboard: readonly Mutated[] = [
         breaks: 'every member sees every page',
       },
       {
+        text: 'if (maySee(found.route, account, person)) return steps',
+        becomes: 'return steps',
+        breaks: 'a switch of accounts leads to pages that are not there for the person',
+      },
+      {
+        text: 'const open = places.filter(({ isShut }) => !isShut)',
+        becomes: 'const open = places',
+        breaks: 'the way in leads to an account that is shut',
+      },
+      {
         text: 'if (place?.isShut === true) return',
         becomes: 'if (false) return',
         breaks: 'an account that requires a second factor opens pages without one',

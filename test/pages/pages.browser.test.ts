@@ -128,6 +128,8 @@ function hostileWords(payload: string): Words {
   const uri = `https://tea.example/${encodeURI(payload).replaceAll("'", '%27')}?"'><script>`
   return {
     ...(Object.fromEntries(Object.keys(plainWords).map(key => [key, payload])) as unknown as Words),
+    // Two accounts of the same name are shown with more than that.
+    otherAccount: `${payload} `,
     logo: uri,
     uri,
     redirect: elsewhere,

@@ -76,6 +76,21 @@ onStores('a use that comes after the end of a session does not bring it back', a
   assert.deepEqual(await sessions.list(user.id), [])
 })
 
+onStores('the account that was seen last is kept with a session, and brings none back', async village => {
+  const { sessions } = village.parts
+  const user = await village.settle()
+  const { value, session } = await begin(village, user)
+  assert.equal(session.account, undefined)
+  await sessions.noteAccount(session, 'a'.repeat(32))
+  const noted = { ...session, account: 'a'.repeat(32) }
+  assert.deepEqual(await sessions.find(value), { session: noted, user })
+  village.clock.advance(6 * minute)
+  assert.equal((await sessions.find(value))!.session.account, noted.account)
+  await sessions.end(value)
+  await sessions.noteAccount(session, 'b'.repeat(32))
+  assert.equal(await sessions.find(value), null)
+})
+
 onStores('what the browser had before ends at sign-in', async village => {
   const { sessions } = village.parts
   const user = await village.settle()

@@ -75,6 +75,14 @@ test('what a person allows is handed on: the account, and the optional scopes th
   assert.match(sent.body, /<a class="button plain" href="\/oauth2\/auth\/abc">Continue<\/a>/)
 })
 
+test('of accounts with the same name, it is shown which is which', async t => {
+  const twins = consent.accounts.map(one => ({ ...one, name: 'Shop' }))
+  const { interactions, visitor } = await arrive(t, { ...consent, accounts: twins })
+  assert.match((await visitor.get(path)).text, /Shop aaaaaaaa….*Shop bbbbbbbb…/)
+  interactions.asking = consent
+  assert.doesNotMatch((await visitor.get(path)).text, /aaaaaaaa…/)
+})
+
 test('a publisher is verified once their domain is, and not before', async t => {
   const { interactions, visitor } = await arrive(t, consent)
   const shown = async (status: 'in_progress' | 'verified') => {

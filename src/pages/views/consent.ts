@@ -7,7 +7,7 @@ import { isOfDevice } from '../../oauth-clients/uri.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
 import type { Api } from '../../store/records.ts'
 import { appMark } from '../app-mark.ts'
-import { facts, form, sign, told } from '../components.ts'
+import { accountName, facts, form, sign, told } from '../components.ts'
 import { appSchemeOf, type Page } from '../layout.ts'
 import { leadingOn, paths } from '../paths.ts'
 import { page, type Retry, trouble } from './sign-in.ts'
@@ -202,8 +202,8 @@ function accountChoice({ accounts, chosen }: ConsentView): HtmlValue {
   return html`<div class="card"><fieldset><legend><h2>In which account?</h2></legend>
 <ul class="options">
 ${accounts.map(
-  ({ id, name }, i) =>
-    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${id}" required${id === chosen?.account && html` checked`}><div><label for="account-${i}">${told(name)}</label></div></li>
+  (one, i) =>
+    html`<li class="option"><input type="radio" name="account" id="account-${i}" value="${one.id}" required${one.id === chosen?.account && html` checked`}><div><label for="account-${i}">${accountName(one, accounts)}</label></div></li>
 `,
 )}</ul></fieldset></div>
 `
