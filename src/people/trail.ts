@@ -8,7 +8,6 @@ import {
   type Resource,
   signingIn,
 } from '../store/audit-entry.ts'
-import type { User } from '../store/people.ts'
 import type { AuditAction, AuditEntry, AuditProof } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Visit } from './visit.ts'
@@ -88,6 +87,6 @@ export async function tellSignIn(
   await trail.write()
 }
 
-function resourceOf({ id }: Pick<User, 'id'>): Resource {
-  return { resourceKind: 'user', resource: id }
+function resourceOf({ id, email }: KnownUser): Resource {
+  return { resourceKind: 'user', resource: id, resourceName: email }
 }

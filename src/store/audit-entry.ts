@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { type AddressProof, isEmailVerified, type User } from './people.ts'
-import type { ActingApp, AuditAction, AuditEntry } from './records.ts'
+import type { ActingApp, AuditAction, AuditEntry, ChangedValues } from './records.ts'
 
 /** What a change was made to. */
-export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource'>
+export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource' | 'resourceName'>
 
 /** The token that asks, by its name, or who else acts; the id is under which entries are counted. */
 export interface Caller {
@@ -23,12 +23,13 @@ interface Origin {
   readonly ray: string
 }
 
-/** Makes the entry of a change that somebody asks for; `changed` are names of members as the API has them. */
+/** Makes the entry of a change that somebody asks for; `changed` are names of members as the API has them, of which `values` tells some. */
 export function auditOf(
   { account, caller, now, address, ray }: Origin,
   action: AuditAction,
-  { resourceKind, resource }: Resource,
+  { resourceKind, resource, resourceName }: Resource,
   changed: readonly string[] = [],
+  values: ChangedValues | null = null,
 ): AuditEntry {
   return {
     id: nextId(now),
@@ -40,7 +41,9 @@ export function auditOf(
     action,
     resourceKind,
     resource,
+    ...(resourceName && { resourceName }),
     changed,
+    ...(values && { values }),
     ...(caller.actor ? { app: appOf(caller.actor) } : caller.name && { actorName: caller.name }),
   }
 }

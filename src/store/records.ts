@@ -121,14 +121,24 @@ export interface AuditEntry {
   readonly action: AuditAction
   readonly resourceKind: ResourceKind
   readonly resource: string
-  /** The names of the members that were set or changed, as in the API; never a value. */
+  /** What people call the resource, at that time: its name, or the address of a person; absent where it has none, and in older entries. */
+  readonly resourceName?: string
+  /** The names of the members that were set or changed, as in the API. */
   readonly changed: readonly string[]
+  /** What some of these were before and after; absent in older entries. */
+  readonly values?: ChangedValues
   /** The app and the user, where an app asked; then `actor` is the id of the consent. */
   readonly app?: ActingApp
   /** How a sign-in was proven, or was not; absent in other entries. */
   readonly proof?: AuditProof
   /** What was dropped of the entries of `resource`, an actor; absent in other entries. */
   readonly dropped?: DroppedEntries
+}
+
+/** Values of members as the API has them: none is secret, and all are short. A member that was or became absent is in one of the two. */
+export interface ChangedValues {
+  readonly before: Readonly<Record<string, unknown>>
+  readonly after: Readonly<Record<string, unknown>>
 }
 
 /** What somebody showed to prove who they are. */

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { auditOf, type Resource } from '../../store/audit-entry.ts'
 import { isGatewayId } from '../../ai/gateways.ts'
 import type { Gateway } from '../../store/records.ts'
-import { changedMembers, membersSet } from '../records/audit.ts'
+import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
 import { type Lasting, refusedToApps } from '../outlasting.ts'
@@ -57,10 +57,9 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
     const refusal = isOpened ? refusedToApps(caller, openGateway) : null
     if (refusal !== null) return refusal
     const settings = { ...kept, ...read, authentication }
-    const changed = changedMembers(view(kept), view(settings))
     return {
       record: { ...settings, modifiedAt: now },
-      audit: auditOf(call, 'update', resourceOf(kept), changed),
+      audit: updateOf(call, resourceOf(kept), view(kept), view(settings)),
     }
   }
   const revised =

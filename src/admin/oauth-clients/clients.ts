@@ -6,7 +6,7 @@ import { newClient } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
 import { verificationFor } from '../../domains/challenge.ts'
 import type { OAuthClient } from '../../store/oauth-client.ts'
-import { changedMembers, membersSet } from '../records/audit.ts'
+import { membersSet, updateOf } from '../records/audit.ts'
 import { readNewClient } from './body.ts'
 import { changeClient } from './change.ts'
 import { viewClient } from './view.ts'
@@ -31,7 +31,7 @@ export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
     const { value, secret } = isSecret ? mintSecret(api.secrets, now) : { value: null, secret: null }
     const client = newClient(account, settings, { secret, verification, now })
     const response = success(viewClient(client, api.secrets, value), etagOf(client))
-    const audit = auditOf(call, 'create', resourceOf(client.id), membersSet(body))
+    const audit = auditOf(call, 'create', resourceOf(client), membersSet(body))
     const told = { audit, ...keep(response) }
     return (await add(api.store.oauthClients, client, told, api.log)) ? response : null
   })
@@ -79,8 +79,8 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
     if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))
     value = secret
     hasDropped = kept.scopes.some(scope => !client.scopes.includes(scope))
-    const members = changedMembers(withoutTimes(kept, api), withoutTimes(client, api))
-    return { record: client, audit: auditOf(call, 'update', resourceOf(kept.id), members) }
+    const audit = updateOf(call, resourceOf(client), withoutTimes(kept, api), withoutTimes(client, api))
+    return { record: client, audit }
   })
   // It may be as it is by the same request before, whose write could not be confirmed.
   if (isUnchanged) await api.store.confirm()
@@ -93,12 +93,12 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
 /** Removes a client, its secrets and all that they open. */
 export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<ApiResponse> {
   const id = call.params.client_id!
-  const audit = auditOf(call, 'delete', resourceOf(id))
   for (;;) {
     const kept = await findClient(call, { store })
     if (kept === null) return noClient
     const refusal = unmet(call.ifMatch, kept.record)
     if (refusal) return refusal
+    const audit = auditOf(call, 'delete', resourceOf(kept.record))
     if (!(await drop(store.oauthClients, audit, log, kept.version))) continue
     grants.endClient(id, call)
     return success({ id })

@@ -28,6 +28,6 @@ export async function reviseClient(
 }
 
 /** Names a client as a resource of audit entries. */
-export function resourceOf(id: string): Resource {
-  return { resourceKind: 'oauth_client', resource: id }
+export function resourceOf({ id, name }: Pick<OAuthClient, 'id' | 'name'>): Resource {
+  return { resourceKind: 'oauth_client', resource: id, resourceName: name }
 }

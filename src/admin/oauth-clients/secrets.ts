@@ -23,7 +23,7 @@ export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
     if (typeof rotated === 'string') return refusals[rotated]
     const client = revisedClient(record, { secrets: rotated.secrets }, call.now)
     const response = success({ client_secret: value })
-    const audit = auditOf(call, 'rotate_secret', resourceOf(record.id), secretMembers)
+    const audit = auditOf(call, 'rotate_secret', resourceOf(record), secretMembers)
     const told = { audit, ...keep(response) }
     return (await put(api.store.oauthClients, client, version, told, api.log)) ? response : null
   })
@@ -34,7 +34,7 @@ export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResp
   const revised = await reviseClient(call, api, kept => {
     const rest = withoutOldSecret(kept)
     if (typeof rest === 'string') return refusals[rest]
-    const audit = auditOf(call, 'delete_rotated_secret', resourceOf(kept.id), secretMembers)
+    const audit = auditOf(call, 'delete_rotated_secret', resourceOf(kept), secretMembers)
     const { digest, key } = kept.secrets.at(-1)!
     const deletedSecret = { digest, key, deletedAt: call.now }
     return { record: revisedClient(kept, { secrets: rest.secrets, deletedSecret }, call.now), audit }

@@ -29,7 +29,7 @@ export async function deleteClientGrants(call: Call, api: Api): Promise<ApiRespo
   if (kept === null) return noClient
   const { id } = kept.record
   const { store, log, grants } = api
-  const audit = auditOf(call, 'revoke', resourceOf(id), ['grants'])
+  const audit = auditOf(call, 'revoke', resourceOf(kept.record), ['grants'])
   await store.audit.append(audit)
   tellAudit(log, audit)
   await store.credentials.removeOf({ client: id })

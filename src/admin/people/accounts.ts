@@ -2,10 +2,9 @@
 
 import { reaches } from '../../permissions/permit.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import { auditOf } from '../../store/audit-entry.ts'
 import type { Account } from '../../store/records.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
-import { changedMembers } from '../records/audit.ts'
+import { updateOf } from '../records/audit.ts'
 import { isoTime, pageOfAll, tellAfter } from '../records/kept.ts'
 import { Field } from '../request/field.ts'
 import { Parameters } from '../request/query.ts'
@@ -41,8 +40,8 @@ export async function updateAccount(call: Call, { store, log }: Api): Promise<Ap
   const kept = await store.accounts.get(account)
   if (kept === null) return noAccount
   const wanted = { ...kept, ...settings }
-  const changed = changedMembers(viewAccount(kept), viewAccount(wanted))
-  const audit = auditOf(call, 'update', { resourceKind: 'account', resource: account }, changed)
+  const resource = { resourceKind: 'account', resource: account, resourceName: wanted.name } as const
+  const audit = updateOf(call, resource, viewAccount(kept), viewAccount(wanted))
   const isWritten = await tellAfter(store.accounts.update(account, settings, { audit }), { audit }, log)
   return isWritten ? success(viewAccount(wanted)) : noAccount
 }

@@ -53,7 +53,12 @@ export function removeMember(
       const { id, account, user } = kept.record
       const refusal = refuse(kept.record)
       if (refusal) return refusal
-      const audit = auditOf({ ...call, account }, 'delete', memberResource(id))
+      const person = await api.store.users.get(everybody, user)
+      const audit = auditOf(
+        { ...call, account },
+        'delete',
+        memberResource(kept.record, { email: person?.record.email ?? '' }),
+      )
       if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
       await endGrantsOf({ account, user }, { ...call, account }, api)
       return success({ id })

@@ -47,6 +47,6 @@ export function revisionOf({ id, status, roles, modifiedAt }: Member) {
 }
 
 /** Names a member as a resource of audit entries. */
-export function memberResource(id: string): Resource {
-  return { resourceKind: 'member', resource: id }
+export function memberResource({ id }: Pick<Member, 'id'>, { email }: Pick<User, 'email'>): Resource {
+  return { resourceKind: 'member', resource: id, resourceName: email }
 }

@@ -7,12 +7,12 @@ import { newInvitation } from '../../people/links/links.ts'
 import { Sessions } from '../../people/sessions.ts'
 import { Trail } from '../../people/trail.ts'
 import { userOfEmail } from '../../people/users.ts'
-import { areSuper } from '../../permissions/roles.ts'
+import { areSuper, roleOf } from '../../permissions/roles.ts'
 import { auditOf, keeper } from '../../store/audit-entry.ts'
 import type { Member, User } from '../../store/people.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
-import { membersSet, tellAudit } from '../records/audit.ts'
+import { membersSet, tellAudit, updateOf } from '../records/audit.ts'
 import { add, revise } from '../records/kept.ts'
 import { once } from '../request/idempotency.ts'
 import { etagOf, unmet } from '../request/precondition.ts'
@@ -38,7 +38,7 @@ export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
     const link = newInvitation(member, now)
     const view = { ...viewMember(member, user), invitation_url: pages + invitationPath(link.value) }
     const response = success(view, etagOf(revisionOf(member)))
-    const audit = auditOf(call, 'invite', memberResource(member.id), membersSet(body))
+    const audit = auditOf(call, 'invite', memberResource(member, user), membersSet(body))
     // What an earlier membership left would come to life with this one, had a crash kept it.
     await endGrantsOf({ account, user: user.id }, call, api)
     await store.credentials.put(link.credential)
@@ -55,11 +55,12 @@ export async function reinviteMember(call: Call, api: Api): Promise<ApiResponse>
   if (pages === null) return failure('no_pages')
   const kept = await findMember(call, api)
   if (kept === null) return noMember
-  const { id, status, roles } = kept.record
+  const { status, roles } = kept.record
   const refusal = touchingBeyond(roles, caller, account)
   if (refusal) return refusal
   if (status !== 'pending') return failure('not_pending')
-  const audit = auditOf(call, 'invite', memberResource(id), ['invitation_url'])
+  const resource = memberResource(kept.record, await userOf(kept.record, api))
+  const audit = auditOf(call, 'invite', resource, ['invitation_url'])
   const link = await reissueInvitation(api.store, kept.record, now)
   await api.store.audit.append(audit)
   tellAudit(api.log, audit)
@@ -89,7 +90,7 @@ export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
     isUnchanged = areSame(roles, kept.roles)
     if (isUnchanged) return shown(kept, user)
     const record = { ...kept, roles, isSuper: areSuper(roles), modifiedAt: now }
-    return { record, audit: auditOf(call, 'update', memberResource(kept.id), ['roles']) }
+    return { record, audit: updateOf(call, memberResource(kept, user), rolesIn(kept), rolesIn(record)) }
   }
   return keepingOneSuper(async () => {
     const revised = (await revise(api.store.members, account, found.record.id, change, api.log)) ?? noMember
@@ -121,7 +122,7 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   if (refusal) return refusal
   const user = await userOf(kept.record, api)
   const sessions = await new Sessions(store, clock).endEverything(user.id)
-  const audit = auditOf(call, 'sign_out', memberResource(id))
+  const audit = auditOf(call, 'sign_out', memberResource(kept.record, user))
   await store.audit.append(audit)
   tellAudit(log, audit)
   // Other accounts of the person learn that it happened, and not by whom.
@@ -145,6 +146,11 @@ function newMember(account: string, { id: user }: User, roles: readonly string[]
     createdAt: now,
     modifiedAt: now,
   }
+}
+
+/** Names the roles of a member, for people who read the audit log. */
+function rolesIn({ roles }: Member) {
+  return { roles: roles.map(id => roleOf(id)?.name ?? id) }
 }
 
 function areSame(roles: readonly string[], others: readonly string[]): boolean {

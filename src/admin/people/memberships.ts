@@ -15,7 +15,7 @@ import { Field } from '../request/field.ts'
 import { Parameters } from '../request/query.ts'
 import type { Api, UserCall } from '../row.ts'
 import { viewAccount } from './accounts.ts'
-import { removeMember } from './kept-member.ts'
+import { removeMember, userOf } from './kept-member.ts'
 import { memberResource } from './member-view.ts'
 import { grantsOf } from './roles.ts'
 
@@ -85,10 +85,11 @@ const noMembership = failure('no_such', 'Membership')
 async function accept(call: UserCall, { member, account }: Membership, api: Api): Promise<ApiResponse> {
   const { store, log } = api
   let isUnchanged = false
+  const user = await userOf(member, api)
   const change = (kept: Member) => {
     isUnchanged = kept.status === 'accepted'
     if (isUnchanged) return success(viewMembership({ member: kept, account }))
-    const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept.id), ['status'])
+    const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept, user), ['status'])
     return { record: { ...kept, status: 'accepted' as const, modifiedAt: call.now }, audit }
   }
   const revised = (await revise(store.members, account.id, member.id, change, log)) ?? noMembership

@@ -29,6 +29,9 @@ const columns: readonly Column[] = [
   ['changed', ({ changed }) => changed.join(' ')],
   ['dropped', ({ dropped }) => (dropped ? String(dropped.count) : '')],
   ['ray', ({ ray }) => ray],
+  ['resource_name', ({ resourceName }) => resourceName ?? ''],
+  ['old_value', ({ values }) => (values ? JSON.stringify(values.before) : '')],
+  ['new_value', ({ values }) => (values ? JSON.stringify(values.after) : '')],
 ]
 
 /** Whether an app acted, and not a person themselves: what the list does not show of them, a file does not either. */

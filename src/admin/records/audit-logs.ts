@@ -145,12 +145,13 @@ async function sift(
 
 /** Shows an entry; of what failed only sign-ins are written down. */
 function view(entry: AuditEntry) {
-  const { id, account, at, action, resourceKind, resource, proof } = entry
+  const { id, account, at, action, resourceKind, resource, resourceName: name, values, proof } = entry
   return {
     id,
     action: { type: action, result: proof?.failure === undefined },
     ...viewActor(entry),
-    resource: { id: resource, type: resourceKind },
+    resource: { id: resource, type: resourceKind, ...(name !== undefined && { name }) },
+    ...(values && { oldValue: JSON.stringify(values.before), newValue: JSON.stringify(values.after) }),
     when: isoTime(at),
     metadata: viewMetadata(entry),
     owner: { id: account },

@@ -1,7 +1,8 @@
-// What is told of a change: a line in the log once its entry was written, and which members were set or changed.
+// What is told of a change: a line in the log once its entry was written, which members were set or changed, and their values before and after.
 
 import type { Logger } from '../../log/log.ts'
-import type { AuditEntry } from '../../store/records.ts'
+import { auditOf, type Resource } from '../../store/audit-entry.ts'
+import type { AuditEntry, ChangedValues } from '../../store/records.ts'
 
 /** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {
@@ -11,12 +12,56 @@ export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): vo
   log.info({ id, account, ...who, address, ray, ...what }, message)
 }
 
+/** Makes the entry of a change from one view of a record to another. */
+export function updateOf(
+  call: Parameters<typeof auditOf>[0],
+  resource: Resource,
+  before: object,
+  after: object,
+): AuditEntry {
+  const changed = changedMembers(before, after)
+  return auditOf(call, 'update', resource, changed, openValues(before, after, changed))
+}
+
 /** Lists the members that differ between two views of a record, or that only one has. */
 export function changedMembers(before: object, after: object): readonly string[] {
   const values = new Map(Object.entries(before))
   const later = new Map(Object.entries(after))
   const names = [...new Set([...values.keys(), ...later.keys()])]
   return names.filter(name => JSON.stringify(values.get(name)) !== JSON.stringify(later.get(name)))
+}
+
+/**
+ * The members of which entries keep values: whoever may read the audit log sees them, whether or not they may see the thing itself. No secret is among them, nothing
+ * that proves one, and nothing in which people write secrets, such as the conditions of rules and the content of pages.
+ */
+const openMembers: ReadonlySet<string> = new Set([
+  ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
+  ...['authentication', 'collect_logs', 'log_management', 'log_management_strategy', 'stream_usage'],
+  ...['rate_limiting_interval', 'rate_limiting_key', 'rate_limiting_limit', 'rate_limiting_technique'],
+  ...['client_name', 'grant_types', 'response_types', 'token_endpoint_auth_method', 'visibility'],
+  ...['redirect_uris', 'post_logout_redirect_uris', 'allowed_cors_origins', 'scopes', 'optional_scopes'],
+  ...['logo_uri', 'policy_uri', 'tos_uri', 'client_uri'],
+  ...['action', 'enabled', 'description', 'ip', 'country', 'asn', 'content_type', 'status_code'],
+])
+
+/** The most characters of JSON that the values of one entry have. */
+const mostValues = 2_000
+
+/** Returns the values of those members that may be kept, as many as there is room for; null if there are none. */
+function openValues(before: object, after: object, changed: readonly string[]): ChangedValues | null {
+  const [then, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
+  const values = { before: {} as Record<string, unknown>, after: {} as Record<string, unknown> }
+  let room = mostValues
+  for (const name of changed) {
+    if (!openMembers.has(name)) continue
+    const size = [then, now].reduce((sum, all) => sum + (JSON.stringify(all.get(name)) ?? '').length, 0)
+    if (size > room) continue
+    room -= size
+    if (then.has(name)) values.before[name] = then.get(name)
+    if (now.has(name)) values.after[name] = now.get(name)
+  }
+  return room === mostValues ? null : values
 }
 
 /** Lists the members that a body sets; only for one that was found valid. */

@@ -9,7 +9,7 @@ import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
-import { changedMembers, membersSet } from '../records/audit.ts'
+import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { add, drop, pageOf, put, type Revised, revise } from '../records/kept.ts'
@@ -29,7 +29,7 @@ export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
     if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
     const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'))
     const response = success({ ...viewToken(token, now), value })
-    const told = { audit: auditOf(call, 'create', resourceOf(token.id), membersSet(body)), ...keep(response) }
+    const told = { audit: auditOf(call, 'create', resourceOf(token), membersSet(body)), ...keep(response) }
     return (await add(api.store.tokens, token, told, api.log)) ? response : null
   })
 }
@@ -76,8 +76,10 @@ export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
     const stopped = refusal ?? unmet(ifMatch, revisionOf(kept))
     if (stopped) return stopped
     const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
-    const changed = changedMembers(settingsOf(kept, now), settingsOf(record, now))
-    return { record, audit: auditOf(call, 'update', resourceOf(kept.id), changed) }
+    return {
+      record,
+      audit: updateOf(call, resourceOf(record), settingsOf(kept, now), settingsOf(record, now)),
+    }
   })
   if (!('record' in revised)) return revised
   const { id } = revised.record
@@ -92,7 +94,7 @@ export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiR
   if (!kept) return noToken
   const refusal = untouchable(powersBeyond(kept.record.policies, caller))
   if (refusal) return refusal
-  const audit = auditOf(call, 'delete', resourceOf(id))
+  const audit = auditOf(call, 'delete', resourceOf(kept.record))
   return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
 }
 
@@ -107,7 +109,7 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
     if (refusal) return refusal
     const { value, digest } = await api.tags.mint('svct_')
     const response = success(value)
-    const told = { audit: auditOf(call, 'roll', resourceOf(id), ['value']), ...keep(response) }
+    const told = { audit: auditOf(call, 'roll', resourceOf(kept.record), ['value']), ...keep(response) }
     const rolled = { ...kept.record, digest, modifiedOn: now }
     return (await put(api.store.tokens, rolled, kept.version, told, api.log)) ? response : null
   })
@@ -150,8 +152,8 @@ async function reviseToken(
   return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
 }
 
-function resourceOf(id: string): Resource {
-  return { resourceKind: 'token', resource: id }
+function resourceOf({ id, name }: Token): Resource {
+  return { resourceKind: 'token', resource: id, resourceName: name }
 }
 
 /** Returns the view of a token without what each update sets again. */

@@ -17,7 +17,7 @@ import type { ZoneRow } from '../row.ts'
 import { listRateLimits } from './rate-limits.ts'
 import { listAccessRuleHits, listErrorRuleHits } from './rules/rule-hits.ts'
 import { getZone } from './zone-list.ts'
-import { ZoneRules } from './rules/zone-rules.ts'
+import { type Described, ZoneRules } from './rules/zone-rules.ts'
 
 const zone = '/client/v4/zones/{zone}'
 const pages = `${zone}/error_pages`
@@ -115,7 +115,7 @@ export const zoneRows: readonly ZoneRow[] = [
   { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
 ]
 
-function rowsOf<Rule extends object>(
+function rowsOf<Rule extends Described>(
   path: string,
   rules: ZoneRules<Rule>,
   reading: Permission,

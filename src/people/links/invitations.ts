@@ -186,7 +186,11 @@ export class Invitations {
       if (pending === null) return false
       const account = pending.account.id
       const origin = { account, caller: inPerson(user), now: this.#clock.now(), address, ray }
-      const audit = auditOf(origin, 'delete', { resourceKind: 'member', resource: id })
+      const audit = auditOf(origin, 'delete', {
+        resourceKind: 'member',
+        resource: id,
+        resourceName: user.email,
+      })
       const kept = await members.get(account, id)
       if (kept?.record.status !== 'pending') return false
       if (await members.remove(account, id, { audit }, kept.version)) return true
@@ -215,13 +219,22 @@ export class Invitations {
     const { store } = this.#parts
     const { members } = store
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
-    const audit = auditOf(origin, 'accept', { resourceKind: 'member', resource: member.id }, ['status'])
+    const audit = auditOf(
+      origin,
+      'accept',
+      { resourceKind: 'member', resource: member.id, resourceName: user.email },
+      ['status'],
+    )
     for (;;) {
       const kept = await members.get(account.id, member.id)
       if (kept === null) return false
       if (kept.record.status === 'accepted') {
         await store.audit.append(
-          auditOf(origin, 'change_password', { resourceKind: 'user', resource: user.id }),
+          auditOf(origin, 'change_password', {
+            resourceKind: 'user',
+            resource: user.id,
+            resourceName: user.email,
+          }),
         )
         return true
       }

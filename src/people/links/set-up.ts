@@ -70,10 +70,12 @@ export class SetUp {
     const member = superAdministrator(account.id, user.id, now)
     const { address, ray } = visit
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
-    const audit = auditOf(origin, 'create', { resourceKind: 'member', resource: member.id }, [
-      'user',
-      'roles',
-    ])
+    const audit = auditOf(
+      origin,
+      'create',
+      { resourceKind: 'member', resource: member.id, resourceName: email },
+      ['user', 'roles'],
+    )
     await store.members.insert(member, { audit })
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
     const begun = await sessions.begin(user, proof, visit, replaced)

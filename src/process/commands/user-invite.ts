@@ -84,10 +84,12 @@ async function inviteByEmail(
       return complain(`a new member needs --role: ${roles.map(({ name }) => name).join(', ')}`)
     const user = await userOfEmail(store.users, email, now)
     const invited = newMember(account, user.id, given, now)
-    const audit = auditHere(account, 'invite', { resourceKind: 'member', resource: invited.id }, [
-      'email',
-      'roles',
-    ])
+    const audit = auditHere(
+      account,
+      'invite',
+      { resourceKind: 'member', resource: invited.id, resourceName: email },
+      ['email', 'roles'],
+    )
     if (!(await store.members.insert(invited, { audit })))
       return refuse('the member has just been added by somebody else')
     return handInvitation(store, invited, user, origin)
@@ -96,10 +98,12 @@ async function inviteByEmail(
     return complain(`${email} is a member already: change roles with gatehouse member update`)
   if (member.status === 'pending' && !(await isSquatted(store, kept!.record)))
     return handInvitation(store, member, kept!.record, origin)
-  const audit = auditHere(account, 'update', { resourceKind: 'user', resource: member.user }, [
-    'password',
-    'totp',
-  ])
+  const audit = auditHere(
+    account,
+    'update',
+    { resourceKind: 'user', resource: member.user, resourceName: email },
+    ['password', 'totp'],
+  )
   const link = await recover(store, member, audit)
   if (link === null) return refuse('the user is gone')
   if (kept!.record.identity !== null) {

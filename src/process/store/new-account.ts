@@ -16,7 +16,12 @@ export async function createAccount(store: Store, name: string, now: number): Pr
   const made = newAccount(name, now)
   const { account, gateway } = made
   const origin = { account: account.id, caller: commandLine, now, address: '', ray: nextRay() }
-  const audit = auditOf(origin, 'create', { resourceKind: 'account', resource: account.id }, ['name'])
+  const audit = auditOf(
+    origin,
+    'create',
+    { resourceKind: 'account', resource: account.id, resourceName: name },
+    ['name'],
+  )
   if (!(await store.accounts.insert(account, { gateway, audit })))
     throw new Error('two random account ids are the same')
   return made

@@ -20,7 +20,7 @@ const callFor = (client_id: string, more: Partial<Call> = {}) =>
 
 const renamed = (client: OAuthClient) => ({
   record: { ...client, name: 'New', revision: client.revision + 1 },
-  audit: auditOf(callFor(client.id), 'update', resourceOf(client.id), ['client_name']),
+  audit: auditOf(callFor(client.id), 'update', resourceOf(client), ['client_name']),
 })
 
 async function startWithClient(t: Parameters<typeof startApi>[0]) {

@@ -68,7 +68,7 @@ test('an account is renamed, and may require a second factor', async t => {
   assert.deepEqual([enforceTwoFactor, name], [true, 'Shop'])
   const { result: entries } = (await ask('GET', '/audit_logs')).json
   assert.deepEqual(entries[0].metadata.changed, ['name', 'settings'])
-  assert.deepEqual(entries[0].resource, { id: account, type: 'account' })
+  assert.deepEqual(entries[0].resource, { id: account, type: 'account', name: 'Shop' })
 
   const bad = { ...wanted, id: second, name: '', type: 'enterprise', settings: { abuse_contact_email: 'x' } }
   const refused = await ask('PUT', '', { body: bad })

@@ -18,7 +18,10 @@ test('a member is signed out everywhere by an administrator, which the audit tel
   assert.deepEqual([status, json.result], [200, { id: member.id, sessions: 2 }])
   for (const { value } of begun) assert.equal(await sessions.find(value), null)
   const [entry] = (await ask('GET', '/audit_logs')).json.result
-  assert.deepEqual([entry.action.type, entry.resource], ['sign_out', { type: 'member', id: member.id }])
+  assert.deepEqual(
+    [entry.action.type, entry.resource],
+    ['sign_out', { type: 'member', id: member.id, name: user.email }],
+  )
 })
 
 test('other accounts of who is signed out learn that, and not by whom', async t => {

@@ -315,12 +315,13 @@ test('each change leaves an entry in the audit log', async t => {
   await ask('PUT', `/members/${id}`, putting(role.reader))
   await ask('DELETE', `/members/${id}`)
   const { result } = (await ask('GET', '/audit_logs?direction=asc')).json
+  const resource = { id, type: 'member', name: 'ada@example.com' }
   assert.deepEqual(
     result.map(({ action, resource, metadata }: Shown) => [action.type, resource, metadata.changed]),
     [
-      ['invite', { id, type: 'member' }, ['email', 'roles']],
-      ['update', { id, type: 'member' }, ['roles']],
-      ['delete', { id, type: 'member' }, []],
+      ['invite', resource, ['email', 'roles']],
+      ['update', resource, ['roles']],
+      ['delete', resource, []],
     ],
   )
   assert.equal(lines.filter(({ resource_kind }) => resource_kind === 'member').length, 3)

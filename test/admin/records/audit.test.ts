@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changedMembers, membersSet } from '../../../src/admin/records/audit.ts'
+import { changedMembers, membersSet, updateOf } from '../../../src/admin/records/audit.ts'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
+import { roles } from '../../../src/permissions/roles.ts'
+import { userWith } from '../../people/user-with.ts'
+import { member } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
+import { described, faultsOf } from '../openapi/openapi-document.ts'
 import { resourcePrefix } from '../../../src/admin/tokens/body.ts'
 import { type Ask, startApi } from '../api.ts'
 import { bodyOfClient } from '../oauth-clients/client-bodies.ts'
@@ -25,7 +29,7 @@ const token = {
   ],
 }
 
-test('every write of tokens, gateways, logs and clients is one entry and one log line, without values', async t => {
+test('every write of tokens, gateways, logs and clients is one entry and one log line, without secrets; the line has no values', async t => {
   const { ask, kept, lines, owner } = await startApi(t)
   const told: unknown[] = []
   const write = async (
@@ -103,8 +107,107 @@ test('every write of tokens, gateways, logs and clients is one entry and one log
     ),
   )
   const text = JSON.stringify([result, lines])
-  for (const secret of [value, rolled, client_secret, rotated.client_secret, 'Other', 'app.example.com'])
-    assert.ok(!text.includes(secret), 'a value was told')
+  for (const secret of [value, rolled, client_secret, rotated.client_secret])
+    assert.ok(!text.includes(secret), 'a secret was told')
+  for (const set of ['Other', 'app.example.com'])
+    assert.ok(!JSON.stringify(lines).includes(set), 'a value was logged')
+})
+
+test('a change says what settings were before and after, and what its resource is called', async t => {
+  const { ask, kept, owner, origin } = await startApi(t)
+  const { id } = (await ask('POST', '/tokens', { body: token })).json.result
+  await ask('PUT', `/tokens/${id}`, {
+    body: { ...token, name: 'Other', expires_on: '2030-01-01T00:00:00Z' },
+  })
+  await ask('DELETE', `/tokens/${id}`)
+  await ask('PUT', '/ai-gateway/gateways/default', {
+    body: { collect_logs: false, rate_limiting_limit: 5, rate_limiting_interval: 60, log_management: 1_000 },
+  })
+  const { client_id } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json.result
+  await ask('PATCH', `/oauth_clients/${client_id}`, {
+    body: { client_name: 'New', logo_uri: 'https://a.example/l' },
+  })
+  await ask('PATCH', `/oauth_clients/${client_id}`, { body: { logo_uri: null } })
+  const user = userWith({ email: 'ann@example.com' })
+  await kept.users.insert(user)
+  const [, first, second] = roles
+  const made = member({ account, user: user.id, status: 'accepted', roles: [first!.id] })
+  await kept.members.insert(made)
+  assert.equal(
+    (await ask('PUT', `/members/${made.id}`, { body: { roles: [{ id: second!.id }] } })).status,
+    200,
+  )
+  await ask('DELETE', `/members/${made.id}`)
+  const { json } = await ask('GET', '/audit_logs?direction=asc&per_page=100')
+  const { responses } = described.find(({ id }) => id === 'listAuditLogs')!
+  assert.equal(faultsOf(responses['200']!.content['application/json']!.schema, json), '')
+  const limit = (rate_limiting_limit: number, rate_limiting_interval: number, technique: string | null) => ({
+    rate_limiting_interval,
+    rate_limiting_limit,
+    rate_limiting_technique: technique,
+  })
+  const parsed = (text?: string) => text && JSON.parse(text)
+  assert.deepEqual(
+    // biome-ignore lint/suspicious/noExplicitAny: a response of the API
+    json.result.map(({ action, resource, oldValue, newValue }: any) => [
+      action.type,
+      resource.name,
+      parsed(oldValue),
+      parsed(newValue),
+    ]),
+    [
+      ['create', 'T', undefined, undefined],
+      ['update', 'Other', { name: 'T' }, { name: 'Other', expires_on: '2030-01-01T00:00:00.000Z' }],
+      ['delete', 'Other', undefined, undefined],
+      [
+        'update',
+        undefined,
+        { collect_logs: true, ...limit(0, 0, null) },
+        { collect_logs: false, ...limit(5, 60, 'fixed') },
+      ],
+      ['create', bodyOfClient().client_name, undefined, undefined],
+      [
+        'update',
+        'New',
+        { client_name: bodyOfClient().client_name },
+        { client_name: 'New', logo_uri: 'https://a.example/l' },
+      ],
+      ['update', 'New', { logo_uri: 'https://a.example/l' }, {}],
+      ['update', 'ann@example.com', { roles: [first!.name] }, { roles: [second!.name] }],
+      ['delete', 'ann@example.com', undefined, undefined],
+    ],
+  )
+  const file = `${origin}/client/v4/accounts/${account}/audit_logs/export?resource.id=default`
+  const csv = await (await fetch(file, { headers: { authorization: `Bearer ${owner.value}` } })).text()
+  assert.match(csv, /resource_name,old_value,new_value\r\n/)
+  assert.match(csv, /""rate_limiting_limit"":0.*""rate_limiting_limit"":5/)
+})
+
+test('values that could be secret, or are long, are in no entry; the names of their members are', () => {
+  const call = { account, caller: { id: 'a' }, now: 0, address: '', ray: '' }
+  const resource = { resourceKind: 'token', resource: 'x' } as const
+  const before = {
+    name: 'a',
+    content: 'pass',
+    expression: 'pass',
+    client_secrets: ['pass'],
+    unheard_of: 'pass',
+  }
+  const after = {
+    name: 'b',
+    content: 'word',
+    expression: 'word',
+    client_secrets: ['word'],
+    unheard_of: 'word',
+  }
+  const { changed, values } = updateOf(call, resource, before, after)
+  assert.deepEqual(changed, Object.keys(before))
+  assert.deepEqual(values, { before: { name: 'a' }, after: { name: 'b' } })
+  const long = { description: 'x'.repeat(1_990), name: 'y'.repeat(10), status: 'z' }
+  const cut = updateOf(call, resource, {}, long)
+  assert.deepEqual(cut.changed, Object.keys(long))
+  assert.deepEqual(cut.values, { before: {}, after: { description: long.description, status: 'z' } })
+  assert.equal(updateOf(call, resource, { content: 'a' }, { content: 'b' }).values, undefined)
 })
 
 test('a request that was refused, found nothing or changed nothing is not recorded', async t => {

@@ -46,6 +46,7 @@ for (const [name, place] of Object.entries(stores))
       action: 'create',
       resourceKind: 'token',
       resource: token.id,
+      resourceName: 'backup',
       changed: ['name', 'policies'],
     })
   })

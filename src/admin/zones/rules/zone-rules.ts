@@ -8,7 +8,7 @@ import { auditOf, type Resource } from '../../../store/audit-entry.ts'
 import type { AuditEntry } from '../../../store/records.ts'
 import type { Records, Store } from '../../../store/store.ts'
 import { type RuleList, zoneOwner } from '../../../store/zone-lists.ts'
-import { changedMembers, membersSet } from '../../records/audit.ts'
+import { membersSet, updateOf } from '../../records/audit.ts'
 import { type ApiResponse, failure, failures, listInTurns, success } from '../../envelope.ts'
 import { Field } from '../../request/field.ts'
 import type { Api, ZoneCall } from '../../row.ts'
@@ -19,7 +19,7 @@ import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from '../zones.ts'
 
 /** What is particular to a kind of rules. */
-interface RuleKind<Rule extends object> {
+interface RuleKind<Rule extends Described> {
   readonly resourceKind: 'error_rules' | 'access_rules'
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
@@ -29,12 +29,17 @@ interface RuleKind<Rule extends object> {
   readonly mostWork: number
 }
 
+/** What rules of all kinds may say of themselves. */
+export interface Described {
+  readonly description: string | null
+}
+
 type Kept<Rule> = Rule & { readonly id: string }
 
 /** A list as it is to be, and what is told of that, or the response in place of it. */
 type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | ApiResponse
 
-export class ZoneRules<Rule extends object> {
+export class ZoneRules<Rule extends Described> {
   readonly #kind: RuleKind<Rule>
 
   constructor(kind: RuleKind<Rule>) {
@@ -55,7 +60,7 @@ export class ZoneRules<Rule extends object> {
     const place = readPosition(position)
     if (faults.length > 0) return failures(faults)
     const made = { ...rule, id: newId() }
-    const audit = auditOf(call, 'create', this.#resource(call, made.id), membersSet(call.body))
+    const audit = auditOf(call, 'create', this.#resource(call, made), membersSet(call.body))
     const rules = await this.#revise(call, api, rules => {
       if (rules.length >= mostRules) return full
       const at = placeAmong(rules, place)
@@ -78,8 +83,7 @@ export class ZoneRules<Rule extends object> {
     const rules = await this.#revise(call, api, rules => {
       const at = rules.findIndex(({ id }) => id === ruleId)
       if (at < 0) return noRule
-      const changed = changedMembers(view(rules[at]!), view(next))
-      const audit = auditOf(call, 'update', this.#resource(call, ruleId), changed)
+      const audit = updateOf(call, this.#resource(call, next), view(rules[at]!), view(next))
       return { rules: rules.with(at, next), audit }
     })
     return 'status' in rules ? rules : success(view(next), tagOf(rules))
@@ -87,10 +91,11 @@ export class ZoneRules<Rule extends object> {
 
   async remove(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const ruleId = call.params.rule_id!
-    const audit = auditOf(call, 'delete', this.#resource(call, ruleId))
     const rules = await this.#revise(call, api, rules => {
-      const left = rules.filter(({ id }) => id !== ruleId)
-      return left.length < rules.length ? { rules: left, audit } : noRule
+      const rule = rules.find(({ id }) => id === ruleId)
+      if (rule === undefined) return noRule
+      const audit = auditOf(call, 'delete', this.#resource(call, rule))
+      return { rules: rules.filter(one => one !== rule), audit }
     })
     return 'status' in rules ? rules : success({ id: ruleId }, tagOf(rules))
   }
@@ -140,9 +145,15 @@ export class ZoneRules<Rule extends object> {
     return listInTurns(rules, this.#kind.view, window, tag)
   }
 
-  #resource({ zone }: ZoneCall, ruleId?: string): Resource {
-    const resource = ruleId === undefined ? zone.name : `${zone.name}/${ruleId}`
-    return { resourceKind: this.#kind.resourceKind, resource }
+  #resource({ zone }: ZoneCall, rule?: Kept<Rule>): Resource {
+    const { resourceKind } = this.#kind
+    if (rule === undefined) return { resourceKind, resource: zone.name }
+    const { description } = rule
+    return {
+      resourceKind,
+      resource: `${zone.name}/${rule.id}`,
+      ...(description && { resourceName: description }),
+    }
   }
 }
 

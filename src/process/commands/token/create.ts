@@ -22,7 +22,7 @@ export async function create(input: Input): Promise<number> {
     const now = Date.now()
     const minted = await new TokenTags(store).mint('svct_')
     const { token, value } = newToken(account, { name, policies: [policy] }, now, minted)
-    const resource = { resourceKind: 'token', resource: token.id } as const
+    const resource = { resourceKind: 'token', resource: token.id, resourceName: name } as const
     const audit = auditHere(account, 'create', resource, ['name', 'policies'], now)
     if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
     tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)

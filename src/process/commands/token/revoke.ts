@@ -16,7 +16,7 @@ const deed = {
 /** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
 export function revoke(input: Input): Promise<number> {
   return withToken(input, deed, async ({ tokens }, { record: { account, id, name } }) => {
-    const audit = auditHere(account, 'delete', { resourceKind: 'token', resource: id })
+    const audit = auditHere(account, 'delete', { resourceKind: 'token', resource: id, resourceName: name })
     if (!(await tokens.remove(account, id, { audit }))) return refuse(`the token ${id} has just been deleted`)
     tell(`Revoked the token ${id} (${visible(name)}).`)
     if (input.json) print(json({ id }))

@@ -21,7 +21,13 @@ export function roll(input: Input): Promise<number> {
     const { account, id, name } = token
     const now = Date.now()
     const { value, digest } = await new TokenTags(store).mint('svct_')
-    const audit = auditHere(account, 'roll', { resourceKind: 'token', resource: id }, ['value'], now)
+    const audit = auditHere(
+      account,
+      'roll',
+      { resourceKind: 'token', resource: id, resourceName: name },
+      ['value'],
+      now,
+    )
     const rolled = { ...token, digest, modifiedOn: now }
     if (!(await store.tokens.replace(rolled, version, { audit })))
       return refuse(`the token ${id} has just been changed by somebody else: run the same command again`)
