@@ -29,7 +29,15 @@ export async function furnishMuch(site: Site, client: string): Promise<void> {
     await kept.oauthClients.insert(oauthClient({ account, name: name(i), redirectUris: uris }))
     await kept.tokens.insert(tokenWith({ id: id(), account, name: name(i) }).token)
     if (i < 300) await kept.gateways.insert(gateway({ account, id: `${i}-${'g'.repeat(50)}` }))
-    await kept.audit.append(auditEntry({ account, resource: name(i), at: clock.now() - i }))
+    const changed = Array.from({ length: 7 }, (_, n) => `long_name_of_a_setting_${n}`)
+    const values = Object.fromEntries(changed.map(member => [member, name(i).repeat(2)]))
+    const [resourceName, actorName] = [name(i), name(i)]
+    await kept.audit.append(
+      auditEntry({
+        ...{ account, resource: id(), resourceName, actorName, at: clock.now() - i },
+        ...{ changed, values: { before: values, after: values } },
+      }),
+    )
   })
   const texts = { model: path(1), path: path(2), tokenName: name(3), error: 'origin_unreachable' }
   await keepEntries(

@@ -13,7 +13,10 @@ export interface AuditEntry {
     readonly name?: string
     readonly ip?: string
   }
-  readonly resource: { readonly id: string; readonly type: string }
+  readonly resource: { readonly id: string; readonly type: string; readonly name?: string }
+  /** JSON of changed members, as far as their values are told. */
+  readonly oldValue?: string
+  readonly newValue?: string
   readonly interface: 'API' | 'UI' | 'CLI' | 'System'
   readonly metadata: {
     readonly ray: string
@@ -46,6 +49,36 @@ export function proofInWords({ metadata: { method, reason } }: AuditEntry): stri
   if (method === undefined) return null
   const way = `by ${proofMethods[method] ?? method}`
   return reason === undefined ? way : `${way}: ${proofFailures[reason] ?? reason}`
+}
+
+/** One member that was set or changed; the values are null where they are not told. */
+export interface Change {
+  readonly name: string
+  readonly values: { readonly before: string; readonly after: string } | null
+}
+
+/** Returns what an entry tells of each member that was set or changed, those with their values first. */
+export function changesIn({ metadata, oldValue = '{}', newValue = '{}' }: AuditEntry): readonly Change[] {
+  const [before, after] = [oldValue, newValue].map(text => new Map(Object.entries(JSON.parse(text))))
+  const changes = metadata.changed.map(name => {
+    const isTold = before!.has(name) || after!.has(name)
+    const values = { before: valueInWords(before!.get(name)), after: valueInWords(after!.get(name)) }
+    return { name, values: isTold ? values : null }
+  })
+  return [...changes.filter(({ values }) => values), ...changes.filter(({ values }) => !values)]
+}
+
+/** Writes the value of a setting as people read it: lists with commas, and policies of tokens by their permissions. */
+function valueInWords(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'none'
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueInWords).join(', ')
+  if (typeof value !== 'object') return String(value)
+  if ('effect' in value && 'permission_groups' in value) {
+    const groups = value.permission_groups as readonly { readonly name?: string; readonly id: string }[]
+    return `${value.effect} ${groups.map(({ name, id }) => name ?? id).join(', ')}`
+  }
+  return JSON.stringify(value)
 }
 
 function wordOf(words: readonly (readonly [name: string, word: string])[], name: string): string {

@@ -4,9 +4,10 @@ import { strictHeaders } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import type { AuditEntry, AuditInfo } from './entry.ts'
+import { pagesIn } from './objects.ts'
 import { listView } from './views.ts'
 
-const onAPage = 50
+const onAPage = 25
 
 export const showAudit: Handler = async ask => {
   const { account, query } = ask
@@ -21,7 +22,9 @@ export const showAudit: Handler = async ask => {
   const shown = listed.ok
     ? { entries: listed.result, info: listed.info as (typeof listed)['info'] & AuditInfo, faults: [] }
     : { entries: [], info: {}, faults: Object.values(listed.faults) }
-  return listView({ account: account.id, query, isFiltered: Object.values(filters).some(Boolean), ...shown })
+  const pageOf = await pagesIn(ask, shown.entries)
+  const isFiltered = Object.values(filters).some(Boolean)
+  return listView({ account: account.id, query, isFiltered, pageOf, ...shown })
 }
 
 /** Responds with a file that is written as it is read. */

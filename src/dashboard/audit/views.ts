@@ -5,10 +5,18 @@ import { notice, told } from '../../pages/components.ts'
 import type { ListInfo } from '../api.ts'
 import type { View } from '../ask.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
-import { exactTime, time } from '../parts/values.ts'
+import { brief, exactTime, oneLine, time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
-import { type AuditEntry, type AuditInfo, deedInWords, proofInWords } from './entry.ts'
+import {
+  type AuditEntry,
+  type AuditInfo,
+  type Change,
+  changesIn,
+  deedInWords,
+  proofInWords,
+} from './entry.ts'
 import { auditActions, auditKinds } from './kinds.ts'
+import type { PageOf } from './objects.ts'
 
 interface AuditList {
   readonly account: string
@@ -17,9 +25,10 @@ interface AuditList {
   readonly info: AuditInfo
   readonly isFiltered: boolean
   readonly faults: readonly string[]
+  readonly pageOf: PageOf
 }
 
-export function listView({ account, query, entries, info, isFiltered, faults }: AuditList): View {
+export function listView({ account, query, entries, info, isFiltered, faults, pageOf }: AuditList): View {
   const path = paths.audit(account)
   const { page, cursor, done, format, ...filters } = Object.fromEntries(query)
   const file = (kind: 'csv' | 'ndjson') => withQuery(paths.auditExport(account), { ...filters, format: kind })
@@ -30,7 +39,7 @@ export function listView({ account, query, entries, info, isFiltered, faults }: 
     actions: html`<a class="button plain small" download href="${file('csv')}">Download CSV</a><a class="button plain small" download href="${file('ndjson')}">Download JSON lines</a>`,
     content: html`${faults.map(fault => notice(fault, 'bad'))}${filterForm(path, query, isFiltered)}${
       entries.length > 0
-        ? table('Audit log, the newest entry first', columns, entries)
+        ? table('Audit log, the newest entry first', columnsFor(pageOf), entries)
         : emptyState('Nothing found', noneInWords(isFiltered, info))
     }${info.total_count === undefined ? onward(path, query, info) : pager(path, query, info as ListInfo)}`,
   }
@@ -55,55 +64,89 @@ function onward(path: string, query: URLSearchParams, { cursor, scanned }: Audit
 
 function filterForm(path: string, query: URLSearchParams, isFiltered: boolean): Html {
   const value = (name: string) => query.get(name) ?? ''
-  const field = (name: string, label: string, type: 'search' | 'date') =>
-    html`<div class="field"><label for="filter-${name}">${label}</label><input id="filter-${name}" name="${name}" type="${type}" value="${value(name)}" autocomplete="off"></div>`
+  const field = (name: string, label: string, type: 'search' | 'date', hint = '') =>
+    html`<div class="field"><label for="filter-${name}">${label}</label><input id="filter-${name}" name="${name}" type="${type}" value="${value(name)}" autocomplete="off"${hint !== '' && html` placeholder="${hint}"`}></div>`
   const choice = (name: string, label: string, options: typeof auditActions | typeof auditKinds) =>
     html`<div class="field"><label for="filter-${name}">${label}</label><select id="filter-${name}" name="${name}"><option value="">All</option>${options.map(
       ([option, text]) =>
         html`<option value="${option}"${option === value(name) && html` selected`}>${text}</option>`,
     )}</select></div>`
-  return html`<form class="search" role="search" method="get" action="${path}">
-${field('actor', 'Who (email or id)', 'search')}${choice('action', 'Did what', auditActions)}${choice('type', 'To what', auditKinds)}${field('resource', 'Its id', 'search')}${field('since', 'From (UTC)', 'date')}${field('until', 'To (UTC)', 'date')}<button class="plain">Filter</button>${isFiltered && html`<a href="${path}">All entries</a>`}</form>`
+  return html`<form class="search in-a-row" role="search" aria-label="Filters" method="get" action="${path}">
+${field('actor', 'Who', 'search', 'Email or id')}${choice('action', 'Did what', auditActions)}${choice('type', 'To what', auditKinds)}${field('resource', 'Its id', 'search')}${field('since', 'From (UTC)', 'date')}${field('until', 'To (UTC)', 'date')}<button class="plain">Filter</button>${isFiltered && html`<a href="${path}">All entries</a>`}</form>`
 }
 
-const columns = [
-  { title: 'When', cell: ({ when }: AuditEntry) => exactTime(when) },
-  { title: 'Who', cell: whoOf },
-  { title: 'What', isName: true, cell: whatOf },
-  {
-    title: 'Changed fields',
-    cell: ({ metadata }: AuditEntry) => html`<span class="long">${metadata.changed.join(', ')}</span>`,
-  },
-  { title: 'Ray', cell: ({ metadata }: AuditEntry) => html`<code class="long">${metadata.ray}</code>` },
-]
+function columnsFor(pageOf: PageOf) {
+  return [
+    { title: 'When', cell: ({ when }: AuditEntry) => exactTime(when) },
+    { title: 'Who', cell: (entry: AuditEntry) => whoOf(entry, pageOf) },
+    { title: 'What', isName: true, cell: (entry: AuditEntry) => whatOf(entry, pageOf) },
+    { title: 'Changed', cell: changedIn },
+    { title: 'Ray', cell: ({ metadata }: AuditEntry) => html`<code>${oneLine(metadata.ray)}</code>` },
+  ]
+}
 
-function whoOf({ actor, interface: means, metadata }: AuditEntry): Html {
-  const { ip } = actor
-  const who = nameOf(actor)
-  const { oauth_client_name: app, unvouched_proxy: proxy } = metadata
-  return html`<div>${who}<span class="hint">${[
-    app !== undefined && html` by ${told(app)}`,
-    means === 'UI' && ' in the dashboard',
-    ip !== undefined && html` from ${told(ip)}`,
-    proxy !== undefined && html` through the proxy ${told(proxy)}`,
-  ]}</span></div>`
+function linked(page: string | null, text: Html): Html {
+  return page === null ? text : html`<a href="${page}">${text}</a>`
+}
+
+function whoOf(entry: AuditEntry, pageOf: PageOf): Html {
+  const { actor, metadata } = entry
+  const { oauth_client_id: client, oauth_client_name: app } = metadata
+  const page = client === undefined ? null : pageOf('oauth_client', client)
+  const from = meansOf(entry)
+  return html`<div>${nameOf(actor, pageOf)}${app !== undefined && html` <span class="hint">by ${linked(page, oneLine(app))}</span>`}${
+    from !== '' && html` <span class="hint">${oneLine(from)}</span>`
+  }</div>`
+}
+
+/** Returns from where, and by what, somebody acted. */
+function meansOf({
+  actor: { ip },
+  interface: means,
+  metadata: { unvouched_proxy: proxy },
+}: AuditEntry): string {
+  return [
+    ip !== undefined && `from ${ip}`,
+    proxy !== undefined && `through the proxy ${proxy}`,
+    means === 'UI' && 'in the dashboard',
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 /** Names who acted: a person by their address, a token by its name, what has neither by its id. */
-function nameOf({ id, email, name, type }: AuditEntry['actor']): Html {
-  if (email !== undefined) return told(email)
+function nameOf({ id, email, name, type }: AuditEntry['actor'], pageOf: PageOf): Html {
+  if (email !== undefined) return oneLine(email)
   if (type === 'admin') return html`Command line`
   if (type === 'system') return html`Gatehouse`
   if (id === 'stranger') return html`Somebody`
-  if (name === undefined) return html`<code class="long">${id}</code>`
-  return html`${told(name)} <code class="hint long">${id}</code>`
+  return linked(pageOf('token', id), oneLine(name ?? id))
 }
 
-function whatOf(entry: AuditEntry): Html {
-  const { dropped } = entry.metadata
+function whatOf(entry: AuditEntry, pageOf: PageOf): Html {
+  const { resource, metadata } = entry
+  const { dropped } = metadata
   const proof = proofInWords(entry)
-  return html`<div>${deedInWords(entry)}${proof !== null && ` ${proof}`} <span class="hint long">${told(entry.resource.id)}</span>${
+  return html`<div>${deedInWords(entry)}${proof !== null && ` ${proof}`} <span class="hint">${linked(pageOf(resource.type, resource.id), oneLine(resource.name ?? resource.id))}</span>${
     dropped !== undefined &&
     html` <span class="hint">${dropped.count} from ${time(dropped.from)} to ${time(dropped.to)}</span>`
   }</div>`
+}
+
+/** The most members of an entry of which the list shows values, and the most characters of one; the files have all. */
+const mostChanges = 4
+const mostOfValue = 36
+
+function changedIn(entry: AuditEntry): Html {
+  const changes = changesIn(entry)
+  const told = changes.flatMap(({ name, values }) => (values ? [changeOf(name, values)] : []))
+  const rest = [
+    ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
+    told.length > mostChanges && `${told.length - mostChanges} more`,
+  ].filter(Boolean)
+  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.join(', ')}</p>`}</div>`
+}
+
+function changeOf(name: string, { before, after }: NonNullable<Change['values']>): Html {
+  return html`<p>${name}: <del>${told(brief(before, mostOfValue))}</del> → <ins>${told(brief(after, mostOfValue))}</ins></p>`
 }

@@ -8,6 +8,9 @@ import { exactTime, oneLine } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
+/** The most characters of a name that a row has. */
+const enough = 32
+
 /** Makes the table of entries of the gateway of a page, in the order that they have. */
 export function logTable({ account, params }: Ask, logs: readonly Log[]): Promise<Html> {
   const columns = [
@@ -21,7 +24,7 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Promis
     {
       title: 'Model',
       cell: ({ model, provider }: Log) =>
-        html`<div>${oneLine(model ?? 'Unknown')} <span class="hint">${provider}</span></div>`,
+        html`<div>${oneLine(model ?? 'Unknown', enough)} <span class="hint">${provider}</span></div>`,
     },
     { title: 'Caller', cell: callerCell },
     { title: 'Tokens', isNumber: true, cell: tokensOf },
@@ -33,7 +36,7 @@ export function logTable({ account, params }: Ask, logs: readonly Log[]): Promis
 
 /** Shows the status of a call, and the name of its error. */
 function statusOf(log: Log): Html {
-  return html`<div>${statusBadge(log)}${log.error !== null && html` <span class="hint">${oneLine(log.error)}</span>`}</div>`
+  return html`<div>${statusBadge(log)}${log.error !== null && html` <span class="hint">${oneLine(log.error, enough)}</span>`}</div>`
 }
 
 export function statusBadge({ status_code, success }: Log): Html {
@@ -42,7 +45,7 @@ export function statusBadge({ status_code, success }: Log): Html {
 
 function callerCell(log: Log): Html {
   const { user_email: email } = log
-  return html`<div>${oneLine(callerOf(log))}${email !== undefined && html` <span class="hint">${oneLine(`for ${email}`)}</span>`}</div>`
+  return html`<div>${oneLine(callerOf(log), enough)}${email !== undefined && html` <span class="hint">${oneLine(`for ${email}`, enough)}</span>`}</div>`
 }
 
 function tokensOf({ tokens_in, tokens_out }: Log): Html {

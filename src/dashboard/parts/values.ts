@@ -29,13 +29,12 @@ export function brief(text: string, most = briefly): string {
   return cut.length === text.length ? text : `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`
 }
 
-/** Characters of a text on one line, and as many as fit in every column. */
-const onALine = 32
-const always = 12
+/** About as many characters as fit on a line in every column. */
+const fitting = 12
 
-/** Writes a text that stays on one line, such as a name or an id: of what does not fit more is seen by hovering. */
-export function oneLine(text: string): Html {
-  return html`<span class="clip"${text.length > always && html` title="${brief(text)}"`}>${told(brief(text, onALine))}</span>`
+/** Writes a text that stays on one line, such as a name or an id: what does not fit is cut off, and seen by hovering. Lists that are long say how many characters are enough. */
+export function oneLine(text: string, most = briefly): Html {
+  return html`<span class="clip"${text.length > fitting && html` title="${brief(text)}"`}>${told(brief(text, most))}</span>`
 }
 
 /** How long ago a use is lately, in ms. */

@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { auditActions, auditKinds } from '../../../src/admin/records/audit-schemas.ts'
 import * as words from '../../../src/dashboard/audit/kinds.ts'
 import type { AuditEntry } from '../../../src/store/records.ts'
+import { roles } from '../../../src/permissions/roles.ts'
 import { StoreUnreachable } from '../../../src/store/store.ts'
 import { hostile } from '../fixtures.ts'
 import { Visitor } from '../../sign-in/site.ts'
+import { bodyOfClient } from '../../admin/oauth-clients/client-bodies.ts'
+import { furnishZone } from '../zones/zone.ts'
 import { auditEntry } from '../../store/contract-specimens.ts'
 import { openDashboard, password } from '../site.ts'
 
@@ -19,7 +22,7 @@ test('each action and kind of the API has a word', () => {
 
 test('the log says who did what, from where and by what, and nothing in it runs', async t => {
   const site = await openDashboard(t)
-  const { get, base, submit, user, ask, owner } = site
+  const { get, base, submit, user, ask } = site
   await ask('PUT', '/client/v4/zones/main/error_pages/ip_block', {
     body: '<p>',
     headers: { 'content-type': 'text/html' },
@@ -37,11 +40,8 @@ test('the log says who did what, from where and by what, and nothing in it runs'
   ])
   const page = await get(`${base}/audit`)
   assert.equal(page.status, 200)
-  assert.match(
-    page.text,
-    new RegExp(`UTC a token ${owner.token.id} from 127\\.0\\.0\\.1 Created: Error page main/ip_block html`),
-  )
-  assert.match(page.text, /When Who What Changed fields Ray/)
+  assert.match(page.text, /UTC a token from 127\.0\.0\.1 Created: Error page main\/ip_block html/)
+  assert.match(page.text, /When Who What Changed Ray/)
   assert.match(page.text, /Command line Created: Gateway|Command line .*Created: API token/)
   assert.match(page.text, /a@example\.com by ">/)
   assert.ok(!page.body.includes(hostile))
@@ -60,9 +60,9 @@ test('who signed in, failed to and signed out is in the log, and nobody is a tok
   await (await browser.get('/auth/sign-out')).submit('/auth/sign-out')
   const shown = await get(`${base}/audit`)
   const inOrder = [
-    `${email} in the dashboard from 127.0.0.1 Signed out: Session`,
-    `${email} in the dashboard from 127.0.0.1 Signed in by password`,
-    'Somebody in the dashboard from 127.0.0.1 Failed: Signed in by password: wrong',
+    `${email} from 127.0.0.1, in the dashboard Signed out: Session`,
+    `${email} from 127.0.0.1, in the dashboard Signed in by password`,
+    'Somebody from 127.0.0.1, in the dashboard Failed: Signed in by password: wrong',
   ]
   const places = inOrder.map(text => shown.text.indexOf(text))
   assert.ok(
@@ -72,6 +72,101 @@ test('who signed in, failed to and signed out is in the log, and nobody is a tok
   assert.match((await get(`${base}/audit?action=sign_in`)).text, /Somebody/)
   await kept.audit.append(auditEntry({ account: site.account, actor: 'c'.repeat(32) }))
   assert.doesNotMatch((await get(`${base}/audit`)).text, /\btoken c/)
+})
+
+test('what entries name is linked as long as it is there, and named even if it is not', async t => {
+  const site = await openDashboard(t)
+  const { base, ask, get, kept, keepToken, owner, clock } = site
+  const { client_id, client_name } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json
+    .result
+  const lost = (await ask('POST', '/oauth_clients', { body: { ...bodyOfClient(), client_name: 'Lost' } }))
+    .json.result.client_id
+  await ask('DELETE', `/oauth_clients/${lost}`)
+  const { token } = await keepToken(['AI Gateway Run'], { name: 'bot' })
+  await ask('PUT', '/ai-gateway/gateways/default', { body: { collect_logs: true } })
+  await ask('POST', '/ai-gateway/gateways', { body: { id: 'gone' } })
+  await ask('DELETE', '/ai-gateway/gateways/gone')
+  const rules = '/client/v4/zones/main/access_rules'
+  furnishZone(site.given, 'x')
+  const deny = { action: 'deny', ip: ['192.0.2.1'], description: 'Scraper' }
+  const rule = (await ask('POST', rules, { body: deny })).json.result.id
+  const removed = (await ask('POST', rules, { body: { ...deny, description: 'Short' } })).json.result.id
+  await ask('DELETE', `${rules}/${removed}`)
+  const person = await site.addPerson('Administrator Read Only', { email: 'grace@example.com' })
+  const member = (await kept.members.find(site.account, person.id))!.record
+  await ask('DELETE', `/members/${member.id}`)
+  const other = await site.addPerson('Administrator Read Only', { email: 'new@example.com' })
+  const changed = (await kept.members.find(site.account, other.id))!.record
+  const role = roles.find(({ name }) => name.startsWith('AI Gateway Admin'))!
+  await ask('PUT', `/members/${changed.id}`, { body: { roles: [{ id: role.id }] } })
+  const at = clock.now()
+  await kept.audit.append(
+    auditEntry({
+      account: site.account,
+      at,
+      actor: token.id,
+      actorName: 'bot',
+      resourceKind: 'token',
+      resource: token.id,
+      resourceName: 'bot',
+    }),
+  )
+  const page = await get(`${base}/audit`)
+  const links = new Set([...page.body.matchAll(/href="(\/dashboard\/[^"]*)"/g)].map(([, path]) => path))
+  for (const path of [
+    `oauth-clients/${client_id}`,
+    `tokens/${token.id}`,
+    `tokens/${owner.token.id}`,
+    'gateways/default',
+    `zones/main/rules/${rule}`,
+    `members/${changed.id}`,
+  ])
+    assert.ok(links.has(`${base}/${path}`), path)
+  for (const id of [lost, 'gateways/gone', removed, member.id])
+    assert.ok(![...links].some(path => path!.includes(id)), id)
+  for (const name of [
+    client_name,
+    'Lost',
+    'bot',
+    'gone',
+    'Scraper',
+    'Short',
+    'grace@example.com',
+    'new@example.com',
+  ])
+    assert.ok(page.text.includes(` ${name} `), name)
+  const reader = await site.signIn(await site.addPerson('Administrator Read Only'))
+  const read = await reader.get(`${base}/audit`)
+  assert.ok(read.body.includes(`href="${base}/zones/main/rules"`))
+  assert.ok(!read.body.includes(`zones/main/rules/${rule}`))
+})
+
+test('a change is shown with what was there before', async t => {
+  const { base, ask, get, account, kept } = await openDashboard(t)
+  await ask('PUT', '/ai-gateway/gateways/default', { body: { collect_logs: false, log_management: 50_000 } })
+  await kept.audit.append(
+    auditEntry({
+      account,
+      changed: ['content', 'roles', 'name', 'policies', 'a', 'b', 'c'],
+      values: {
+        before: {
+          roles: ['One', 'Two'],
+          policies: [{ effect: 'allow', permission_groups: [{ id: 'x', name: 'P' }] }],
+        },
+        after: { roles: [], name: `${hostile}${'x'.repeat(90)}`, policies: [] },
+      },
+    }),
+  )
+  const page = await get(`${base}/audit`)
+  assert.match(
+    page.text,
+    /Changed: AI gateway default collect_logs: true → false log_management: \d+ → 50000 /,
+  )
+  assert.match(
+    page.text,
+    /roles: One, Two → none name: none → ">.*… policies: allow P → none content, a, b, c /,
+  )
+  assert.ok(!page.body.includes(hostile))
 })
 
 test('the log is filtered by who, what, which and when, and what is wrong is said', async t => {
@@ -109,15 +204,17 @@ test('a long log has pages, with a filter too', async t => {
     site,
     Array.from({ length: 60 }, (_, i) => ({ resource: `r${i}`, action: 'update' as const })),
   )
-  assert.match((await get(`${base}/audit`)).text, /1 to 50 of 60 Next/)
-  assert.match((await get(`${base}/audit?page=2`)).text, /Previous 51 to 60 of 60/)
+  assert.match((await get(`${base}/audit`)).text, /1 to 25 of 60 Next/)
+  assert.match((await get(`${base}/audit?page=3`)).text, /Previous 51 to 60 of 60/)
   const first = await get(`${base}/audit?action=update`)
-  assert.match(first.text, /50 entries looked at Older/)
+  assert.match(first.text, /25 entries looked at Older/)
   const [, older] = /href="([^"]*cursor=[^"]*)"/.exec(first.body)!
   const second = await get(older!.replaceAll('&#38;', '&'))
   assert.match(second.text, /Newest/)
-  assert.match(second.text, /r0 /)
-  assert.doesNotMatch(second.text, /Older|r59/)
+  assert.match(second.text, /r34 .*r10 /)
+  const third = await get(/href="([^"]*cursor=[^"]*)">Older/.exec(second.body)![1]!.replaceAll('&#38;', '&'))
+  assert.match(third.text, /r0 /)
+  assert.doesNotMatch(third.text, /Older|r59/)
 })
 
 test('the log is downloaded as it is filtered, and cut off where the store fails', async t => {

@@ -1,0 +1,101 @@
+// Which things that entries name are still there, and have a page that the viewer may see.
+
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
+import { apiPath } from '../api.ts'
+import type { Ask } from '../ask.ts'
+import { paths } from '../paths.ts'
+import type { AuditEntry } from './entry.ts'
+
+/** Returns the page of a thing by its kind and id; null where it has none, is deleted or may not be seen. */
+export type PageOf = (kind: string, id: string) => string | null
+
+/** A page, and what the API has as long as there is something to show on it. */
+interface Place {
+  readonly page: string
+  /** The path in the API; null where nothing has to be there. */
+  readonly source: string | null
+  /** Among the items of that list. */
+  readonly item?: string
+}
+
+/** Looks up everything that entries name, each thing once. */
+export async function pagesIn(ask: Ask, entries: readonly AuditEntry[]): Promise<PageOf> {
+  const places = new Map<string, Place>()
+  for (const [kind, id] of entries.flatMap(thingsIn)) {
+    const place = placeOf(ask, kind, id)
+    if (place !== null) places.set(`${kind} ${id}`, place)
+  }
+  const sources = [...new Set([...places.values()].flatMap(({ source }) => source ?? []))]
+  const found = new Map(
+    await mapInTurns(sources, async source => [source, await ask.api.get(source)] as const),
+  )
+  return (kind, id) => {
+    const place = places.get(`${kind} ${id}`)
+    if (place === undefined) return null
+    return place.source === null || holds(found.get(place.source), place.item) ? place.page : null
+  }
+}
+
+/** Lists what an entry names: the resource, and what acted. */
+function thingsIn({
+  actor,
+  resource,
+  metadata,
+}: AuditEntry): readonly (readonly [kind: string, id: string])[] {
+  const things: [string, string][] = [[resource.type, resource.id]]
+  if (actor.type === 'user' && actor.email === undefined) things.push(['token', actor.id])
+  if (metadata.oauth_client_id !== undefined) things.push(['oauth_client', metadata.oauth_client_id])
+  return things
+}
+
+function holds(
+  listed: Awaited<ReturnType<Ask['api']['get']>> | undefined,
+  item: string | undefined,
+): boolean {
+  if (listed === undefined || !listed.ok) return false
+  return (
+    item === undefined || (listed.result as readonly { readonly id: string }[]).some(({ id }) => id === item)
+  )
+}
+
+function placeOf({ account: { id: account }, may }: Ask, kind: string, id: string): Place | null {
+  const own = (...steps: readonly string[]) => apiPath('accounts', account, ...steps)
+  const [zone = '', part] = id.split('/')
+  switch (kind) {
+    case 'oauth_client':
+      return may('OAuth Clients Read')
+        ? { page: paths.client(account, id), source: own('oauth_clients', id) }
+        : null
+    case 'token':
+      return may('API Tokens Read') ? { page: paths.token(account, id), source: own('tokens', id) } : null
+    case 'gateway':
+      return may('AI Gateway Read')
+        ? { page: paths.gateway(account, id), source: own('ai-gateway', 'gateways', id) }
+        : null
+    case 'member':
+      return may('Members Read') ? { page: paths.member(account, id), source: own('members', id) } : null
+    case 'account':
+      return id === account ? { page: paths.home(account), source: null } : null
+    case 'access_rules': {
+      if (!may('Access Rules Read')) return null
+      const source = apiPath('zones', zone, 'access_rules')
+      // The page of one rule is a form.
+      return part !== undefined && may('Access Rules Write')
+        ? { page: paths.accessRule(account, zone, part), source, item: part }
+        : { page: paths.accessRules(account, zone), source, ...(part !== undefined && { item: part }) }
+    }
+    case 'error_rules': {
+      if (!may('Custom Errors Read')) return null
+      const source = apiPath('zones', zone, 'error_rules')
+      return part === undefined
+        ? { page: paths.errorZone(account, zone), source }
+        : { page: paths.errorRule(account, zone, part), source, item: part }
+    }
+    case 'error_page':
+      return part !== undefined && may('Custom Errors Read')
+        ? { page: paths.errorPage(account, zone, part), source: apiPath('zones', zone, 'error_pages') }
+        : null
+    default:
+      return null
+  }
+}
