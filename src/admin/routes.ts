@@ -23,6 +23,7 @@ import { accountRows, userRows as peopleRows } from './people/routes.ts'
 import { grantRows, userGrantRows } from './oauth-grants/routes.ts'
 import { auditRows } from './records/routes.ts'
 import { tokenRows } from './tokens/routes.ts'
+import { providerRows } from './providers/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
 
@@ -58,6 +59,7 @@ export const apiRows: readonly ApiRow[] = [
   ...tokenRows,
   ...gatewayRows,
   ...logRows,
+  ...providerRows,
 ]
 
 /** The rows of the management API outside of accounts. */

@@ -14,6 +14,7 @@ import type { ApiResponse } from './envelope.ts'
 import type { LimitsWatch } from '../limits/limits-watch.ts'
 import type { Attention } from './attention/attention.ts'
 import type { Instance } from './overview/instance.ts'
+import type { ProviderFacts } from './providers/facts.ts'
 import type { GrantKeeper } from './oauth-grants/grant-keeper.ts'
 import type { BodyKind } from './request/input.ts'
 import type { Refusals } from './refusal-log.ts'
@@ -89,6 +90,7 @@ export interface Api {
   /** Hears of every change. */
   readonly log: Logger
   readonly zones: Zones
+  readonly providers: ProviderFacts
   readonly logSeries: LogSeries
   readonly instance: Instance
   readonly attention: Attention

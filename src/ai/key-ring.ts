@@ -9,6 +9,8 @@ export interface Key {
   saidUntil: number
   /** What its provider said about its limits when it set it aside: name, value, name, value … */
   limits: readonly string[]
+  /** The status with which its provider last set it aside; 0 where it never did. */
+  status: number
   /** How many times in a row it was refused without a retry time. */
   failures: number
   /** Monotonic ms at which the provider last accepted it; -Infinity if not since it was refused. */
@@ -30,6 +32,10 @@ export class KeyRing {
   /** Takes over the state of the keys that stay from the ring `before`, so that calls that began with that one keep updating it. */
   constructor(values: readonly string[], before: KeyRing | null = null) {
     this.#keys = values.map(value => before?.keyOf(value) ?? fresh(value))
+  }
+
+  get all(): readonly Key[] {
+    return this.#keys
   }
 
   get size(): number {
@@ -114,7 +120,15 @@ export class KeyRing {
 }
 
 function fresh(value: string): Key {
-  return { value, restsUntil: 0, saidUntil: 0, limits: none, failures: 0, workedAt: Number.NEGATIVE_INFINITY }
+  return {
+    value,
+    restsUntil: 0,
+    saidUntil: 0,
+    limits: none,
+    status: 0,
+    failures: 0,
+    workedAt: Number.NEGATIVE_INFINITY,
+  }
 }
 
 const none: readonly never[] = []

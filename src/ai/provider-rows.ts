@@ -20,6 +20,8 @@ export interface ProviderRow extends Credential {
   readonly base: string
   /** What comes between the base and the path of a native call. */
   readonly nativeRoot: string
+  /** The path of the cheapest GET that shows whether a key is good: none of them runs a model. */
+  readonly check: string
   /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for no more than the version. */
   readonly sdkRoot: string
   readonly dialect: Dialect
@@ -44,6 +46,7 @@ const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
 const openaiLike = {
   ...bearer,
   nativeRoot: '',
+  check: '/models',
   sdkRoot: '',
   dialect: 'openai',
   endpoints: { chat: '/chat/completions', responses: '/responses', embeddings: '/embeddings' },
@@ -60,6 +63,7 @@ const anthropicLike = {
   keyField: 'x-api-key',
   keyPrefix: '',
   nativeRoot: '',
+  check: '/v1/models',
   sdkRoot: '',
   dialect: 'anthropic',
   endpoints: { messages: '/v1/messages' },
@@ -78,6 +82,7 @@ export const providerRows = {
   'google-ai-studio': {
     ...openaiLike,
     base: 'https://generativelanguage.googleapis.com',
+    check: '/v1beta/models',
     endpoints: { chat: '/v1beta/openai/chat/completions', embeddings: '/v1beta/openai/embeddings' },
     lacks: ['messages', 'responses'],
     keyField: 'x-goog-api-key',
@@ -90,6 +95,7 @@ export const providerRows = {
   mistral: {
     ...openaiLike,
     base: 'https://api.mistral.ai',
+    check: '/v1/models',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
     lacks: ['messages', 'responses'],
     // Always reports it, and refuses unknown members.
@@ -113,12 +119,15 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://openrouter.ai/api',
     sdkRoot: '/api',
+    // Anyone may list the models.
+    check: '/v1/key',
     endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
   },
   'azure-openai': {
     ...openaiLike,
     base: 'https://{resource}.openai.azure.com',
     nativeRoot: '/openai/deployments',
+    check: '/openai/models?api-version=2024-10-21',
     endpoints: {
       chat: '/openai/v1/chat/completions',
       responses: '/openai/v1/responses',
@@ -131,6 +140,7 @@ export const providerRows = {
   ollama: {
     ...openaiLike,
     base: 'http://127.0.0.1:11434',
+    check: '/v1/models',
     endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
     aliases: ['@local'],
   },

@@ -19,11 +19,15 @@ import {
 
 export interface Provider {
   readonly name: string
+  /** The resource that callers name, where it has some; null otherwise. */
+  readonly resource: string | null
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly dialect: Dialect
   /** The paths of its endpoints, base path included. */
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
+  /** The path of the cheapest GET that shows whether a key is good. */
+  readonly check: string
   /** The field of its credential, in lower case, and what precedes the key. */
   readonly keyField: string
   readonly keyPrefix: 'Bearer ' | ''
@@ -126,13 +130,13 @@ export class Providers {
   #add(name: string, row: ProviderRow, config: ProviderConfig | null): void {
     for (const author of [name, ...row.aliases]) this.#authors.set(author, name)
     if (!row.base.includes('{resource}')) {
-      this.#entries.set(name, entryOf(name, row, config, row.base))
+      this.#entries.set(name, entryOf(name, row, config, row.base, null))
       return
     }
     this.#withResources.add(name)
     for (const resource of config?.resources ?? []) {
       const base = row.base.replace('{resource}', resource)
-      this.#entries.set(`${name}/${resource}`, entryOf(name, row, config, base))
+      this.#entries.set(`${name}/${resource}`, entryOf(name, row, config, base, resource))
     }
   }
 
@@ -164,14 +168,22 @@ export class Providers {
 
 const climbing = refuseCall('invalid', 'The path', 'must not contain dot segments')
 
-function entryOf(name: string, row: ProviderRow, config: ProviderConfig | null, base: string): Entry {
+function entryOf(
+  name: string,
+  row: ProviderRow,
+  config: ProviderConfig | null,
+  base: string,
+  resource: string | null,
+): Entry {
   const url = new URL(config?.url ?? base)
   const basePath = url.pathname.replace(/\/$/, '')
   const native: Provider = {
     name,
+    resource,
     base: url,
     dialect: row.dialect,
     endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, basePath + path])),
+    check: basePath + row.check,
     keyField: row.keyField,
     keyPrefix: row.keyPrefix,
     keys: config?.keys ?? [],

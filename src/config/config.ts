@@ -278,10 +278,17 @@ export type ProviderName = (typeof providerNames)[number]
 export const providerApis = ['chat', 'messages', 'responses', 'embeddings'] as const
 export type ProviderApi = (typeof providerApis)[number]
 
+/** Where a secret of the configuration comes from; never what it is. */
+export type SecretSource =
+  | { readonly kind: 'environment'; readonly variables: readonly string[] }
+  | { readonly kind: 'file'; readonly path: string } // as it is written
+  | { readonly kind: 'configuration' }
+
 export interface ProviderConfig {
   readonly name: ProviderName | `custom-${string}`
   readonly url: string | null // the base, which may have a path, without a trailing slash; null: the provider's own
   readonly keys: readonly string[] // used in turn where the caller sent none, except those that rest; secret
+  readonly keySources: readonly SecretSource[] // where each of them comes from
   readonly keyVariables: readonly string[] // the environment variables that the setting of the keys refers to
   readonly speaks: 'openai' | 'anthropic' // the API that it speaks
   readonly apis: readonly ProviderApi[] | null // custom providers: which it has; null: as `speaks` usually goes with

@@ -8,6 +8,7 @@ import { gatewayRoutes } from './gateways/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { memberRoutes } from './members/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
+import { providerRoutes } from './providers/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { zoneRoutes } from './zones/routes.ts'
 
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...errorRoutes,
   ...gatewayRoutes,
   ...logRoutes,
+  ...providerRoutes,
   ...memberRoutes,
   ...tokenRoutes,
   ...auditRoutes,

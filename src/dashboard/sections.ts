@@ -14,6 +14,7 @@ export const sections: readonly Section[] = [
   { title: 'Zones', path: paths.zones },
   { title: 'Errors', path: paths.errors },
   { title: 'AI gateways', path: paths.gateways },
+  { title: 'Providers', path: paths.providers },
   { title: 'Members', path: paths.members },
   { title: 'API tokens', path: paths.tokens },
   { title: 'Audit log', path: paths.audit },

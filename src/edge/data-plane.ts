@@ -27,6 +27,7 @@ import type { AiServices, Plane, SidePort } from './plane.ts'
 import type { TicketKeySet } from '../tls/ticket-keys.ts'
 import { checkKeys, type KeyedCheckResult } from './origin/health-checker.ts'
 import { type PoolState, poolState } from './origin/pools.ts'
+import { type ProviderInProcess, providerStates } from './ai/provider-states.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot.ts'
 import type { ZoneDirectory } from './zone-settings.ts'
 
@@ -216,6 +217,12 @@ export class DataPlane implements Plane {
   /** How the pools are doing. */
   get pools(): readonly PoolState[] {
     return this.snapshot.pools.named.map(poolState)
+  }
+
+  /** How the providers are doing, as far as calls have told. */
+  get providers(): readonly ProviderInProcess[] {
+    const { ai } = this.snapshot
+    return ai === null ? [] : providerStates(ai, this.clock)
   }
 
   /** Explains what would happen to a request, and does nothing of it. */

@@ -1,7 +1,6 @@
 // A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
 
 import type { AiConfig, Config, Endpoint, OriginConfig, RouteConfig, ZoneConfig } from '../config/config.ts'
-import { proxyTo } from '../ai/egress-proxy.ts'
 import { usualTransport } from '../config/pool-config.ts'
 import { type CustomErrorFailure, CustomErrors } from '../errors/custom/custom-errors.ts'
 import type { HeadLimits } from '../http1/request-head.ts'
@@ -14,6 +13,8 @@ import { Certificates } from '../certificates/certificates.ts'
 import { trustOf } from '../certificates/client-trust.ts'
 import { KeyRing } from '../ai/key-ring.ts'
 import { UsageRefusals } from '../ai/usage-refusals.ts'
+import { ProviderCalls } from '../ai/provider-calls.ts'
+import { originOf, usualTls } from '../ai/provider-origin.ts'
 import { type Provider, Providers } from '../ai/providers.ts'
 import { zoneScope } from '../tallies/scopes.ts'
 import type { TallyBook, TallyScope } from '../tallies/tally-book.ts'
@@ -48,9 +49,10 @@ export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly limits: readonly MeterRule[]
 }
 
-/** Where the calls to one provider go, and the keys that are used in turn for callers without one. */
+/** Where the calls to one provider go, the keys that are used in turn for callers without one, and what the latest calls came to. */
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
+  readonly calls: ProviderCalls
 }
 
 /** The AI routes: their hosts, and where their calls go. */
@@ -63,9 +65,11 @@ export interface EdgeAi {
   readonly uploadLimit: number
   /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
   readonly rings: ReadonlyMap<string, KeyRing>
+  /** What the latest calls came to, by the same. */
+  readonly calls: ReadonlyMap<string, ProviderCalls>
   /** The models that do not accept a request for usage; a new snapshot takes them over. */
   readonly usageRefusals: UsageRefusals
-  routeTo(provider: Provider): AiRoute
+  readonly routeTo: (provider: Provider) => AiRoute
 }
 
 export interface Snapshot {
@@ -217,13 +221,16 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
   const rings = new Map<string, KeyRing>()
+  const calls = new Map<string, ProviderCalls>()
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider, ai))
     const id = JSON.stringify([provider.name, provider.base.href])
     const keys = rings.get(id) ?? new KeyRing(provider.keys, before?.rings.get(id))
     rings.set(id, keys)
-    routes.set(provider, { config, limits, pool, ...unchanged, keys })
+    const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
+    calls.set(id, latest)
+    routes.set(provider, { config, limits, pool, ...unchanged, keys, calls: latest })
   }
   return {
     hosts: new Set(ai.hosts),
@@ -231,6 +238,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
     providers,
     route: { config, limits, pool: pools.get(null), ...unchanged },
     rings,
+    calls,
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,
   }
@@ -239,20 +247,8 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
 /** Calls and responses pass as they are but for what their API needs: providers and their SDKs settle compression between them. */
 const unchanged = { rewrite: null, compression: null }
 
-/** Returns a provider as the origin that connections need. */
-function originOf({ base, config }: Provider, ai: AiConfig): OriginConfig {
-  const protocol = base.protocol === 'https:' ? 'https' : 'http'
-  const host = base.hostname.replace(/^\[|\]$/g, '')
-  const port = Number(base.port) || (protocol === 'https' ? 443 : 80)
-  const proxy = proxyTo({ protocol, host, port }, config?.proxy ?? null, ai)
-  const transport = { ...(config?.transport ?? usualTransport), proxy }
-  return { url: base.origin, protocol, host, port, tls: config?.tls ?? usualTls, transport }
-}
-
 /** Returns a listener of this gateway as the origin that connections need. */
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`
   return { url, protocol: 'http', host, port, tls: usualTls, transport: usualTransport }
 }
-
-const usualTls = { verify: true, serverName: null, ca: null, identity: null }

@@ -29,6 +29,7 @@ import { TokenVerifier } from '../../src/tokens/verify.ts'
 import { assertOfCatalogue } from '../help/api-fault.ts'
 import { ManualClock } from '../help/clock.ts'
 import { account, tokenWith } from '../tokens/token-with.ts'
+import { testProviders } from './providers/providers.ts'
 import { testZones } from './zones/zones.ts'
 
 export interface Reply {
@@ -74,6 +75,8 @@ export async function startApi(
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })
   const keys = { current: new SecretKeys(randomBytes(32)) }
   const { zones, given } = testZones()
+  const { providers, providersGiven } = testProviders()
+  t.after(() => providersGiven.checker.close())
   // Without the log: what it says of a store that a busy machine holds up is nobody's subject.
   const limiter = new Limiter({ clock, counters: kept.counters })
   t.after(() => limiter.close())
@@ -113,6 +116,7 @@ export async function startApi(
       log,
       secrets: keys.current,
       zones,
+      providers,
       issuer,
       grants,
       logSeries,
@@ -166,6 +170,7 @@ export async function startApi(
     keys,
     server,
     given,
+    providersGiven,
     refused,
     metrics,
     limitWrites,

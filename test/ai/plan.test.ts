@@ -43,6 +43,7 @@ const configuredOpenai = {
   name: 'openai',
   url: null,
   keys: [],
+  keySources: [],
   keyVariables: [],
   speaks: 'openai',
   apis: null,

@@ -12,6 +12,7 @@ function configured(name: ProviderConfig['name'], facts: Partial<ProviderConfig>
     name,
     url: null,
     keys: [],
+    keySources: [],
     keyVariables: [],
     speaks: 'openai',
     resources: [],

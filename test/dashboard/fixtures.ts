@@ -4,6 +4,7 @@ import { mintSecret } from '../../src/oauth-clients/secret.ts'
 import { slotOf } from '../../src/store/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
+import { viewOf } from '../admin/providers/providers.ts'
 import type { openDashboard } from './site.ts'
 import { furnishRules, furnishZone } from './zones/zone.ts'
 
@@ -46,6 +47,20 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
       send: () => Promise.reject(new Error('Nobody there.')),
     }
     return { gateway: 'default', log: entry.id, part: 'response' }
+  },
+  async ({ providersGiven, clock }) => {
+    const keys = ['sk-1', 'sk-2']
+    const source = { kind: 'file', path: hostile } as const
+    const keySources = [source, { kind: 'environment', variables: ['OPENAI_API_KEY'] } as const]
+    providersGiven.configure({
+      openai: { url: 'http://127.0.0.1:1', keys, keySources },
+      mistral: {},
+    })
+    const resting = { restsUntil: clock.now() + 60_000, status: 429 }
+    const failed = { badAt: clock.now(), badError: 'origin_down', badCode: 'ECONNREFUSED' } as const
+    const shown = { keys: [resting, { restsUntil: 0, status: 0 }], lastAt: clock.now(), ...failed }
+    providersGiven.views = [[viewOf('openai', { ...shown, failures: 2 })], [viewOf('openai')]]
+    return { provider: 'openai' }
   },
 ]
 

@@ -188,12 +188,14 @@ function tokenOf(account: string, digest: string, permissions: readonly string[]
   }
 }
 
-function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): ProviderConfig {
+/** Makes the configuration of a provider from its name, and its base URL or more. */
+export function providerOf([name, given]: [string, string | Partial<ProviderConfig>]): ProviderConfig {
   const settings = typeof given === 'string' ? { url: given } : given
   return {
     name: name as ProviderConfig['name'],
     url: null,
     keys: [],
+    keySources: [],
     keyVariables: [],
     speaks: 'openai',
     resources: [],

@@ -47,6 +47,7 @@ export const parameters = {
     ...text,
     pattern: '^[0-9a-f]{16}$',
   }),
+  provider_id: segment('provider_id', 'The AI provider.', { ...text, pattern: '^[a-z0-9.-]{1,128}$' }),
   zone: segment('zone', 'The name of the zone in the configuration.', {
     ...text,
     pattern: '^[A-Za-z0-9_.:*-]{1,253}$',

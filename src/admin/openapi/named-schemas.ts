@@ -8,6 +8,7 @@ import { accessRule } from '../zones/rules/access-rule-schemas.ts'
 import { errorPage, errorRule } from '../custom-errors/schemas.ts'
 import { gateway, gatewayRateLimit } from '../gateways/schemas.ts'
 import { logEntry, logSeries, logSums, logSummary } from '../ai-logs/schemas.ts'
+import { provider, providerTest } from '../providers/schemas.ts'
 import { explanation } from '../zones/explain-schemas.ts'
 import { attention } from '../attention/schemas.ts'
 import { overview } from '../overview/schemas.ts'
@@ -39,6 +40,8 @@ export const schemas = {
   Token: token,
   Policy: policy,
   Gateway: gateway,
+  Provider: provider,
+  ProviderTest: providerTest,
   LogSummary: logSummary,
   LogEntry: logEntry,
   LogSums: logSums,

@@ -67,6 +67,10 @@ export const tags = [
     name: 'AI gateways',
     description: 'Authentication, limits and logs of calls to models.',
   },
+  {
+    name: 'AI providers',
+    description: 'The providers of models that the configuration has, and how they are doing.',
+  },
   { name: 'AI gateway logs', description: 'The calls that went through an AI gateway.' },
   {
     name: 'Custom errors',

@@ -7,6 +7,7 @@ import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'
 import { logOperations } from '../ai-logs/operations.ts'
 import { peopleOperations } from '../people/operations.ts'
+import { providerOperations } from '../providers/operations.ts'
 import { grantOperations } from '../oauth-grants/operations.ts'
 import { plainOperations } from './plain-operations.ts'
 import { tokenOperations } from '../tokens/operations.ts'
@@ -19,6 +20,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   ...tokenOperations,
   ...gatewayOperations,
   ...logOperations,
+  ...providerOperations,
   ...zoneOperations,
   ...auditOperations,
   ...overviewOperations,

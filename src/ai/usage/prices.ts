@@ -129,6 +129,11 @@ function scaled(rates: Rates, factor: number): Rates {
   return Object.fromEntries(entries) as Rates
 }
 
+/** Lists the models that have a price, as provider/model, those of the configuration first; a * at the end of one stands for any rest. */
+export function pricedModels(overrides: readonly PriceConfig[], list: PriceList | null): readonly string[] {
+  return [...new Set([...overrides, ...(list?.prices ?? ownRows())].map(({ model }) => model))]
+}
+
 function ownRows(): readonly ListedPrice[] {
   return Object.entries(priceRows).flatMap(([provider, models]) =>
     Object.entries(models).map(([name, row]): ListedPrice => {

@@ -1,6 +1,7 @@
 // Resolves ${NAME}, ${NAME:-default} and file:PATH inside values. Their content may be secret, so messages name the source instead.
 
 import type { Reading } from '../../base/text/quantity.ts'
+import type { SecretSource } from '../config.ts'
 import { quote } from './mistake.ts'
 
 /** What a configuration may read besides its own text. */
@@ -42,6 +43,13 @@ export function describe(written: string): string {
 /** Returns the names of the environment variables that a value refers to. */
 export function variablesIn(written: string): readonly string[] {
   return [...written.matchAll(reference)].map(([, inside]) => inside!.split(':-', 1)[0]!)
+}
+
+/** Returns where a value that is a secret comes from: the variables that it refers to, the file that it names, or else the configuration itself. */
+export function sourceOf(written: string): SecretSource {
+  if (written.startsWith(filePrefix)) return { kind: 'file', path: fileName(written) }
+  const names = variablesIn(written)
+  return names.length > 0 ? { kind: 'environment', variables: names } : { kind: 'configuration' }
 }
 
 const filePrefix = 'file:'

@@ -56,6 +56,7 @@ function resolveProvider(
     name: name as ProviderConfig['name'],
     url,
     keys: keys.value.flatMap(key => key ?? []),
+    keySources: keys.sources.filter((_, i) => keys.value[i] != null),
     keyVariables: keys.variables,
     speaks: speaks?.value ?? (name === 'anthropic' ? 'anthropic' : 'openai'),
     apis: apis?.value ?? null,

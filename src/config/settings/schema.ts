@@ -134,6 +134,7 @@ const provider = mapping(
     keys: optional(referring(oneOrMore(scalar(providerKey, { unprinted: true }))), {
       value: [],
       variables: [],
+      sources: [],
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
     apis: optional(placed(list(scalar(oneOf(...providerApis)), { least: 1 })), null), // null: depends on speaks

@@ -3,8 +3,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
+import type { SecretSource } from '../config.ts'
 import { type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
-import { describe, resolveReferences, type Surroundings, variablesIn } from '../file/references.ts'
+import { describe, resolveReferences, sourceOf, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
 import { type Form, formOfText, native, oneForm, type TextForm } from './form.ts'
 
@@ -56,10 +57,11 @@ export interface Placed<T> extends Place {
   readonly variables?: readonly string[] // the environment variables that it refers to; absent for a default
 }
 
-/** A value with the environment variables that it was written with. */
+/** A value with the environment variables that it was written with, and where it comes from: each item, where it is a list. */
 interface Referring<T> {
   readonly value: T
   readonly variables: readonly string[]
+  readonly sources: readonly SecretSource[]
 }
 
 /** Adds a position to a default, before the first line. */
@@ -268,15 +270,14 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   }
 }
 
-/** Adds the names of the environment variables to which a value, or a list of values, refers. */
+/** Adds the names of the environment variables to which a value, or a list of values, refers, and where each comes from. */
 export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
   return {
     read(tree, context) {
       const value = shape.read(tree, context)
-      const variables = [tree, ...(itemsOf(tree) ?? [])].flatMap(one =>
-        one.kind === 'scalar' ? variablesIn(one.text) : [],
-      )
-      return value === undefined ? undefined : { value, variables }
+      const written = (itemsOf(tree) ?? [tree]).flatMap(one => (one.kind === 'scalar' ? one.text : []))
+      const variables = written.flatMap(variablesIn)
+      return value === undefined ? undefined : { value, variables, sources: written.map(sourceOf) }
     },
     form: () => shape.form(),
   }

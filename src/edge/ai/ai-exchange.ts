@@ -3,6 +3,7 @@
 import type { Gateway, Token } from '../../store/records.ts'
 import type { Key, KeyRing } from '../../ai/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
+import type { ProviderCalls } from '../../ai/provider-calls.ts'
 import type { Dialect } from '../../ai/provider-rows.ts'
 import type { Provider } from '../../ai/providers.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
@@ -30,6 +31,8 @@ export class AiExchange {
   /** Bytes of it that count against the shared limit. */
   gathered = 0
   provider: Provider | null = null
+  /** Hears what the call came to; null before its provider is known. */
+  calls: ProviderCalls | null = null
   /** The keys that the call may use in turn; null where its caller brought one, or there is no other. */
   keys: KeyRing | null = null
   /** The configured key that it carries, and how many times it changed. */

@@ -92,6 +92,7 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
   ai.path = path
   if (provider.withoutKey !== null && needsKey(x) && !bringsCredential(x.head, ai)) return provider.withoutKey
   x.route = route
+  ai.calls = route.calls
   x.member = route.pool.pick(x)
   if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null
   ai.keys = route.keys

@@ -58,6 +58,7 @@ function setAside(
   const keys = ai.keys!
   // With 429 the provider has accepted the key all the same.
   if (status === 401) keys.refused(key)
+  key.status = status
   const rest = keys.setAside(key, x.plane.clock.monotonic(), word, limits)
   if (rest === 0) return
   x.plane.metrics.ai.keysSetAside[`${status}`].inc()

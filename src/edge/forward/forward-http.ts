@@ -8,6 +8,7 @@ import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { AiExchange } from '../ai/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
+import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
 import { askWithoutUsage, mayRefuseUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { answer } from '../answer.ts'
 import { callTimeout, isGrpc } from '../grpc.ts'
@@ -166,6 +167,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
 
   takes(head: ResponseHead, body: ResponseBody): boolean {
     const x = this.#x
+    if (x.ai !== null) noteResponse(x, x.ai, head)
     if (head.status < 500) x.member!.health.answered(x)
     else if (this.#goesElsewhere(head.status)) return false
     if (head.authenticatesConnection && this.#sendsToHttp1(head)) return false
@@ -244,6 +246,7 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const x = this.#x
     this.#attempt?.breakOff()
     x.upstream = null
+    if (x.ai !== null) noteNoResponse(x, x.ai, originFailure(phase, failure), failure.cause)
     answerFailure(x, phase, failure)
   }
 

@@ -6,6 +6,8 @@ import type { RequestHistory } from '../../metrics/request-history.ts'
 import type { Config, Endpoint } from '../../config/config.ts'
 import type { Api } from '../../admin/row.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
+import type { ProviderChecker } from '../../edge/ai/provider-check.ts'
+import { providerFacts } from '../plane/provider-facts.ts'
 import { zoneFacts } from '../plane/zone-facts.ts'
 import { issuerOf } from '../url.ts'
 import { version } from '../version.ts'
@@ -23,6 +25,7 @@ export interface ApiParts {
   readonly services: Services
   readonly management: Management
   readonly plane: ManagedPlane
+  readonly checker: ProviderChecker
   readonly tls: TlsCare
   readonly log: Logger
   readonly requests: RequestHistory
@@ -31,7 +34,17 @@ export interface ApiParts {
 }
 
 /** Builds it from the parts of a gateway that is started. */
-export function apiOf({ config, admin, services, management, plane, tls, log, ...own }: ApiParts): Api {
+export function apiOf({
+  config,
+  admin,
+  services,
+  management,
+  plane,
+  checker,
+  tls,
+  log,
+  ...own
+}: ApiParts): Api {
   const { store, tokens: verifier, tags, zones: records } = services
   const { secrets, writes, refusals, grants, logSeries, attention, limits } = management
   const zones = zoneFacts({
@@ -49,6 +62,7 @@ export function apiOf({ config, admin, services, management, plane, tls, log, ..
     limits,
     instance: { version, workers, priceDate: priceDateOf(config), ...own },
     zones,
+    providers: providerFacts({ config, plane, checker }),
   }
   return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
 }

@@ -15,6 +15,7 @@ import type { Unready } from '../../admin/health.ts'
 import type { Facts } from '../../admin/routes.ts'
 import { AdminServer } from '../../admin/server.ts'
 import { checkedOrigins, HealthChecker } from '../../edge/origin/health-checker.ts'
+import { ProviderChecker } from '../../edge/ai/provider-check.ts'
 import { LogThrottle } from '../../edge/log-throttle.ts'
 import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
@@ -44,6 +45,7 @@ export class Gateway {
   readonly #server: AdminServer
   readonly #adminListener: AdminListener
   readonly #checker: HealthChecker
+  readonly #providerChecker: ProviderChecker
   readonly #counts: GatewayCounts
   readonly #requests: RequestHistory
   readonly #tls: TlsCare
@@ -84,6 +86,10 @@ export class Gateway {
       log,
       metrics: metrics.edge,
       told: results => this.#plane?.takeChecks(results),
+    })
+    this.#providerChecker = new ProviderChecker({
+      metrics: metrics.edge,
+      crashed: bug => log.error({ err: bug }, 'provider test failed: internal error'),
     })
     this.#counts = new GatewayCounts({
       metrics,
@@ -272,7 +278,8 @@ export class Gateway {
     // The other parts stay until the gateway stops.
     if (known?.config === config && known.admin === admin && known.plane === plane) return known.api
     const own = { log: this.#log, requests: this.#requests, startedAt: this.#startedAt }
-    const api = apiOf({ config, admin, services, management, plane, tls: this.#tls, ...own })
+    const checker = this.#providerChecker
+    const api = apiOf({ config, admin, services, management, plane, checker, tls: this.#tls, ...own })
     this.#knownApi = { config, admin, plane, api }
     return api
   }
@@ -368,6 +375,7 @@ export class Gateway {
       start: () => this.#startPlane(),
       stop: async () => {
         this.#checker.stop()
+        this.#providerChecker.close()
         this.#requests.close()
         this.#management?.rest()
         await this.#tls.rest()
@@ -390,6 +398,7 @@ export class Gateway {
     this.#requests.start()
     this.#metricExport = await openMetricExport(this.#config, this.#log, () => this.#counts.collect())
     this.#checker.ownEndpoints = this.#edge
+    this.#providerChecker.ownEndpoints = this.#edge
     this.#checker.watch(checkedOrigins(this.#config))
     if (this.#adminListener.isToSucceed) await this.#adminListener.succeed()
     this.#management!.serve(this.admin)

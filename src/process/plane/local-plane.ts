@@ -14,6 +14,7 @@ import type { SidePort } from '../../edge/plane.ts'
 import type { SpanExporter } from '../../telemetry/span-exporter.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
+import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { AccessFiles } from './access-files.ts'
@@ -155,6 +156,10 @@ export class LocalPlane implements ManagedPlane {
 
   async pools(): Promise<readonly (readonly PoolState[])[]> {
     return this.#plane === null ? [] : [this.#plane.pools]
+  }
+
+  async providers(): Promise<readonly (readonly ProviderInProcess[])[]> {
+    return this.#plane === null ? [] : [this.#plane.providers]
   }
 
   async explain(asked: RequestInQuestion): Promise<Explained | null> {

@@ -7,6 +7,7 @@ import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { AutomaticTls } from '../../certificates/automatic.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
+import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
@@ -35,6 +36,8 @@ export interface ManagedPlane {
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** Returns each process's view of its pools. */
   pools(): Promise<readonly (readonly PoolState[])[]>
+  /** Returns each process's view of the AI providers. */
+  providers(): Promise<readonly (readonly ProviderInProcess[])[]>
   /** Explains what would happen to a request, as one of the processes sees it; null where none is there to ask. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns the counts of other processes, including those that ended. */

@@ -114,6 +114,8 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
       return null
     case 'pools':
       return (await plane!.pools()).flat()
+    case 'providers':
+      return (await plane!.providers()).flat()
     case 'limits':
       return (await plane!.nearLimits(ask.names)).flat()
     case 'explain':

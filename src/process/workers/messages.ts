@@ -13,6 +13,7 @@ import type { KeyedCheckResult } from '../../edge/origin/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { SidePort } from '../../edge/plane.ts'
+import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { MovedShare, ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -65,6 +66,7 @@ export type Ask =
   | { readonly kind: 'claim'; readonly claim: ShareClaim }
   | { readonly kind: 'ping' }
   | { readonly kind: 'pools' }
+  | { readonly kind: 'providers' }
   | { readonly kind: 'limits'; readonly names: readonly string[] }
   | { readonly kind: 'explain'; readonly request: RequestInQuestion }
   | { readonly kind: 'snapshot' }
@@ -91,6 +93,7 @@ export interface Reply {
   readonly claim: number
   readonly ping: null
   readonly pools: readonly PoolState[]
+  readonly providers: readonly ProviderInProcess[]
   readonly limits: readonly NearKey[]
   readonly explain: Explained | null
   readonly snapshot: Snapshot

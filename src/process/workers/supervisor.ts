@@ -19,11 +19,12 @@ import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { ShareRequest } from '../../edge/accept/share.ts'
 import type { SidePort } from '../../edge/plane.ts'
+import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import type { Services } from '../gateway/services.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
-import type { Ask } from './messages.ts'
+import type { Ask, Reply } from './messages.ts'
 import { ShareLedger } from './share-ledger.ts'
 import { SharedSockets } from './shared-sockets.ts'
 import { backoff, type Supervision, usualSupervision } from './supervision.ts'
@@ -167,19 +168,19 @@ export class Supervisor implements ManagedPlane {
     await Promise.race([Promise.all(told), late])
   }
 
-  async pools(): Promise<readonly (readonly PoolState[])[]> {
-    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
-    const views = [...this.#up].map(worker => worker.ask({ kind: 'pools' }).catch(() => []))
-    return Promise.all(views.map(view => Promise.race([view, late])))
+  pools(): Promise<readonly (readonly PoolState[])[]> {
+    return this.#views({ kind: 'pools' })
+  }
+
+  providers(): Promise<readonly (readonly ProviderInProcess[])[]> {
+    return this.#views({ kind: 'providers' })
+  }
+
+  nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
+    return this.#views({ kind: 'limits', names })
   }
 
   /** Asks the worker that has been up longest; one that does not reply in time is passed over. */
-  async nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]> {
-    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
-    const views = [...this.#up].map(worker => worker.ask({ kind: 'limits', names }).catch(() => []))
-    return Promise.all(views.map(view => Promise.race([view, late])))
-  }
-
   async explain(request: RequestInQuestion): Promise<Explained | null> {
     for (const worker of [...this.#up]) {
       const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => null)
@@ -208,6 +209,13 @@ export class Supervisor implements ManagedPlane {
       }
     }
     return null
+  }
+
+  /** Asks every worker for its view; that of one that does not reply in time is empty. */
+  #views<A extends Ask & { kind: 'pools' | 'providers' | 'limits' }>(ask: A): Promise<Reply[A['kind']][]> {
+    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
+    const views = [...this.#up].map(worker => worker.ask(ask).catch(() => []))
+    return Promise.all(views.map(view => Promise.race([view, late]))) as Promise<Reply[A['kind']][]>
   }
 
   /** No socket waits for a worker that is not there. */

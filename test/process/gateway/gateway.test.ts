@@ -33,6 +33,7 @@ function gatewayThat(
     takeTicketKeys: () => {},
     takeCertificates: async () => {},
     pools: async () => [],
+    providers: async () => [],
     nearLimits: async () => [],
     explain: async () => null,
     snapshots: async () => [],

@@ -1,0 +1,80 @@
+// What an account called its providers for lately, from the logs of its AI gateways: of all processes and machines that share the store.
+
+import { pause } from '../../base/turns/turns.ts'
+import { isoTime } from '../records/kept.ts'
+import type { Api } from '../row.ts'
+
+const day = 86_400_000
+const days = 7
+/** Ms after which no more gateways are looked at: the rest is found at another time. */
+const patience = 40
+/** Models of a provider that are listed: callers choose their names. */
+const mostModels = 50
+
+export interface CallsOfProvider {
+  readonly since: string
+  readonly count: number
+  readonly errors: number
+  readonly last_at: string | null
+  /** The latest called first. */
+  readonly models: readonly { readonly model: string; readonly count: number; readonly last_at: string }[]
+}
+
+interface Sum {
+  count: number
+  errors: number
+  latest: number
+}
+
+/** Sums up the calls of the last 7 days by provider and model. */
+export async function callsOf(account: string, { store, logSeries }: Api, now: number) {
+  const since = Math.floor(now / day) * day - (days - 1) * day
+  const windows = { since, width: day, count: days }
+  const sums = new Map<string, { all: Sum; models: Map<string, Sum> }>()
+  const until = performance.now() + patience
+  let isComplete = true
+  walk: for await (const gateways of store.gateways.walk(account))
+    for (const { id } of gateways) {
+      if (performance.now() > until) {
+        isComplete = false
+        break walk
+      }
+      const series = await logSeries.read([account, id], windows, [])
+      isComplete &&= series.completeSince <= since
+      for (const cells of series.windows) {
+        await pause()
+        for (const { kind, latest, sum } of cells.matching([])) {
+          let found = sums.get(kind.provider)
+          if (found === undefined) sums.set(kind.provider, (found = { all: nothing(), models: new Map() }))
+          add(found.all, sum, latest)
+          if (kind.model === null) continue
+          let model = found.models.get(kind.model)
+          if (model === undefined) found.models.set(kind.model, (model = nothing()))
+          add(model, sum, latest)
+        }
+      }
+    }
+  const byProvider = new Map([...sums].map(([name, { all, models }]) => [name, view(all, models, since)]))
+  return { byProvider, isComplete, none: view(nothing(), new Map(), since) }
+}
+
+function nothing(): Sum {
+  return { count: 0, errors: 0, latest: 0 }
+}
+
+function add(to: Sum, { count, errors }: Pick<Sum, 'count' | 'errors'>, latest: number): void {
+  to.count += count
+  to.errors += errors
+  to.latest = Math.max(to.latest, latest)
+}
+
+function view(all: Sum, models: ReadonlyMap<string, Sum>, since: number): CallsOfProvider {
+  const listed = [...models].toSorted(([, a], [, b]) => b.latest - a.latest).slice(0, mostModels)
+  return {
+    since: isoTime(since),
+    count: all.count,
+    errors: all.errors,
+    last_at: all.latest === 0 ? null : isoTime(all.latest),
+    models: listed.map(([model, { count, latest }]) => ({ model, count, last_at: isoTime(latest) })),
+  }
+}

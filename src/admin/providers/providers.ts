@@ -1,0 +1,113 @@
+// Handlers of AI providers. They are of the configuration, which all accounts share: where keys come from, addresses and codes of failures are shown only in the account to
+// which all belongs that the configuration gives to nobody, to those who may see the metrics.
+
+import type { SecretSource } from '../../config/config.ts'
+import { permits } from '../../permissions/permit.ts'
+import type { Token } from '../../store/records.ts'
+import { type ApiResponse, failure, list, success } from '../envelope.ts'
+import { isoTime } from '../records/kept.ts'
+import type { Api, Call } from '../row.ts'
+import { oldestOf } from '../zones/owner.ts'
+import { type CallsOfProvider, callsOf } from './calls.ts'
+import type { KeyFact, ProviderFact } from './facts.ts'
+import { reasonOf, stateOf, verdictOf } from './state.ts'
+
+export async function listProviders(call: Call, api: Api): Promise<ApiResponse> {
+  const { account, caller, now } = call
+  const [facts, calls, isOperator] = await Promise.all([
+    api.providers.all(),
+    callsOf(account, api, now),
+    seesConfiguration(account, caller, api),
+  ])
+  const shown = facts.map(fact =>
+    view(fact, calls.byProvider.get(fact.name) ?? calls.none, { isOperator, isComplete: calls.isComplete }),
+  )
+  return list(shown, { page: 1, perPage: Math.max(1, shown.length), total: shown.length })
+}
+
+export async function testProvider(call: Call, api: Api): Promise<ApiResponse> {
+  const { account, caller, params } = call
+  const id = params.provider_id!
+  const test = await api.providers.test(id)
+  if (test === null) return failure('no_such', 'Provider')
+  const isOperator = await seesConfiguration(account, caller, api)
+  const results = test.results.map(result => {
+    const { key, status, error, code, duration } = result
+    return {
+      key,
+      ...verdictOf(isOperator ? result : { ...result, code: '' }, test.path),
+      status,
+      error,
+      ...(isOperator && code !== '' && { code }),
+      duration: Math.round(duration),
+    }
+  })
+  const outcomes = results.map(({ outcome }) => outcome)
+  api.log.info({ provider: id, account, actor: caller.id, outcomes }, 'provider tested')
+  return success({ provider_id: id, tested_at: isoTime(test.at), path: test.path, results })
+}
+
+async function seesConfiguration(account: string, caller: Token, { store }: Api): Promise<boolean> {
+  return permits(caller, 'Metrics Read', account) && (await oldestOf(store.accounts)) === account
+}
+
+function view(
+  fact: ProviderFact,
+  calls: CallsOfProvider,
+  { isOperator, isComplete }: { readonly isOperator: boolean; readonly isComplete: boolean },
+) {
+  const { id, name, resource, isConfigured, needsKey, origin, keys, processes, pricedModels } = fact
+  return {
+    id,
+    name,
+    resource,
+    is_configured: isConfigured,
+    needs_key: needsKey,
+    ...(isOperator && { origin }),
+    state: stateOf(fact),
+    processes,
+    last_call_at: timeOf(fact.lastAt),
+    last_success_at: timeOf(fact.goodAt),
+    last_failure: failureOf(fact, isOperator),
+    keys: keys.map((key, i) => viewKey(key, i, isOperator)),
+    priced_models: pricedModels,
+    calls: { ...calls, is_complete: isComplete },
+  }
+}
+
+function failureOf({ badAt, badStatus, badError, badCode, failures }: ProviderFact, isOperator: boolean) {
+  if (badAt === 0) return null
+  return {
+    at: isoTime(badAt),
+    status: badStatus || null,
+    error: badError,
+    ...(badError !== null && { message: reasonOf(badError, isOperator ? badCode : '') }),
+    ...(isOperator && badCode !== '' && { code: badCode }),
+    in_a_row: failures,
+  }
+}
+
+function viewKey({ source, resting, restsUntil, status }: KeyFact, at: number, isOperator: boolean) {
+  return {
+    number: at + 1,
+    resting_in: resting,
+    rests_until: timeOf(restsUntil),
+    rests_for_status: resting === 0 ? null : status,
+    ...(isOperator && { source: viewSource(source) }),
+  }
+}
+
+function viewSource(source: SecretSource) {
+  switch (source.kind) {
+    case 'environment':
+      return { type: source.kind, name: source.variables.join(', ') }
+    case 'file':
+      return { type: source.kind, name: source.path }
+    case 'configuration':
+      return { type: source.kind, name: null }
+  }
+}
+
+function timeOf(at: number): string | null {
+  return at === 0 ? null : isoTime(at)
+}

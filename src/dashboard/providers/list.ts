@@ -1,0 +1,69 @@
+// The list of AI providers, and what to do where there is none.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { form } from '../../pages/components.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { emptyState, table } from '../parts/lists.ts'
+import { grouped } from '../parts/numbers.ts'
+import { codeBlock, time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { nameOf, type Provider, providersOf, sourceOf, stateBadge } from './provider.ts'
+
+export const showProviders: Handler = async ask => {
+  const listed = await ask.api.get<readonly Provider[]>(providersOf(ask))
+  if (!listed.ok) return listed
+  const providers = listed.result
+  const title = 'Providers'
+  const isNew = !providers.some(({ is_configured }) => is_configured)
+  if (providers.length === 0)
+    return { title, content: html`${emptyState('No provider yet', whatFor)}${firstSteps(ask)}` }
+  return {
+    title,
+    isWide: true,
+    content: html`<p class="lead">Where AI gateways send calls: set in the configuration, for all accounts. States are from the latest calls of all accounts through this machine; yours are counted over 7 days, on all machines.</p>${table('AI providers', columnsOf(ask), providers)}${isNew && firstSteps(ask)}`,
+  }
+}
+
+function columnsOf(ask: Ask) {
+  const account = ask.account.id
+  const columns = [
+    {
+      title: 'Name',
+      isName: true,
+      cell: (provider: Provider) =>
+        html`<a href="${paths.provider(account, provider.id)}">${nameOf(provider)}</a>`,
+    },
+    { title: 'State', cell: stateBadge },
+    { title: 'Key', cell: keysInWords },
+    { title: 'Last call', cell: ({ last_call_at }: Provider) => time(last_call_at) },
+    { title: 'Your calls', isNumber: true, cell: ({ calls }: Provider) => grouped(calls.count) },
+  ]
+  const test = {
+    title: 'Test',
+    cell: ({ id, name, resource }: Provider) =>
+      form(
+        ask.frameFor(paths.testProvider(account, id)),
+        html`<button class="plain small">Test<span class="unseen"> ${nameOf({ name, resource })}</span></button>`,
+      ),
+  }
+  return ask.may('AI Gateway Run') ? [...columns, test] : columns
+}
+
+function keysInWords({ keys, needs_key }: Provider): Html {
+  if (keys.length === 0) return html`${needs_key ? 'the caller’s own' : 'none needed'}`
+  if (keys.some(({ source }) => source === undefined))
+    return html`${keys.length === 1 ? 'set' : `${keys.length} keys`}`
+  return html`<div>${keys.map(key => html`<div>${sourceOf(key)}</div>`)}</div>`
+}
+
+const whatFor =
+  'AI gateways send calls to the providers of the configuration, with the keys that it names. Callers never see those.'
+
+/** Shows which lines are missing; who runs the gateway may be somebody else. */
+function firstSteps(ask: Ask): Html {
+  const lines = `ai:
+${ask.entrance === null ? '  hosts: [localhost, 127.0.0.1] # of your own\n' : ''}  providers:
+    openai: { keys: '\${OPENAI_API_KEY}' }
+    anthropic: { keys: '\${ANTHROPIC_API_KEY}' }`
+  return html`<section class="card" aria-labelledby="first"><h2 id="first">Set the first one</h2><p>Add providers to <code>gatehouse.yaml</code>, or have the operator of this gateway do so:</p>${codeBlock('gatehouse.yaml', lines)}<p>Then start Gatehouse with these variables in its environment. A key may also be in a file, as <code>file:/run/secrets/openai</code>: a reload is enough then.</p></section>`
+}

@@ -1,0 +1,109 @@
+// An AI provider as the management API shows it, and what that means in words.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import { apiPath } from '../api.ts'
+import type { Ask } from '../ask.ts'
+import { badge } from '../parts/lists.ts'
+import { time } from '../parts/values.ts'
+
+export interface Provider {
+  readonly id: string
+  readonly name: string
+  readonly resource: string | null
+  readonly is_configured: boolean
+  readonly needs_key: boolean
+  readonly origin?: string
+  readonly state: keyof typeof states
+  readonly processes: number
+  readonly last_call_at: string | null
+  readonly last_success_at: string | null
+  readonly last_failure: ProviderFailure | null
+  readonly keys: readonly ProviderKey[]
+  readonly priced_models: readonly string[]
+  readonly calls: {
+    readonly since: string
+    readonly count: number
+    readonly errors: number
+    readonly last_at: string | null
+    readonly models: readonly {
+      readonly model: string
+      readonly count: number
+      readonly last_at: string
+    }[]
+    readonly is_complete: boolean
+  }
+}
+
+interface ProviderFailure {
+  readonly at: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly message?: string
+  readonly code?: string
+  readonly in_a_row: number
+}
+
+interface ProviderKey {
+  readonly number: number
+  readonly resting_in: number
+  readonly rests_until: string | null
+  readonly rests_for_status: number | null
+  readonly source?: { readonly type: keyof typeof sources; readonly name: string | null }
+}
+
+const states = {
+  working: ['works', 'good', 'It takes calls.'],
+  limited: ['at its limit', 'bad', 'It takes no more calls for now.'],
+  refused: ['refuses the key', 'bad', 'It does not accept the key of the configuration.'],
+  failing: ['fails', 'bad', 'The latest call failed.'],
+  no_key: ['no key', '', 'Calls must bring a key of their own.'],
+  unknown: ['not called yet', '', 'It was not called since the start: send a test.'],
+} as const
+
+const sources = {
+  environment: 'variable',
+  file: 'file',
+  configuration: 'in the configuration',
+} as const
+
+/** Returns where the API has the providers. */
+export function providersOf({ account }: Pick<Ask, 'account'>): string {
+  return apiPath('accounts', account.id, 'ai-gateway', 'providers')
+}
+
+/** Returns what calls name it by. */
+export function nameOf({ name, resource }: Pick<Provider, 'name' | 'resource'>): string {
+  return resource === null ? name : `${name}/${resource}`
+}
+
+export function stateBadge({ state }: Provider): Html {
+  const [word, kind] = states[state]
+  return badge(word, kind)
+}
+
+/** Returns a sentence on how it is doing. */
+export function stateInWords({ state }: Provider): string {
+  return states[state][2]
+}
+
+/** Shows where a key comes from; that it is set, where that is not for the viewer. */
+export function sourceOf({ source }: ProviderKey): Html {
+  if (source === undefined) return html`set`
+  const { type, name } = source
+  return name === null ? html`${sources[type]}` : html`${sources[type]} <code>${told(name)}</code>`
+}
+
+/** Shows whether a key rests, until when, and why. */
+export function restOf({ resting_in, rests_until, rests_for_status }: ProviderKey, processes: number): Html {
+  if (resting_in === 0) return badge('in use', 'good')
+  const why = rests_for_status === 401 ? 'was refused with 401' : 'is at its limit (429)'
+  const where = resting_in < processes && html` in ${resting_in} of ${processes} processes`
+  return html`${badge('rests', 'bad')} until ${time(rests_until)}${where}: it ${why}`
+}
+
+/** Shows in what way the latest failure was one. */
+export function failureInWords({ status, error, message, code }: ProviderFailure): Html {
+  if (status !== null) return html`status ${status}`
+  return html`${message ?? 'No response came.'} <code>${error}</code>${code !== undefined && html` <code>${code}</code>`}`
+}

@@ -1,0 +1,185 @@
+// One small request to a provider, which shows whether it is reached and takes a key: on a connection of its own, by the way that calls take.
+
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isIP, type Socket } from 'node:net'
+import { request } from '../../base/node-http.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Provider } from '../../ai/providers.ts'
+import { originOf } from '../../ai/provider-origin.ts'
+import type { AiConfig, Endpoint, OriginConfig, Timeouts } from '../../config/config.ts'
+import type { ErrorName } from '../../errors/catalogue.ts'
+import { type Failure, failureOf, fault, originFailure } from '../../errors/origin-failure.ts'
+import type { EdgeMetrics, Phase } from '../../metrics/edge-metrics.ts'
+import { guarded } from '../guarded.ts'
+import { Dial } from '../origin/dial.ts'
+import { Handshakes } from '../origin/handshakes.ts'
+import { AddressBook } from '../resolver/address-book.ts'
+import { AddressGuard } from '../resolver/address-guard.ts'
+import { NameLookup } from '../resolver/name-lookup.ts'
+
+/** Ms that a check may take. */
+const longestCheck = 10_000
+
+/** What came of a check. */
+interface ProviderCheck {
+  /** Null where no response came. */
+  readonly status: number | null
+  /** Null where one came. */
+  readonly error: ErrorName | null
+  /** The code of the system, TLS or DNS for that error; empty for none. */
+  readonly code: string
+  /** Ms. */
+  readonly duration: number
+}
+
+interface ProviderCheckerOptions {
+  readonly metrics: EdgeMetrics
+  /** Takes a bug of ours. */
+  readonly crashed: (bug: unknown) => void
+  readonly clock?: Clock
+  readonly longest?: number
+}
+
+type Outcome = { readonly status: number } | { readonly phase: Phase; readonly failure: Failure }
+
+export class ProviderChecker {
+  readonly #options: ProviderCheckerOptions
+  readonly #clock: Clock
+  readonly #lookup = new NameLookup()
+  readonly #guard = new AddressGuard()
+
+  constructor(options: ProviderCheckerOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Where this gateway itself listens for requests: no check goes there. */
+  set ownEndpoints(endpoints: readonly Endpoint[]) {
+    this.#guard.ownEndpoints = endpoints
+  }
+
+  close(): void {
+    this.#lookup.close()
+  }
+
+  /** Sends one request with a key, or without any where it is null; redirects are not followed, and nothing of the body is read. Never rejects. */
+  async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
+    const began = performance.now()
+    const { longest = longestCheck } = this.#options
+    const origin = originOf(provider, ai)
+    const end = new AbortController()
+    const abort = () => end.abort()
+    const late = setTimeout(guarded(abort, this.#options.crashed), longest)
+    try {
+      const outcome = await this.#outcomeOf(origin, provider, { key, longest, signal: end.signal })
+      const duration = performance.now() - began
+      if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
+      const { phase, failure } = outcome
+      return {
+        status: null,
+        error: originFailure(phase, failure),
+        code: failure.cause.code ?? '',
+        duration,
+      }
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async #outcomeOf(
+    origin: OriginConfig,
+    provider: Provider,
+    {
+      key,
+      longest,
+      signal,
+    }: { readonly key: string | null; readonly longest: number; readonly signal: AbortSignal },
+  ): Promise<Outcome> {
+    const dialled = await this.#dial(origin, longest)
+    if ('failure' in dialled) return dialled
+    try {
+      return await respond(dialled.socket, provider, { key, signal, crashed: this.#options.crashed })
+    } finally {
+      dialled.socket.destroy()
+    }
+  }
+
+  #dial(
+    config: OriginConfig,
+    longest: number,
+  ): Promise<{ readonly socket: Socket } | { readonly phase: Phase; readonly failure: Failure }> {
+    const clock = this.#clock
+    const { metrics, crashed } = this.#options
+    const { host } = config.transport.proxy ?? config
+    const { dns } = config.transport
+    const parts = { name: host, dns, lookup: this.#lookup, clock, metrics, changed: () => {}, crashed }
+    return new Promise(resolve => {
+      let timer: NodeJS.Timeout | undefined
+      const settle = (outcome: Parameters<typeof resolve>[0]) => {
+        clearInterval(timer)
+        resolve(outcome)
+      }
+      const dialer = {
+        config,
+        protocols: ['http/1.1'],
+        book: isIP(host) === 0 ? new AddressBook(parts) : null,
+        guard: this.#guard,
+        hasDescriptor: true,
+        handshakes: new Handshakes(),
+        dialed: (_: Dial, socket: Socket) => settle({ socket }),
+        dialFailed: (_: Dial, phase: Phase, failure: Failure) => settle({ phase, failure }),
+        crashed,
+      }
+      const timeouts = { connect: longest, handshake: longest } as Timeouts
+      const dial = new Dial(dialer, timeouts, clock)
+      const expire = () => {
+        if (clock.monotonic() >= dial.deadline) dial.expire()
+      }
+      timer = setInterval(guarded(expire, crashed), 100)
+      dial.start()
+    })
+  }
+}
+
+/** Sends the request on a connection, and returns the status that comes. */
+function respond(
+  socket: Socket,
+  provider: Provider,
+  {
+    key,
+    signal,
+    crashed,
+  }: {
+    readonly key: string | null
+    readonly signal: AbortSignal
+    readonly crashed: (bug: unknown) => void
+  },
+): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const { base, check, keyField, keyPrefix, defaultFields } = provider
+  const fail = (failure: Failure) => resolve({ phase: 'wait', failure })
+  const sent: ClientRequest = request({
+    createConnection: () => socket,
+    path: check,
+    headers: {
+      host: base.host,
+      'user-agent': 'gatehouse-check',
+      accept: 'application/json',
+      ...Object.fromEntries(defaultFields),
+      ...(key !== null && { [keyField]: keyPrefix + key }),
+    },
+    signal,
+  })
+  const answered = (response: IncomingMessage) => {
+    resolve({ status: response.statusCode! })
+    response.on('error', () => {})
+    response.destroy()
+  }
+  const failed = (error: Error) => fail(signal.aborted ? fault('GH_RESPONSE_TIMEOUT') : failureOf(error))
+  const closed = () => fail(fault('GH_CLOSED'))
+  sent.on('response', guarded(answered, crashed))
+  sent.on('error', guarded(failed, crashed))
+  sent.on('close', guarded(closed, crashed))
+  sent.end()
+  return promise
+}

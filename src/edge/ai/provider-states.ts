@@ -1,0 +1,65 @@
+// What this process knows of each provider from the calls that it made: noted as they go, and shown to whoever asks.
+
+import type { ErrorName } from '../../errors/catalogue.ts'
+import type { Cause } from '../../errors/origin-failure.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { EdgeAi } from '../snapshot.ts'
+import type { Exchange } from '../exchange.ts'
+import type { AiExchange } from './ai-exchange.ts'
+import { bringsCredential } from './outbound-call.ts'
+
+/** How one provider is doing in this process, as data that crosses from process to process. Times are in ms since the epoch, 0 for never. */
+export interface ProviderInProcess {
+  readonly name: string
+  readonly resource: string | null
+  /** In the order of the configuration. */
+  readonly keys: readonly KeyInProcess[]
+  readonly lastAt: number
+  readonly goodAt: number
+  readonly badAt: number
+  readonly badStatus: number
+  readonly badError: ErrorName | null
+  readonly badCode: string
+  readonly failures: number
+}
+
+interface KeyInProcess {
+  /** 0 where it does not rest. */
+  readonly restsUntil: number
+  /** The status for which it rests, or did. */
+  readonly status: number
+}
+
+/** Notes the status with which a provider responded. */
+export function noteResponse(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
+  const mayBeRefusal = status >= 400 && status < 500
+  const isOurs = !mayBeRefusal || ai.key !== null || !bringsCredential(x.head, ai)
+  ai.calls!.responded(status, x.plane.clock.now(), isOurs)
+}
+
+/** Notes that a provider did not respond. */
+export function noteNoResponse(x: Exchange, ai: AiExchange, error: ErrorName, { code }: Cause): void {
+  // What this machine lacks is no fault of the provider, nor of the way to it.
+  if (error !== 'internal_server_error') ai.calls!.failed(error, code ?? '', x.plane.clock.now())
+}
+
+/** Lists the providers that the configuration has, and others that were called. */
+export function providerStates({ providers, routeTo }: EdgeAi, clock: Clock): readonly ProviderInProcess[] {
+  const [now, monotonic] = [clock.now(), clock.monotonic()]
+  const found = new Map<string, ProviderInProcess>()
+  for (const provider of providers.all) {
+    const { name, resource, config } = provider
+    const id = `${name}/${resource ?? ''}`
+    const { keys, calls } = routeTo(provider)
+    if (found.has(id) || (config === null && calls.lastAt === 0)) continue
+    const { lastAt, goodAt, badAt, badStatus, badError, badCode, failures } = calls
+    const shown = keys.all.map(({ restsUntil, status }) => {
+      const left = restsUntil - monotonic
+      return { restsUntil: left > 0 ? Math.ceil(now + left) : 0, status }
+    })
+    const latest = { lastAt, goodAt, badAt, badStatus, badError, badCode, failures }
+    found.set(id, { name, resource, keys: shown, ...latest })
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,116 @@
+// What the management API knows about AI providers: the configuration in effect, and what each process has seen of them.
+
+import { systemClock } from '../../base/clock.ts'
+import type { KeyFact, ProviderFact, ProviderFacts, ProviderTest } from '../../admin/providers/facts.ts'
+import { type Provider, Providers } from '../../ai/providers.ts'
+import { pricedModels } from '../../ai/usage/prices.ts'
+import type { Config } from '../../config/config.ts'
+import { needsKey } from '../../config/settings/ai-rules.ts'
+import type { ProviderChecker } from '../../edge/ai/provider-check.ts'
+import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
+import type { ManagedPlane } from './managed-plane.ts'
+
+interface ProviderFactsParts {
+  readonly config: Pick<Config, 'ai'>
+  readonly plane: Pick<ManagedPlane, 'providers'>
+  readonly checker: Pick<ProviderChecker, 'check'>
+}
+
+/** Keys of a provider that are tested. */
+const mostTested = 10
+/** Ms for which a test is shown again: however many ask, a provider gets few. */
+const fresh = 5_000
+
+/** Looks up the providers of a configuration in effect. */
+export function providerFacts({ config: { ai }, plane, checker }: ProviderFactsParts): ProviderFacts {
+  const known = new Map<string, Provider>()
+  for (const provider of new Providers(ai).all)
+    if (!known.has(idOf(provider))) known.set(idOf(provider), provider)
+  const priced = pricedModels(ai.prices, ai.priceList)
+  const tests = new Map<string, { readonly at: number; readonly test: Promise<ProviderTest> }>()
+  return {
+    all: async () => {
+      const processes = await plane.providers()
+      const places = new Map(ai.providers.map(({ name }, i) => [name as string, i]))
+      return [...known]
+        .flatMap(([id, provider]) => {
+          const views = processes.flatMap(all => all.find(one => idOf(one) === id) ?? [])
+          return provider.config === null && views.length === 0 ? [] : factOf(provider, views, priced)
+        })
+        .sort((a, b) => (places.get(a.name) ?? Infinity) - (places.get(b.name) ?? Infinity) || 0)
+    },
+    test: async id => {
+      const provider = known.get(id)
+      if (provider === undefined) return null
+      const last = tests.get(id)
+      const now = systemClock.monotonic()
+      if (last !== undefined && now - last.at < fresh) return last.test
+      const test = testAll(provider, ai, checker)
+      tests.set(id, { at: now, test })
+      return test
+    },
+  }
+}
+
+function idOf({ name, resource }: Pick<Provider, 'name' | 'resource'>): string {
+  return resource === null ? name : `${name}.${resource}`
+}
+
+function factOf(
+  provider: Provider,
+  views: readonly ProviderInProcess[],
+  priced: readonly string[],
+): ProviderFact {
+  const { name, resource, config, base, keys } = provider
+  const latest = (of: (view: ProviderInProcess) => number) => Math.max(0, ...views.map(of))
+  const worst = views.toSorted((a, b) => b.badAt - a.badAt)[0]
+  const goodAt = latest(({ goodAt }) => goodAt)
+  // Azure has the prices of OpenAI.
+  const prefixes = name === 'azure-openai' ? [`${name}/`, 'openai/'] : [`${name}/`]
+  return {
+    id: idOf(provider),
+    name,
+    resource,
+    isConfigured: config !== null,
+    needsKey: needsKey(name, config?.url ?? null),
+    origin: base.origin,
+    keys: keys.map((_, i) => keyOf(config!.keySources[i] ?? { kind: 'configuration' }, i, views)),
+    processes: views.length,
+    lastAt: latest(({ lastAt }) => lastAt),
+    goodAt,
+    badAt: worst?.badAt ?? 0,
+    badStatus: worst?.badStatus ?? 0,
+    badError: worst?.badError ?? null,
+    badCode: worst?.badCode ?? '',
+    failures: views.filter(({ badAt }) => badAt > goodAt).reduce((sum, { failures }) => sum + failures, 0),
+    pricedModels: prefixes.flatMap(prefix =>
+      priced.flatMap(model => (model.startsWith(prefix) ? model.slice(prefix.length) : [])),
+    ),
+  }
+}
+
+function keyOf(source: KeyFact['source'], at: number, views: readonly ProviderInProcess[]): KeyFact {
+  const resting = views.flatMap(({ keys }) => keys[at] ?? []).filter(({ restsUntil }) => restsUntil > 0)
+  const last = resting.toSorted((a, b) => b.restsUntil - a.restsUntil)[0]
+  return {
+    source,
+    resting: resting.length,
+    restsUntil: last?.restsUntil ?? 0,
+    status: last?.status ?? 0,
+  }
+}
+
+async function testAll(
+  provider: Provider,
+  ai: Config['ai'],
+  checker: ProviderFactsParts['checker'],
+): Promise<ProviderTest> {
+  const keys = provider.keys.length === 0 ? [null] : provider.keys.slice(0, mostTested)
+  const results = await Promise.all(
+    keys.map(async (key, i) => ({
+      key: key === null ? null : i + 1,
+      ...(await checker.check(provider, ai, key)),
+    })),
+  )
+  return { at: systemClock.now(), path: provider.check.split('?')[0]!, results }
+}

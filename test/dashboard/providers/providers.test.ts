@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { viewOf } from '../../admin/providers/providers.ts'
+import { openDashboard } from '../site.ts'
+
+test('where there is no provider, the page shows the lines that are missing', async t => {
+  const { base, get } = await openDashboard(t)
+  const { text } = await get(`${base}/providers`)
+  assert.match(text, /No provider yet/)
+  assert.match(text, /openai: \{ keys: '\$\{OPENAI_API_KEY\}' \}/)
+  assert.match(text, /hosts: \[localhost, 127\.0\.0\.1\]/, 'no host is set for AI gateways')
+})
+
+test('the list shows each provider with its state, and where its key comes from', async t => {
+  const { base, get, providersGiven, clock } = await openDashboard(t)
+  providersGiven.configure({
+    openai: {
+      keys: ['sk-hidden'],
+      keySources: [{ kind: 'environment', variables: ['OPENAI_API_KEY'] }],
+    },
+    anthropic: {},
+    ollama: {},
+  })
+  providersGiven.views = [[viewOf('openai', { lastAt: clock.now(), goodAt: clock.now() })]]
+  const { text, body } = await get(`${base}/providers`)
+  assert.match(text, /openai works variable OPENAI_API_KEY 1 Jan 2026/)
+  assert.match(text, /anthropic no key the caller’s own never/)
+  assert.match(text, /ollama not called yet none needed/)
+  assert.doesNotMatch(body, /sk-hidden/)
+})
+
+test('a member of another account sees states, but not where keys come from', async t => {
+  const { addPerson, signIn, kept, providersGiven } = await openDashboard(t)
+  const other = 'b'.repeat(32)
+  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const keySources = [{ kind: 'file', path: '/run/secrets/openai' }] as const
+  providersGiven.configure({ openai: { keys: ['sk-1'], keySources } })
+  const visitor = await signIn(await addPerson('Super Administrator', {}, other))
+  const list = await visitor.get(`/dashboard/${other}/providers`)
+  assert.match(list.text, /openai not called yet set never/)
+  const one = await visitor.get(`/dashboard/${other}/providers/openai`)
+  assert.match(one.text, /Key 1 set in use/)
+  for (const { body } of [list, one]) assert.doesNotMatch(body, /run\/secrets|api\.openai\.com/)
+})
+
+test('a test says which key is refused, and what to do', async t => {
+  const { base, get, providersGiven } = await openDashboard(t)
+  const server = createServer(({ headers }, response) => {
+    response.writeHead(headers.authorization === 'Bearer sk-good' ? 200 : 401).end(headers.authorization)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  providersGiven.configure({ openai: { url, keys: ['sk-good', 'sk-revoked'] } })
+  const page = `${base}/providers/openai`
+  for (const from of [page, `${base}/providers`]) {
+    const tested = await (await get(from)).submit(`${page}/test`)
+    assert.equal(tested.status, 200)
+    assert.match(tested.text, /Key 1 accepted, 200 It takes the key\./)
+    assert.match(tested.text, /Key 2 refused, 401 It does not take the key: put a valid one/)
+    assert.match(tested.text, /GET \/v1\/models/)
+    assert.doesNotMatch(tested.body, /sk-good|sk-revoked/)
+  }
+})
+
+test('who may not run models gets no test, and a form of another site tests nothing', async t => {
+  const { base, visitor, addPerson, signIn, providersGiven } = await openDashboard(t)
+  providersGiven.configure({ openai: { url: 'http://127.0.0.1:1/v1' } })
+  const page = `${base}/providers/openai`
+  assert.equal((await visitor.post(`${page}/test`, {})).status, 403)
+  const reader = await signIn(await addPerson('Administrator Read Only'))
+  assert.doesNotMatch((await reader.get(page)).body, /\/test"/)
+  assert.equal((await reader.post(`${page}/test`, {})).status, 404)
+})
+
+test('a key that rests is shown with its reason, and a failure with its cause', async t => {
+  const { base, get, providersGiven, clock } = await openDashboard(t)
+  providersGiven.configure({ openai: { keys: ['sk-1'] } })
+  const keys = [{ restsUntil: clock.now() + 60_000, status: 429 }]
+  const failed = { badAt: clock.now(), badError: 'origin_dns_error', badCode: 'ENOTFOUND' } as const
+  providersGiven.views = [
+    [viewOf('openai', { keys, lastAt: clock.now(), ...failed, failures: 3 })],
+    [viewOf('openai', { keys: [{ restsUntil: 0, status: 0 }] })],
+  ]
+  const { text } = await get(`${base}/providers/openai`)
+  assert.match(text, /State fails/)
+  assert.match(text, /Its name was not found.*origin_dns_error ENOTFOUND, 3 in a row/)
+  assert.match(text, /rests until 1 Jan 2026, 00:01 UTC in 1 of 2 processes: it is at its limit \(429\)/)
+  assert.match(text, /As 2 processes of this machine saw it/)
+  assert.equal((await get(`${base}/providers/nobody`)).status, 404)
+})
