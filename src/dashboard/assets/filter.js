@@ -1,4 +1,4 @@
-// Shows what has the words that are typed, of a list that is there as a whole, and counts what is ticked in it.
+// Shows what has the words that are typed, of a list that is there as a whole, counts what is ticked in it, and ticks usual choices.
 
 for (const box of document.querySelectorAll('[data-filter]')) {
   const list = document.getElementById(box.getAttribute('data-filter') ?? '')
@@ -26,4 +26,18 @@ for (const box of document.querySelectorAll('[data-filter]')) {
   list.addEventListener('change', tell)
   show()
   tell()
+}
+
+for (const button of document.querySelectorAll('button[data-ticks]')) {
+  const list = document.getElementById(button.getAttribute('data-ticks') ?? '')
+  if (list === null) continue
+  button.addEventListener('click', event => {
+    event.preventDefault()
+    for (const item of list.querySelectorAll('[data-presets]')) {
+      const box = item.querySelector('input')
+      const presets = item.getAttribute('data-presets')?.split(' ') ?? []
+      if (box !== null) box.checked = presets.includes(button.getAttribute('value') ?? '')
+    }
+    list.dispatchEvent(new Event('change'))
+  })
 }

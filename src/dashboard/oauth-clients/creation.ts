@@ -17,7 +17,15 @@ import {
   renamedDetails,
 } from './details.ts'
 import { createdView } from './created.ts'
-import { bodyOfScopes, chooseOne, renamedScopes, scopeLabels, scopePicker } from './scope-picker.ts'
+import { isPicking, presetField } from '../parts/picker.ts'
+import {
+  bodyOfScopes,
+  chooseOne,
+  pickScopes,
+  renamedScopes,
+  scopeLabels,
+  scopePicker,
+} from './scope-picker.ts'
 
 export const showNewClient: Handler = async ask => detailsView(ask, blankDetails)
 
@@ -39,6 +47,7 @@ export const startAgain: Handler = async ({ account }) => redirectTo(paths.newCl
 export const createClient: Handler = async ask => {
   const draft = compactDetails(Draft.of(ask.form))
   if (draft.has('back')) return detailsView(ask, draft)
+  if (isPicking(draft)) return scopesView(ask, draft)
   const body = { ...bodyOfDetails(draft), ...bodyOfScopes(draft) }
   const made = await ask.api.post<Client>(clientsOf(ask), body, { idempotencyKey: draft.key })
   if (made.ok) return createdView(ask, made.result)
@@ -88,14 +97,14 @@ async function scopesView(ask: Ask, draft: Draft) {
         beside: html`<button class="plain" name="back" value="on" formnovalidate>Back to step 1</button>`,
         cancel: paths.clients(ask.account.id),
       },
-      scopePicker(draft, scopes.result),
+      scopePicker(pickScopes(draft, scopes.result), scopes.result),
     )}`,
   }
 }
 
 /** Returns what one step carries of the other, unseen. */
 function carried(draft: Draft, isCarried: (name: string) => boolean): Readonly<Record<string, string>> {
-  const own = new Set(['back', 'more', keyField])
+  const own = new Set(['back', 'more', presetField, keyField])
   return Object.fromEntries(
     Object.entries(draft.values).filter(([name]) => !own.has(name) && isCarried(name)),
   )

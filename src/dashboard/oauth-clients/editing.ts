@@ -5,6 +5,7 @@ import { redirectTo } from '../../pages/layout.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
+import { isPicking } from '../parts/picker.ts'
 import { clientOf, crumbsOf, findClient, type ListedScope, listScopes, pageOf } from './asked.ts'
 import type { Client } from './client.ts'
 import { newSecretView } from './created.ts'
@@ -19,6 +20,7 @@ import {
 import {
   bodyOfScopes,
   chooseOne,
+  pickScopes,
   renamedScopes,
   scopeLabels,
   scopePicker,
@@ -61,6 +63,7 @@ export const changeScopes: Handler = async ask => {
   if (!found.ok) return found
   if (!scopes.ok) return scopes
   const draft = Draft.of(ask.form)
+  if (isPicking(draft)) return scopesView(ask, found.result, scopes.result, pickScopes(draft, scopes.result))
   const changed = await ask.api.patch<Client>(clientOf(ask), bodyOfScopes(draft), { ifMatch: draft.etag })
   if (changed.ok) return redirectTo(done(pageOf(ask), 'client-scopes-changed'))
   const again = changed.status === 412 ? draft.with({ [etagField]: found.etag ?? '' }) : draft

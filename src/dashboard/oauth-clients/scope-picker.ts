@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Draft } from '../parts/draft.ts'
-import { filterBox } from '../parts/fields.ts'
+import { pickPreset, picker } from '../parts/picker.ts'
 import { type Client, refreshing, type Scope } from './client.ts'
 
 export const scopeLabels = { scopes: 'Scopes' } as const
@@ -28,19 +28,23 @@ export function valuesOfScopes({ scopes, optional_scopes }: Client): Readonly<Re
 }
 
 export function scopePicker(draft: Draft, scopes: readonly Scope[]): Html {
-  const groups = Map.groupBy(
-    scopes.filter(({ id }) => id !== refreshing),
-    ({ category }) => category,
-  )
-  const fault = draft.fault('scopes')
-  return html`<fieldset class="field" id="scopes" tabindex="-1"${fault !== undefined && html` aria-invalid="true" aria-describedby="scopes-fault"`}>
-<legend>${scopeLabels.scopes}</legend>
-<p class="hint">Ask for what the app needs: people see each of them. They may decline what you tick as optional.</p>
-${filterBox('scope-list', 'Find a scope')}${fault !== undefined && html`<p class="fault" id="scopes-fault">${fault}</p>`}
-<div id="scope-list" class="picker">${[...groups].map(
-    ([category, some]) =>
-      html`<section data-group aria-label="${titleOf(category)}"><h2>${titleOf(category)}</h2>${some.map(one => option(draft, one))}</section>`,
-  )}</div></fieldset>`
+  return picker(draft, {
+    name: 'scopes',
+    label: scopeLabels.scopes,
+    hint: 'Ask for what the app needs: people see each of them. They may decline what you tick as optional.',
+    find: 'Find a scope',
+    items: scopesToPick(scopes),
+    option: one => option(draft, one),
+  })
+}
+
+/** Returns the draft with the scopes of its preset ticked. */
+export function pickScopes(draft: Draft, scopes: readonly Scope[]): Draft {
+  return pickPreset(draft, 'scopes', scopesToPick(scopes))
+}
+
+function scopesToPick(scopes: readonly Scope[]): readonly Scope[] {
+  return scopes.filter(({ id }) => id !== refreshing)
 }
 
 function option(draft: Draft, { id, name, description }: Scope): Html {
@@ -48,17 +52,11 @@ function option(draft: Draft, { id, name, description }: Scope): Html {
   const declined = `optional_scopes.${id}`
   const box = (field: string, label: Html) =>
     html`<input id="${field}" name="${field}" type="checkbox" value="on"${draft.has(field) && html` checked`}>${label}`
-  return html`<div class="option">${box(
+  return html`${box(
     own,
     html`<div><label for="${own}">${name} <code>${id}</code></label><p>${description}</p></div>`,
   )}${
     id !== 'openid' &&
     html`<span class="optional">${box(declined, html`<label for="${declined}">optional<span class="unseen">: ${name}</span></label>`)}</span>`
-  }</div>`
-}
-
-/** Writes the name of a category, such as `ai_gateway`, for people. */
-function titleOf(category: string): string {
-  const words = category.replaceAll('_', ' ').replace(/^ai\b/, 'AI')
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+  }`
 }

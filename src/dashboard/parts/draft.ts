@@ -74,6 +74,13 @@ export class Draft {
     return Object.keys(this.values).flatMap(key => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
   }
 
+  /** Returns the draft with these boxes of a name ticked, and none besides. */
+  ticking(name: string, ticked: readonly string[]): Draft {
+    const others = Object.entries(this.values).filter(([key]) => !key.startsWith(`${name}.`))
+    const boxes = ticked.map(value => [`${name}.${value}`, 'on'])
+    return new Draft(Object.fromEntries([...others, ...boxes]), this.faults, this.status)
+  }
+
   fault(name: string): string | undefined {
     return this.faults[pointerOf(name)]
   }

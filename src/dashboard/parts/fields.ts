@@ -124,20 +124,18 @@ export function radios(draft: Draft, field: Field & { readonly options: readonly
   )
 }
 
-interface Boxes extends Field {
-  readonly options: readonly Option[]
-  /** Whether scripts let a person look for some of them, and count what is ticked. */
-  readonly hasFilter?: boolean
+/** Makes boxes to tick: each is a field of its own, `name.value`. */
+export function checkboxes(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
+  const boxes = field.options.map(option => {
+    const name = `${field.name}.${option.value}`
+    return html`<div class="option">${boxToTick(draft, name, option)}</div>`
+  })
+  return group(draft, field, boxes)
 }
 
-/** Makes boxes to tick: each is a field of its own, `name.value`. */
-export function checkboxes(draft: Draft, field: Boxes): Html {
-  const { name, options, hasFilter = false } = field
-  const boxes = options.map(option => {
-    const own = `${name}.${option.value}`
-    return box('checkbox', own, own, { ...option, value: 'on' }, draft.has(own))
-  })
-  return group(draft, field, hasFilter ? [filterBox(name, 'Show only'), ...boxes] : boxes)
+/** Makes one box of several to tick, with its label and hint. */
+export function boxToTick(draft: Draft, name: string, option: Omit<Option, 'value'>): Html {
+  return boxOf('checkbox', name, name, { ...option, value: 'on' }, draft.has(name))
 }
 
 /** Makes a field that scripts use to show a part of a long list of boxes by its id, and to count what is ticked; without script all of it is in view. */
@@ -191,13 +189,23 @@ ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}${co
 ${faultOf(draft, name)}</fieldset>`
 }
 
-function box(type: 'radio' | 'checkbox', id: string, name: string, option: Option, isChosen: boolean): Html {
+function box(...parts: Parameters<typeof boxOf>): Html {
+  return html`<div class="option">${boxOf(...parts)}</div>`
+}
+
+function boxOf(
+  type: 'radio' | 'checkbox',
+  id: string,
+  name: string,
+  option: Option,
+  isChosen: boolean,
+): Html {
   const { value, label, hint = null, isDisabled } = option
-  return html`<div class="option"><input id="${id}" name="${name}" type="${type}" value="${value}"${[
+  return html`<input id="${id}" name="${name}" type="${type}" value="${value}"${[
     isChosen && html` checked`,
     isDisabled === true && html` disabled`,
     hint !== null && html` aria-describedby="${id}-hint"`,
-  ]}><div><label for="${id}">${label}</label>${hint !== null && html`<p id="${id}-hint">${hint}</p>`}</div></div>`
+  ]}><div><label for="${id}">${label}</label>${hint !== null && html`<p id="${id}-hint">${hint}</p>`}</div>`
 }
 
 const optional = html` <span class="hint">(optional)</span>`

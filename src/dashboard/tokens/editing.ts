@@ -4,8 +4,9 @@ import { redirectTo } from '../../pages/layout.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
+import { isPicking } from '../parts/picker.ts'
 import { paths } from '../paths.ts'
-import { tokenOf, tokensOf } from './handlers.ts'
+import { pickPermissions, tokenOf, tokensOf } from './handlers.ts'
 import { endOf, permissionsIn, policyOf, renamed } from './new-token.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { editTokenView, stateView } from './views.ts'
@@ -21,7 +22,7 @@ export const changeToken: Handler = async ask => {
   if (!found.ok) return found
   const token = found.result
   const draft = Draft.of(ask.form).compact('addresses')
-  if (draft.isGrowing) return edit(ask, token, draft)
+  if (draft.isGrowing || isPicking(draft)) return edit(ask, token, draft)
   const changed = await ask.api.put<Token>(tokenOf(ask), changedBy(draft, token, ask.account.id), {
     ifMatch: draft.etag,
   })
@@ -100,7 +101,7 @@ async function edit(ask: Ask, token: Token, draft: Draft) {
     token,
     groups: isSimple(token) ? groups.result : null,
     frame: ask.frameFor(ask.path),
-    draft,
+    draft: pickPermissions(draft, groups.result),
   })
 }
 

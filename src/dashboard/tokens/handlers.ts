@@ -6,6 +6,7 @@ import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
+import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
 import { bodyOf, permissionsIn, renamed } from './new-token.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
@@ -26,11 +27,15 @@ export const showTokens: Handler = async ask => {
   })
 }
 
-export const showNewToken: Handler = ask => newToken(ask, new Draft())
+/** A preset may be named by the address. */
+export const showNewToken: Handler = ask => {
+  const preset = ask.query.get(presetField)
+  return newToken(ask, new Draft(preset === null ? {} : { [presetField]: preset }))
+}
 
 export const createToken: Handler = async ask => {
   const draft = Draft.of(ask.form).compact('addresses')
-  if (draft.isGrowing) return newToken(ask, draft)
+  if (draft.isGrowing || isPicking(draft)) return newToken(ask, draft)
   const made = await ask.api.post<Token & { readonly value: string }>(
     tokensOf(ask),
     bodyOf(draft, ask.account.id),
@@ -85,8 +90,14 @@ async function newToken(ask: Ask, draft: Draft) {
     account: ask.account.id,
     groups: groups.result,
     frame: ask.frameFor(ask.path),
-    draft,
+    draft: pickPermissions(draft, groups.result),
   })
+}
+
+/** Returns the draft with the permissions of its preset ticked, as far as the person may give them. */
+export function pickPermissions(draft: Draft, groups: readonly PermissionGroup[]): Draft {
+  const open = groups.filter(({ is_selectable }) => is_selectable)
+  return pickPreset(draft, 'permissions', open)
 }
 
 /** Returns the path of the tokens of the account in the API. */

@@ -5,9 +5,10 @@ import { facts, type FormFrame, told } from '../../pages/components.ts'
 import type { ListInfo } from '../api.ts'
 import type { View } from '../ask.ts'
 import type { Draft } from '../parts/draft.ts'
-import { checkboxes, listField, textField } from '../parts/fields.ts'
+import { boxToTick, listField, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { isPicking, picker } from '../parts/picker.ts'
 import { shownOnce, time, usedLately } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { addressesInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
@@ -86,7 +87,7 @@ function fieldsOf(draft: Draft, permissions: Html): Html {
     label: labels.name,
     hint: 'What uses it, and where: “deploy script on build-3”.',
     most: 120,
-    hasFocus: true,
+    hasFocus: !isPicking(draft),
   })}${permissions}${textField(draft, {
     name: 'expires_on',
     label: labels.expires_on,
@@ -103,17 +104,16 @@ function fieldsOf(draft: Draft, permissions: Html): Html {
 }
 
 function permissionField(draft: Draft, groups: readonly PermissionGroup[]): Html {
-  return checkboxes(draft, {
+  return picker(draft, {
     name: 'permissions',
     label: labels.permissions,
     hint: 'What it may do in this account. You can give what your roles include.',
-    hasFilter: true,
-    options: groups.map(({ id, name, description, is_selectable }) => ({
-      value: id,
-      label: name,
-      hint: description,
-      isDisabled: !is_selectable,
-    })),
+    find: 'Find a permission',
+    all: 'Everything I may grant',
+    items: groups,
+    isOpen: ({ is_selectable }) => is_selectable,
+    option: ({ id, name, description, is_selectable }) =>
+      boxToTick(draft, `permissions.${id}`, { label: name, hint: description, isDisabled: !is_selectable }),
   })
 }
 

@@ -5,6 +5,7 @@ import { leadsToProven, otherHostIn } from '../../oauth-clients/proven-host.ts'
 import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { isOfDevice } from '../../oauth-clients/uri.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
+import { categoryTitle } from '../../permissions/categories.ts'
 import type { Api } from '../../store/records.ts'
 import { appMark } from '../app-mark.ts'
 import { accountName, facts, form, sign, told } from '../components.ts'
@@ -84,7 +85,7 @@ ${form(
 <div class="card">
 <h2>It will be able to</h2>
 ${[...grouped].map(
-  ([category, members]) => html`<div class="group"><h3>${heads[category] ?? category}</h3>
+  ([category, members]) => html`<div class="group"><h3>${categoryTitle(category)}</h3>
 <ul class="options">
 ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
 `,
@@ -123,16 +124,6 @@ const ofSignIn: ReadonlySet<string> = new Set(['openid', 'offline_access'])
 
 function capitalized(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-/** What the categories of scopes are headed with; others as they are named. */
-const heads: Readonly<Record<string, string>> = {
-  identity: 'Who you are',
-  account_and_billing: 'Account and people',
-  ai_and_machine_learning: 'AI',
-  analytics: 'Analytics',
-  developer_platform: 'Developer platform',
-  rules_and_configuration: 'Zones and rules',
 }
 
 function heading({ name, logo }: ShownApp, words: Html): Html {

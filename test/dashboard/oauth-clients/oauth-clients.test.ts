@@ -309,3 +309,17 @@ test('what owners write runs nowhere', async t => {
     assert.doesNotMatch(body, /<script>alert|href="javascript/, page)
   }
 })
+
+test('a preset ticks scopes in the second step of a new client, and of one that is changed', async t => {
+  const { base, submit, path, read } = await openWith(t, { scopes: ['user.read'] })
+  const second = await submit(`${base}/oauth-clients/new`, details)
+  const next = `${base}/oauth-clients/new/scopes`
+  const picked = await second.submit(next, { 'scopes.openid': 'on', preset: 'models' })
+  const tickedOn = ({ body }: ShownPage) =>
+    Array.from(body.matchAll(/<input id="scopes\.([\w.]+)"[^>]* checked/g), ([, id]) => id)
+  assert.deepEqual(tickedOn(picked), ['ai_gateway.run'])
+  assert.match((await picked.submit(next, { 'scopes.ai_gateway.run': 'on' })).text, /Client created/)
+  const changing = await submit(`${path}/scopes`, { preset: 'read' })
+  assert.ok(tickedOn(changing).includes('zones.read') && !tickedOn(changing).includes('zones.write'))
+  assert.deepEqual((await read()).scopes, ['user.read'])
+})

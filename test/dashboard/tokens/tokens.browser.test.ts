@@ -44,3 +44,18 @@ test('a person makes a token, copies its value, and revokes it', async t => {
   await page.getByText('The token was revoked.').waitFor()
   assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 401)
 })
+
+test('a preset is ticked in the page, and counted', async t => {
+  const { base, browse } = await openDashboard(t)
+  const page = await (await browse(browser)).newPage()
+  await page.goto(`${base}/tokens/new`)
+  await page.getByLabel('Name', { exact: true }).fill('reports')
+  await page.getByLabel('Members Write').check()
+  await page.getByRole('button', { name: 'Call models' }).click()
+  assert.deepEqual(
+    await page.evaluate('[...document.querySelectorAll(":checked")].map(box => box.labels[0].textContent)'),
+    ['AI Gateway Run'],
+  )
+  await page.getByText('1 selected').waitFor()
+  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'reports')
+})

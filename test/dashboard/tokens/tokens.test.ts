@@ -256,3 +256,58 @@ test('a token is disabled and enabled, each after a page that says what will hap
   assert.match((await (await submit(`${path}/state`)).follow()).text, /active again\..*State active/)
   assert.equal(await verify(), 200)
 })
+
+/** Returns the names of the permissions that are ticked on a page. */
+const tickedOn = ({ body }: ShownPage) =>
+  Array.from(
+    body.matchAll(/<input id="permissions\.(\w+)"[^>]* checked/g),
+    ([, id]) => permissionGroups.find(group => group.id === id)!.name,
+  )
+
+test('a preset ticks what the person may grant of it, and keeps what was typed', async t => {
+  const { base, submit, ask, addPerson, signIn } = await openDashboard(t)
+  const picked = await submit(`${base}/tokens/new`, {
+    name: 'reports',
+    ...ticked('Members Write'),
+    expires_on: '2026-02-01',
+    preset: 'read',
+  })
+  assert.equal(picked.status, 200)
+  assert.deepEqual(
+    tickedOn(picked).toSorted(),
+    permissionGroups
+      .map(({ name }) => name)
+      .filter(name => / Read$/.test(name))
+      .toSorted(),
+  )
+  assert.match(picked.body, /value="reports".*value="2026-02-01"/s)
+  assert.equal((await ask('GET', '/tokens')).json.result.length, 1)
+  const made = await picked.submit(`${base}/tokens/new`, { name: 'reports', ...ticked(...tickedOn(picked)) })
+  assert.match(made.text, /Token created/)
+  const { result } = (await ask('GET', '/tokens')).json
+  const { policies } = result.find(({ name }: { name: string }) => name === 'reports')
+  assert.ok(policies[0].permission_groups.every(({ name }: { name: string }) => / Read$/.test(name)))
+  const administrator = await signIn(await addPerson('Administrator'))
+  const all = tickedOn(await administrator.get(`${base}/tokens/new?preset=all`))
+  assert.deepEqual(
+    permissionGroups.map(({ name }) => name).filter(name => !all.includes(name)),
+    ['Members Write', 'Account Settings Write'],
+  )
+  assert.deepEqual(tickedOn(await administrator.get(`${base}/tokens/new?preset=models`)), ['AI Gateway Run'])
+  assert.deepEqual(tickedOn(await administrator.get(`${base}/tokens/new?preset=toString`)), [])
+})
+
+test('a preset of a token that is edited changes nothing until it is saved', async t => {
+  const { base, submit, keepToken, ask } = await openDashboard(t)
+  const { token } = await keepToken(['Zones Read'], { name: 'a' })
+  const picked = await submit(`${base}/tokens/${token.id}/edit`, { name: 'b', preset: 'models' })
+  assert.deepEqual(tickedOn(picked), ['AI Gateway Run'])
+  const nameOf = async () => (await ask('GET', `/tokens/${token.id}`)).json.result.name
+  assert.equal(await nameOf(), 'a')
+  const saved = await picked.submit(`${base}/tokens/${token.id}/edit`, {
+    name: 'b',
+    ...ticked('AI Gateway Run'),
+  })
+  assert.equal(saved.status, 303)
+  assert.equal(await nameOf(), 'b')
+})
