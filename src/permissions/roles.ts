@@ -57,6 +57,13 @@ export function roleOf(id: string): Role | null {
   return byId.get(id) ?? null
 }
 
+/** Returns the names of the roles that include a permission, without what explains the longest. */
+export function rolesWith(permission: Permission): readonly string[] {
+  return roles
+    .filter(({ permissions }) => permissions.includes(permission))
+    .map(({ name }) => name.replace(/ - .*$/, ''))
+}
+
 /** Whether roles, by their ids, make a super administrator. */
 export function areSuper(ids: readonly string[]): boolean {
   return ids.includes(superAdministrator.id)

@@ -73,6 +73,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
     'dashboard/sections',
   ],
   'dashboard/parts/parts': ['dashboard/parts/'],
+  'dashboard/empty-lists': ['dashboard/parts/next-step'],
   'dashboard/oauth-clients/oauth-clients': ['dashboard/oauth-clients/'],
   'dashboard/gateways/gateways': ['dashboard/gateways/'],
   'dashboard/providers/providers': ['dashboard/providers/'],
@@ -81,7 +82,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/audit/audit': ['dashboard/audit/'],
   'dashboard/errors/errors': ['dashboard/errors/'],
   'dashboard/overview/overview': ['dashboard/overview/'],
-  'dashboard/tokens/tokens': ['dashboard/tokens/'],
+  'dashboard/tokens/tokens': ['dashboard/tokens/', 'dashboard/parts/picker'],
   'dashboard/zones/zones': ['dashboard/zones/'],
   'edge/client/http2-connection': [
     'edge/client/http2-account',

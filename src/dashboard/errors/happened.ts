@@ -70,6 +70,11 @@ export const showHappened: Handler = async ask => {
             isFiltered
               ? 'No such error happened in the last day.'
               : 'Each error that the gateway responds with is counted here, with the rays of the last requests that got it.',
+            isFiltered
+              ? html`<a href="${paths.errors(account.id)}">All errors of the last day</a>`
+              : ask.may('Custom Errors Read')
+                ? html`<a href="${paths.errorCodes(account.id)}">See what clients would get</a>`
+                : null,
           )
         : table('Errors of the last day', columnsOf(ask, listed.result.length <= fewErrors), listed.result)
     }${pager(paths.errors(account.id), query, listed.info!)}</div>${ask.may('Custom Errors Read') && zoneLinks(ask, zones)}`,

@@ -10,6 +10,7 @@ import { Draft, etagField } from '../parts/draft.ts'
 import { badge, cutPage, pager, pageWith, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { brief, time } from '../parts/values.ts'
+import { nextStep } from '../parts/next-step.ts'
 import { paths } from '../paths.ts'
 import { errorCrumbs, type ErrorPage, findZone, type RankedRule, type Rule, type Zone } from './asked.ts'
 import { type PageType, pageTypes } from './page-types.ts'
@@ -66,7 +67,7 @@ export const orderRules: Handler = async ask => {
 
 function rulesPart(ask: Ask, rules: readonly RankedRule[], etag: string | null): Html {
   if (rules.length === 0)
-    return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p></div>`
+    return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p><div class="step">${nextStep(ask, 'Custom Errors Write', html``)}</div></div>`
   const isMovable =
     ask.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
   const { account, params } = ask

@@ -3,6 +3,7 @@
 import { html } from '../../base/text/html.ts'
 import type { Handler } from '../ask.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { nextStep, stepLink } from '../parts/next-step.ts'
 import { searchForm } from '../parts/search.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
@@ -18,12 +19,13 @@ export const showGateways: Handler = async ask => {
   if (!listed.ok) return listed
   const account = ask.account.id
   const path = paths.gateways(account)
-  const create = ask.may('AI Gateway Edit')
-    ? html`<a class="button" href="${paths.newGateway(account)}">Create a gateway</a>`
-    : null
+  const create = stepLink(paths.newGateway(account), 'Create a gateway')
   const title = 'AI gateways'
   if (listed.info!.total_count === 0 && search === '')
-    return { title, content: emptyState('No gateways yet', whatFor, create) }
+    return {
+      title,
+      content: emptyState('No gateways yet', whatFor, nextStep(ask, 'AI Gateway Edit', create)),
+    }
   const columns = [
     {
       title: 'Id',
@@ -43,10 +45,14 @@ export const showGateways: Handler = async ask => {
   return {
     title,
     isWide: true,
-    ...(create !== null && { actions: create }),
+    ...(ask.may('AI Gateway Edit') && { actions: create }),
     content: html`${searchForm({ path, label: 'Part of the id', name: 'search', value: search })}${
       listed.result.length === 0
-        ? emptyState('No gateway found', 'No id of a gateway has this in it.')
+        ? emptyState(
+            'No gateway found',
+            'No id of a gateway has this in it.',
+            html`<a href="${path}">All gateways</a>`,
+          )
         : table('AI gateways of this account', columns, listed.result)
     }${pager(path, ask.query, listed.info!)}`,
   }

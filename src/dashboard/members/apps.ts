@@ -11,6 +11,7 @@ import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { nextStep, stepLink } from '../parts/next-step.ts'
 import { resourceOf, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { appOf, type Grant } from './member.ts'
@@ -26,7 +27,8 @@ export const showApps: Handler = async ask => {
       ...view,
       content: emptyState(
         'No app acts for a member',
-        'When a member allows an app to act for them in this account, it is listed here, and can be ended.',
+        'When a member allows an app to act for them in this account, it is listed here, and can be ended. Register an app first, as an OAuth client.',
+        nextStep(ask, 'OAuth Clients Write', stepLink(paths.newClient(ask.account.id), 'Create a client')),
       ),
     }
   const columns = [

@@ -5,6 +5,7 @@ import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft, etagField } from '../parts/draft.ts'
+import { nextStep, stepLink } from '../parts/next-step.ts'
 import { paths } from '../paths.ts'
 import type { Account, Member, Role } from './member.ts'
 import { invitationView, linkView, listView, memberView, removalView, signOutView } from './views.ts'
@@ -25,6 +26,7 @@ export const showMembers: Handler = async ask => {
     query: ask.query,
     mayWrite: ask.may('Members Write'),
     mayRule: ask.may('Account Settings Write'),
+    first: nextStep(ask, 'Members Write', stepLink(paths.newMember(ask.account.id), 'Invite a person')),
   })
 }
 

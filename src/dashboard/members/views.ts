@@ -7,7 +7,7 @@ import type { View } from '../ask.ts'
 import { Draft } from '../parts/draft.ts'
 import { checkboxes, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
-import { badge, pager, table } from '../parts/lists.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { shownOnce } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import { type Account, type Member, nameOf, type Role, rolesInWords } from './member.ts'
@@ -19,9 +19,11 @@ interface MemberList {
   readonly query: URLSearchParams
   readonly mayWrite: boolean
   readonly mayRule: boolean
+  /** What to do where nobody else is there. */
+  readonly first: Html
 }
 
-export function listView({ account, members, info, query, mayWrite, mayRule }: MemberList): View {
+export function listView({ account, members, info, query, mayWrite, mayRule, first }: MemberList): View {
   const columns = [
     {
       title: 'Email',
@@ -39,7 +41,7 @@ export function listView({ account, members, info, query, mayWrite, mayRule }: M
     ...(mayWrite && {
       actions: html`<a class="button" href="${paths.newMember(account.id)}">Invite a person</a>`,
     }),
-    content: html`${table('Members of this account', columns, members)}${pager(paths.members(account.id), query, info)}
+    content: html`${table('Members of this account', columns, members)}${pager(paths.members(account.id), query, info)}${info.total_count === 1 && emptyState('Nobody else yet', 'Invite the people who share this account. Roles decide what each of them may see and do.', first)}
 <div class="card"><h2>Rules for members</h2>
 <p>${
       account.settings.enforce_twofactor

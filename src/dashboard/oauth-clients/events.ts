@@ -5,6 +5,7 @@ import { told } from '../../pages/components.ts'
 import type { Handler } from '../ask.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { exactTime } from '../parts/values.ts'
+import { stepLink } from '../parts/next-step.ts'
 import { paths, withQuery } from '../paths.ts'
 import { clientOf, crumbsOf, findClient } from './asked.ts'
 
@@ -48,7 +49,8 @@ export const showEvents: Handler = async ask => {
       events.result.length === 0
         ? emptyState(
             result === null ? 'Nothing happened yet' : 'No failures',
-            'Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure.',
+            'Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure. The page of the client has the code that sends people to sign in.',
+            stepLink(`${paths.client(ask.account.id, ask.params.client!)}#code`, 'Code for the app'),
           )
         : eventTable(events.result)
     }</div>${pager(path, ask.query, events.info!)}`,

@@ -8,6 +8,7 @@ import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { resourceOf, time } from '../parts/values.ts'
+import { stepLink } from '../parts/next-step.ts'
 import { paths } from '../paths.ts'
 import { clientOf, crumbsOf, findClient } from './asked.ts'
 
@@ -34,7 +35,11 @@ export const showGrants: Handler = async ask => {
   if (grants.info!.total_count === 0)
     return {
       ...view,
-      content: emptyState('Nobody yet', 'When a person allows this app to act for them, it is listed here.'),
+      content: emptyState(
+        'Nobody yet',
+        'When a person allows this app to act for them, it is listed here. The page of the client has the code that sends people to sign in.',
+        stepLink(`${paths.client(id, client)}#code`, 'Code for the app'),
+      ),
     }
   const columns = [
     { title: 'User', isName: true, cell: ({ user }: Grant) => html`<code>${user.id}</code>` },

@@ -6,6 +6,7 @@ import { markedName } from '../../pages/app-mark.ts'
 import { told } from '../../pages/components.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
+import { nextStep, stepLink } from '../parts/next-step.ts'
 import { searchForm } from '../parts/search.ts'
 import { brief, time } from '../parts/values.ts'
 import { paths } from '../paths.ts'
@@ -24,7 +25,7 @@ export const showClients: Handler = async ask => {
   if (!listed.ok) return listed
   const { id } = ask.account
   const isSearch = Boolean(name || visibility)
-  const create = html`<a class="button" href="${paths.newClient(id)}">Create a client</a>`
+  const create = stepLink(paths.newClient(id), 'Create a client')
   const view = { title: 'OAuth clients', ...(ask.may('OAuth Clients Write') && { actions: create }) }
   if (listed.info!.total_count === 0 && !isSearch)
     return {
@@ -33,7 +34,7 @@ export const showClients: Handler = async ask => {
       content: emptyState(
         'No clients yet',
         'A client is an app that acts for people: they see what it asks for, and allow it. It gets tokens for the management API and for AI gateways.',
-        ask.may('OAuth Clients Write') ? create : null,
+        nextStep(ask, 'OAuth Clients Write', create),
       ),
     }
   return {
@@ -58,7 +59,11 @@ export const showClients: Handler = async ask => {
       ],
     })}${
       listed.result.length === 0
-        ? emptyState('Nothing found', 'No client has this in its name.')
+        ? emptyState(
+            'Nothing found',
+            'No client has this in its name, with this visibility.',
+            html`<a href="${paths.clients(id)}">All clients</a>`,
+          )
         : table('OAuth clients of this account', columnsOf(ask), listed.result)
     }${pager(paths.clients(id), ask.query, listed.info!)}`,
   }

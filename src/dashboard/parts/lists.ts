@@ -84,7 +84,7 @@ export function pager(
 
 /** Makes what is shown in place of an empty list: what it would have, and what to do first. */
 export function emptyState(title: string, text: HtmlValue, action: Html | null = null): Html {
-  return html`<div class="card empty"><h2>${title}</h2><p>${text}</p>${action !== null && html`<p>${action}</p>`}</div>`
+  return html`<div class="card empty"><h2>${title}</h2><p>${text}</p>${action !== null && html`<div class="step">${action}</div>`}</div>`
 }
 
 /** Makes words in frames beside each other, which stay words where there are no frames. */

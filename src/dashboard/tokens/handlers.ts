@@ -1,11 +1,13 @@
 // Handlers of API tokens: the list, one of them, and what is done with it.
 
-import { paths } from '../paths.ts'
+import { html } from '../../base/text/html.ts'
+import { paths, withQuery } from '../paths.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import { apiPath } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { done } from '../deeds.ts'
 import { Draft } from '../parts/draft.ts'
+import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
 import { bodyOf, permissionsIn, renamed } from './new-token.ts'
 import type { PermissionGroup, Token } from './token.ts'
@@ -24,6 +26,11 @@ export const showTokens: Handler = async ask => {
     info: listed.info!,
     query: ask.query,
     mayWrite: ask.may('API Tokens Write'),
+    first: nextStep(
+      ask,
+      'API Tokens Write',
+      html`${stepLink(paths.newToken(ask.account.id), 'Create a token')} <a href="${withQuery(paths.newToken(ask.account.id), { preset: 'models' })}">One that calls models</a>`,
+    ),
   })
 }
 

@@ -8,6 +8,7 @@ import type { Draft } from '../parts/draft.ts'
 import { boxToTick, listField, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { stepLink } from '../parts/next-step.ts'
 import { isPicking, picker } from '../parts/picker.ts'
 import { shownOnce, time, usedLately } from '../parts/values.ts'
 import { paths } from '../paths.ts'
@@ -19,17 +20,19 @@ interface TokenList {
   readonly info: ListInfo
   readonly query: URLSearchParams
   readonly mayWrite: boolean
+  /** What to do where there are none. */
+  readonly first: Html
 }
 
-export function listView({ account, tokens, info, query, mayWrite }: TokenList): View {
-  const create = html`<a class="button" href="${paths.newToken(account)}">Create a token</a>`
+export function listView({ account, tokens, info, query, mayWrite, first }: TokenList): View {
+  const create = stepLink(paths.newToken(account), 'Create a token')
   if (info.total_count === 0)
     return {
       title: 'API tokens',
       content: emptyState(
         'No tokens yet',
         'Programs show a token to use the management API, or to call models through a gateway that asks for one.',
-        mayWrite ? create : null,
+        first,
       ),
     }
   const columns = [

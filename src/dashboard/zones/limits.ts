@@ -6,6 +6,7 @@ import { facts, told } from '../../pages/components.ts'
 import { badge, emptyState } from '../parts/lists.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { grouped } from '../parts/numbers.ts'
+import { codeBlock } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
 
 interface Limit {
@@ -36,12 +37,17 @@ export const showLimits = inZone(async (ask, zone) => {
       found.result.length === 0
         ? emptyState(
             'No limits',
-            'Rate limits bound how often a client may come, and quotas how many requests a zone gets in a day or month. The configuration file sets them: rate_limits and quota.',
+            html`Rate limits bound how often a client may come, and quotas how many requests a zone gets in a day or month. The operator of this gateway adds them to the zone in the configuration file, and reloads it with <code>gatehouse reload</code>.`,
+            codeBlock('In the zone', limitsExample),
           )
         : found.result.map(limitCard)
     }</div>`,
   }
 })
+
+const limitsExample = `rate_limits: [{ name: per-address, rate: 100/m, key: address }]
+quota: { day: 100000 }
+`
 
 function limitCard(limit: Limit): Html {
   const { name, applies_to, route, key, when, action, over_last_hour: over } = limit

@@ -5,6 +5,7 @@ import { told } from '../../pages/components.ts'
 import type { Handler } from '../ask.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
+import { codeBlock } from '../parts/values.ts'
 import { paths } from '../paths.ts'
 import type { Zone } from './zone.ts'
 
@@ -26,7 +27,8 @@ export const showZones: Handler = async ({ api, account, query }) => {
       title: 'Zones',
       content: emptyState(
         'No zones in this account',
-        'A zone is a set of hosts with their routes and origins. The configuration file has them; one without an account is in the oldest account.',
+        html`A zone is a set of hosts with their routes and origins. The operator of this gateway adds it to the configuration file, and reloads it with <code>gatehouse reload</code>. One without an account is in the oldest account.`,
+        codeBlock('In the configuration file', zoneExample(account.id)),
       ),
     }
   const isSearched = name !== '' || info!.total_count > onAPage
@@ -50,11 +52,19 @@ export const showZones: Handler = async ({ api, account, query }) => {
     isWide: true,
     content: html`${isSearched && searchForm({ path, label: 'Name', name: 'name', value: name })}${
       result.length === 0
-        ? emptyState('Nothing found', 'No zone has this in its name.')
+        ? emptyState('Nothing found', 'No zone has this in its name.', html`<a href="${path}">All zones</a>`)
         : table('Zones of this account', columns, result)
     }${pager(path, query, info!)}`,
   }
 }
+
+const zoneExample = (account: string) => `pools:
+  site: { origins: ['http://127.0.0.1:3000'] }
+zones:
+  - hosts: [www.example.com]
+    account: ${account}
+    routes: [{ path: /, pool: site }]
+`
 
 /** Returns what there is to know of a zone at a glance. */
 export function badgesOf({ paused, is_default }: Zone): Html {

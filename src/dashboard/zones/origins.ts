@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, told } from '../../pages/components.ts'
 import { badge, emptyState, table } from '../parts/lists.ts'
-import { time } from '../parts/values.ts'
+import { codeBlock, time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
 import { count } from './zone.ts'
 
@@ -46,11 +46,22 @@ export const showOrigins = inZone(async (ask, zone) => {
     isWide: true,
     content: html`${tabsOf(ask, zone)}<div id="origins" data-live="5">${
       found.result.length === 0
-        ? emptyState('No origins', 'The routes of this zone lead to no pool of origins.')
+        ? emptyState(
+            'No origins',
+            html`The routes of this zone lead to no pool of origins. The operator of this gateway adds a pool and a route to the configuration file, and reloads it with <code>gatehouse reload</code>.`,
+            codeBlock('In the configuration file', poolExample),
+          )
         : found.result.map(poolPart)
     }</div>`,
   }
 })
+
+const poolExample = `pools:
+  site: { origins: ['http://127.0.0.1:3000'] }
+zones:
+  - hosts: [www.example.com]
+    routes: [{ path: /, pool: site }]
+`
 
 function poolPart({ pool, routes, origins }: Pool): Html {
   const isServing = origins.some(({ state }) => kinds[state] !== 'bad')

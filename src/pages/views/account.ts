@@ -185,7 +185,7 @@ function grantSection({ tokenFor, grants }: AccountView): Html {
   return html`<section class="card" aria-labelledby="apps-title"><h2 id="apps-title">Connected apps</h2>
 ${
   grants.length === 0
-    ? html`<p>No app acts for you.</p>`
+    ? html`<p>No app acts for you. When one asks to, and you allow it, it is listed here, and you can disconnect it.</p>`
     : html`<ul class="rows">
 ${grants.map(
   ({
