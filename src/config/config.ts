@@ -63,6 +63,7 @@ export interface Config {
   readonly log: {
     readonly level: LogLevel
     readonly access: boolean
+    readonly numeric: boolean // whether levels and times are numbers
     readonly sample: Readonly<Record<StatusClass, number>> // the share that is written, 0 to 1
   }
   readonly telemetry: TelemetryConfig

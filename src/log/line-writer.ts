@@ -1,6 +1,7 @@
 // Gathers lines and hands them to a stream in pieces, one at a time: the way of the log to stdout.
 
 import { Tally } from '../metrics/distribution.ts'
+import { isoTime, lineHead } from './line-head.ts'
 
 interface LineWriterOptions {
   /** How long a line may wait for others, in ms. */
@@ -13,6 +14,8 @@ interface LineWriterOptions {
   readonly render?: (line: string) => string
   /** Counts the lines that were dropped. */
   readonly dropped?: Tally
+  /** Whether levels and times are numbers. */
+  readonly isNumeric?: boolean
 }
 
 /** What a pipe takes in one piece or not at all (PIPE_BUF), so that lines of several processes never mix. */
@@ -39,6 +42,7 @@ export class LineWriter {
   readonly #most: number
   readonly #dropped: Tally
   readonly #render: ((line: string) => string) | null
+  readonly #isNumeric: boolean
   readonly #pieces: string[] = []
   #piece = ''
   #pieceBytes = 0
@@ -52,13 +56,14 @@ export class LineWriter {
 
   constructor(stream: PieceSink, options: LineWriterOptions = {}) {
     const { patience = 250, most = 8 * 1024 * 1024, retry = 1_000 } = options
-    const { dropped = new Tally(), render = null } = options
+    const { dropped = new Tally(), render = null, isNumeric = false } = options
     this.#stream = stream
     this.#patience = patience
     this.#most = most
     this.#retry = retry
     this.#dropped = dropped
     this.#render = render
+    this.#isNumeric = isNumeric
     stream.on('error', () => stream.destroyed && this.#giveUp())
   }
 
@@ -135,8 +140,10 @@ export class LineWriter {
     if (this.#loss === null || this.#waitingBytes > this.#most / 2) return
     const { lines, first, last } = this.#loss
     this.#loss = null
-    const fields = { lines, from: new Date(first).toISOString(), to: new Date(last).toISOString() }
-    const line = `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, ...fields, msg: 'log lines lost: the log could not be written in time' })}\n`
+    const [from, to] = [isoTime(first), isoTime(last)]
+    const msg = 'log lines lost: the log could not be written in time'
+    const fields = JSON.stringify({ pid: process.pid, lines, from, to, msg }).slice(1)
+    const line = `${lineHead('warn', Date.now(), this.#isNumeric)},${fields}\n`
     const rendered = this.#render === null ? line : this.#render(line)
     this.#take(rendered, Buffer.byteLength(rendered))
     this.flush()

@@ -3,6 +3,7 @@
 import { type Level, type Logger, pino } from 'pino'
 import { visibleJson } from '../base/text/visible.ts'
 import type { Phase, StatusClass } from '../metrics/edge-metrics.ts'
+import { isoTime, lineHead } from './line-head.ts'
 
 export type { Logger }
 
@@ -52,24 +53,35 @@ const { pid } = process
 const longestText = 1024
 const longestEscaped = Math.floor(longestText / 3)
 
-/** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. */
-export function createLogger(level: Level, destination: LogDestination): Logger {
+/** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. Levels and times are numbers if `isNumeric`. */
+export function createLogger(level: Level, destination: LogDestination, isNumeric = false): Logger {
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {
     destination.write(visibleJson(line))
     destination.flush?.()
   }
-  return pino({ level, base: { pid }, serializers }, { write })
+  return pino({ level, base: { pid }, serializers, ...(isNumeric ? {} : named) }, { write })
+}
+
+const named = {
+  formatters: { level: (level: string) => ({ level }) },
+  timestamp: () => `,"time":"${isoTime(Date.now())}"`,
 }
 
 /** Writes requests, and wants a share of each status class; a response outside of 100 to 599, and none at all, is always wanted. */
 export class AccessLog {
   readonly #destination: LogDestination
+  readonly #isNumeric: boolean
   #shares: readonly number[]
   readonly #random: () => number
 
-  constructor(destination: LogDestination, sample: LogSample, random: () => number = Math.random) {
+  constructor(
+    destination: LogDestination,
+    { sample, numeric = false }: { readonly sample: LogSample; readonly numeric?: boolean },
+    random: () => number = Math.random,
+  ) {
     this.#destination = destination
+    this.#isNumeric = numeric
     this.#shares = sharesOf(sample)
     this.#random = random
   }
@@ -86,7 +98,7 @@ export class AccessLog {
   }
 
   write(entry: AccessEntry): void {
-    this.#destination.write(accessLine(entry))
+    this.#destination.write(accessLine(entry, this.#isNumeric))
   }
 }
 
@@ -96,9 +108,9 @@ function sharesOf(sample: LogSample): readonly number[] {
 }
 
 /** By hand, since it is on the path of every request: the numbers as they are, each text cut and quoted. */
-function accessLine(e: AccessEntry): string {
+function accessLine(e: AccessEntry, isNumeric: boolean): string {
   return (
-    `{"level":30,"time":${Math.trunc(e.time)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
+    `${lineHead('info', Math.trunc(e.time), isNumeric)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
     `,"client":${quote(e.client)},"method":${quote(e.method)},"host":${quoteSent(e.host)},"path":${quoteSent(pathOf(e.target))}` +
     `,"version":${quote(e.version)},"status":${e.status},"error":${quote(e.error)},"cause":${quote(e.cause)},"preview":${e.preview},"bytes_in":${e.bytesIn}` +
     `,"bytes_out":${e.bytesOut},"compression":${compressionOf(e)},"duration":${round(e.duration)},"phases":${phasesOf(e)},"origin":${quote(e.origin)}` +

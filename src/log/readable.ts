@@ -16,14 +16,15 @@ export function readable(line: string, hasColours: boolean): string {
     if (stack === null) words.push(`${paint(`${name}=`, 'gray')}${written(value)}`)
     else stacks.push(stack)
   }
-  const [word, colour] = levels[level] ?? levels[30]!
+  const [word, colour] = levels[level] ?? levels.info!
   const head = `${paint(timeOf(time), 'gray')} ${paint(word, colour)} ${visible(msg ?? '')}`
   return `${[head, ...words].join(' ')}\n${stacks.join('')}`
 }
 
 interface Line {
-  readonly level: number
-  readonly time: number
+  readonly level: string | number
+  /** ISO 8601, or ms since the epoch. */
+  readonly time: string | number
   readonly pid?: number
   readonly msg?: string
   readonly [field: string]: unknown
@@ -31,14 +32,18 @@ interface Line {
 
 type Colour = 'gray' | 'green' | 'yellow' | 'red'
 
-/** By the numbers of pino; each word has the same length. */
-const levels: Readonly<Record<number, readonly [word: string, colour: Colour]>> = {
-  20: ['DEBUG', 'gray'],
-  30: ['INFO ', 'green'],
-  40: ['WARN ', 'yellow'],
-  50: ['ERROR', 'red'],
-  60: ['FATAL', 'red'],
-}
+/** By the names and the numbers of pino; each word has the same length. */
+const levels: Readonly<Record<string | number, readonly [word: string, colour: Colour]>> = Object.fromEntries(
+  (
+    [
+      ['debug', 20, 'DEBUG', 'gray'],
+      ['info', 30, 'INFO ', 'green'],
+      ['warn', 40, 'WARN ', 'yellow'],
+      ['error', 50, 'ERROR', 'red'],
+      ['fatal', 60, 'FATAL', 'red'],
+    ] as const
+  ).flatMap(([name, number, word, colour]) => [name, number].map(level => [level, [word, colour]])),
+)
 
 function coloured(text: string, colour: Colour): string {
   const [on, off] = inspect.colors[colour]!
@@ -50,7 +55,7 @@ function plain(text: string): string {
 }
 
 /** In local time, as the reader's clock. */
-function timeOf(time: number): string {
+function timeOf(time: string | number): string {
   const at = new Date(time)
   const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part =>
     String(part).padStart(2, '0'),

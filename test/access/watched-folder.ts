@@ -15,7 +15,7 @@ export function watchedFolder(t: TestContext) {
   const log = createLogger('warn', {
     write: line => {
       const entry = JSON.parse(line)
-      ;(entry.level === 40 ? warnings : errors).push(entry)
+      ;(entry.level === 'warn' ? warnings : errors).push(entry)
     },
   })
   const write = (name: string, content: Buffer | string) => {

@@ -25,7 +25,7 @@ test('an error is counted by zone and code, with what leads to its line in the l
   const { at, ray, ...rest } = first!
   assert.deepEqual(rest, { method: 'GET', host: 'site.test', path: '/no', status: 403, format: 'json' })
   const line = edge.accesses.find(entry => entry.ray === ray)!
-  assert.ok(Math.abs(at - Number(line.time)) < 1_000, 'its line is found by this time')
+  assert.ok(Math.abs(at - Date.parse(String(line.time))) < 1_000, 'its line is found by this time')
   assert.deepEqual([second!.path.length, second!.format, second!.method], [300, 'html', 'DELETE'])
 })
 

@@ -47,7 +47,7 @@ test('the log line of a request says what happened, without secrets', async t =>
   )
   const { time, pid, duration, phases, ray, ...rest } = edge.accesses[0]!
   assert.deepEqual(rest, {
-    level: 30,
+    level: 'info',
     zone: 'site',
     client: '127.0.0.1',
     method: 'POST',
@@ -67,7 +67,7 @@ test('the log line of a request says what happened, without secrets', async t =>
     tls: null,
     msg: 'request',
   })
-  assert.ok(Math.abs(Number(time) - Date.now()) < 5_000)
+  assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 5_000)
   assert.ok(Number(duration) > 0)
   assert.deepEqual(Object.keys(phases as object).sort(), ['connect', 'receive', 'wait'])
   assert.doesNotMatch(JSON.stringify(edge.accesses), /SECRET/)

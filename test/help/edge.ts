@@ -112,7 +112,12 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
     },
     client: { ...usualClient, ...settings.client },
     http2: { enabled: true, maxConcurrentStreams: 128, penalty: 1_000 },
-    log: { level: 'error', access: true, sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 } },
+    log: {
+      level: 'error',
+      access: true,
+      numeric: false,
+      sample: { '1xx': 1, '2xx': 1, '3xx': 1, '4xx': 1, '5xx': 1 },
+    },
     telemetry: { trace: null, otlp: null, ...settings.telemetry },
     shutdown: { grace: 30_000, webSocketClose: 5_000 },
     store: {
@@ -274,7 +279,7 @@ export class Edge {
     this.events = []
     this.plane = new DataPlane(config, {
       documentation,
-      accessLog: new AccessLog(linesTo(this.accesses), config.log.sample),
+      accessLog: new AccessLog(linesTo(this.accesses), config.log),
       log: createLogger('error', linesTo(this.events)),
       ...parts,
       tell: tallies => this.#tallies.push(...tallies),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startGateway } from '../help/gateway.ts'
+import { provokable, startGateway } from '../help/gateway.ts'
 import { connectTo } from '../help/raw.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
@@ -53,6 +53,30 @@ test('no secret reaches the log: neither headers nor cookies nor the query, of r
   assert.equal(JSON.stringify(gateway.lines).includes('hush'), false)
 })
 
+for (const workers of [0, 1])
+  for (const numeric of ['off', 'on'])
+    test(`levels and times have one form in all lines, of all processes (workers: ${workers}, log.numeric: ${numeric})`, async t => {
+      const site = siteConfig('http://127.0.0.1:1', `workers: ${workers}\nlog: {numeric: ${numeric}}`)
+      const gateway = await startGateway(t, site, { env: { NODE_OPTIONS: provokable } })
+      await fetch(gateway.edge)
+      const { pid } = await gateway.logged('request')
+      gateway.rewrite(site.replace(`numeric: ${numeric}`, `numeric: ${numeric === 'on' ? 'off' : 'on'}`))
+      const { reason } = await gateway.logged('configuration reload failed')
+      assert.equal(reason, 'restart required to change log.numeric')
+      // A bug in the process that serves.
+      process.kill(Number(pid), 'SIGURG')
+      await gateway.logged(`${workers === 0 ? 'gateway' : 'worker'} crashed: internal error`)
+      gateway.signal('SIGKILL')
+      const first = JSON.parse((await gateway.stderr).trim().split('\n')[0]!)
+      assert.equal(first.msg, 'first start: the store was empty')
+      for (const { level, time } of [...gateway.lines, first])
+        if (numeric === 'on') assert.deepEqual([typeof level, typeof time], ['number', 'number'])
+        else {
+          assert.match(String(level), /^(?:info|warn|error|fatal)$/)
+          assert.equal(new Date(String(time)).toISOString(), time)
+        }
+    })
+
 test('with log.access off no request is written', async t => {
   const origin = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, siteConfig(origin, 'log: {access: off}'))
@@ -70,5 +94,5 @@ test('a line is JSON, and its path what the client sent, whatever bytes that has
   const client = await connectTo(t, Number(new URL(gateway.edge).port))
   await client.send('GET /a"b\\c\xe9{"level":60}?x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
   const { path, level } = await gateway.logged('request')
-  assert.deepEqual([path, level], ['/a"b\\c\xe9{"level":60}', 30])
+  assert.deepEqual([path, level], ['/a"b\\c\xe9{"level":60}', 'info'])
 })

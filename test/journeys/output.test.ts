@@ -141,7 +141,7 @@ for (const [command, workers] of [
     const told = (await gateway.stderr).trimEnd().split('\n')
     const [first, ...others] = told.map(line => JSON.parse(line))
     const { msg, level } = first
-    assert.deepEqual([msg, level, others], ['first start: the store was empty', 30, []])
+    assert.deepEqual([msg, level, others], ['first start: the store was empty', 'info', []])
     assert.deepEqual([first.account, first.gateway, first.token], [account, 'default', token])
     assert.ok(!JSON.stringify(gateway.lines).includes(token))
   })
@@ -166,5 +166,5 @@ test('why a gateway does not start is a sentence at a terminal, and a JSON line 
   const file = writeConfig(t, taken)
   const { code, stderr } = await gatehouse(['start', '--config', file], { GATEHOUSE_DATA: dirname(file) })
   const { level, msg } = JSON.parse(stderr)
-  assert.deepEqual([code, level, msg], [1, 60, sentence])
+  assert.deepEqual([code, level, msg], [1, 'fatal', sentence])
 })

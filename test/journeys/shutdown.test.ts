@@ -169,7 +169,7 @@ test('a bug ends the gateway with a line in the log and exit code 1', async t =>
   gateway.signal('SIGURG')
   assert.deepEqual(await gateway.exited, { code: 1, signal: null })
   const { level, err } = await gateway.logged('gateway crashed: internal error')
-  assert.equal(level, 60)
+  assert.equal(level, 'fatal')
   assert.equal((err as Error).message, 'provoked')
 })
 

@@ -136,7 +136,10 @@ zones: [{ name: shop, hosts: [127.0.0.1], routes: [{ path: /, pool: shop }] }]
   assertUnbroken(collector.metrics)
   const starts = collector.metrics.flat().flatMap(({ points }) => points.map(({ start }) => start))
   assert.ok(Math.min(...starts) >= begun - clockPrecision, 'none begins before the process')
-  assert.ok(Math.max(...starts) <= (gateway.lines[0]!.time as number), 'all begin before it logs anything')
+  assert.ok(
+    Math.max(...starts) <= Date.parse(String(gateway.lines[0]!.time)),
+    'all begin before it logs anything',
+  )
 
   const ended = Date.now()
   const { length } = collector.metrics

@@ -87,7 +87,7 @@ test('a worker that is killed is replaced, the log and the metrics tell so, and 
   const [victim, survivor] = childrenOf(gateway)
   process.kill(victim!, 'SIGKILL')
   const { worker, signal, level } = await gateway.logged(replaced)
-  assert.deepEqual([worker, signal, level], [victim, 'SIGKILL', 50])
+  assert.deepEqual([worker, signal, level], [victim, 'SIGKILL', 'error'])
   await until(() => childrenOf(gateway).length === 2)
   assert.ok(childrenOf(gateway).includes(survivor!))
   await send(gateway, 10)

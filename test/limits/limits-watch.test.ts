@@ -72,7 +72,7 @@ test('different limits for one rule are reported once by each machine, and again
   const msg = 'machines on the store have different limits for a rule'
   assert.deepEqual(
     one.told(),
-    [ofAll, ofQuota].map(difference => ({ level: 40, msg, ...difference })),
+    [ofAll, ofQuota].map(difference => ({ level: 'warn', msg, ...difference })),
   )
   // Another value of a third machine is the same difference.
   three.watch.reload(configOf(30))
@@ -85,7 +85,7 @@ test('different limits for one rule are reported once by each machine, and again
   const ends = one.told().slice(2)
   assert.deepEqual(
     ends.toSorted((a, b) => (String(a.rule) < String(b.rule) ? -1 : 1)),
-    ['all', 'quota of shop per day'].map(rule => ({ level: 30, msg: over, rule })),
+    ['all', 'quota of shop per day'].map(rule => ({ level: 'info', msg: over, rule })),
   )
 })
 
@@ -157,8 +157,8 @@ test('a difference is over when the other machine has stopped', async t => {
   assert.deepEqual(
     one.told().map(({ level, msg }) => [level, msg]),
     [
-      [40, 'machines on the store have different limits for a rule'],
-      [30, 'machines on the store have one limit for a rule again'],
+      ['warn', 'machines on the store have different limits for a rule'],
+      ['info', 'machines on the store have one limit for a rule again'],
     ],
   )
 })

@@ -75,13 +75,27 @@ test('one piece is written at a time, and what a slow reader leaves queued is bo
   const told = reader.pieces.findIndex(piece => piece.startsWith('{'))
   const [loss] = reader.pieces
     .splice(told, 1)
-    .map(piece => JSON.parse(piece) as { readonly lines: number; readonly level: number })
-  assert.deepEqual([loss!.lines, loss!.level], [20, 40])
+    .map(piece => JSON.parse(piece) as { readonly lines: number; readonly level: string })
+  assert.deepEqual([loss!.lines, loss!.level], [20, 'warn'])
   assert.deepEqual(
     reader.pieces.map(({ length }) => length),
     [4000, 4000, 2000],
   )
   assert.equal(dropped.value, 20)
+})
+
+test('that lines were lost is told in the form of the log', async () => {
+  for (const isNumeric of [false, true]) {
+    const reader = new SlowReader()
+    const writer = new LineWriter(reader, { most: 100, isNumeric })
+    writer.write(line(60))
+    writer.write(line(60))
+    writer.flush()
+    reader.take()
+    const { level, time, msg } = JSON.parse(reader.pieces.at(-1)!)
+    assert.deepEqual([level, typeof time], isNumeric ? [40, 'number'] : ['warn', 'string'])
+    assert.match(msg, /^log lines lost/)
+  }
 })
 
 test('draining ends at its deadline when nobody reads', async () => {

@@ -38,11 +38,11 @@ function collect() {
 
 test('a request is one line of JSON with every fact of the entry and the path without its query', () => {
   const { destination, lines } = collect()
-  new AccessLog(destination, everything).write(entry)
+  new AccessLog(destination, { sample: everything }).write(entry)
   assert.deepEqual(lines(), [
     {
-      level: 30,
-      time: 1_700_000_000_000,
+      level: 'info',
+      time: '2023-11-14T22:13:20.000Z',
       pid: process.pid,
       ray: entry.ray,
       zone: 'shop.example',
@@ -69,9 +69,25 @@ test('a request is one line of JSON with every fact of the entry and the path wi
   ])
 })
 
+test('levels and times are names and ISO 8601, or numbers, in both kinds of lines', t => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_007 })
+  for (const isNumeric of [false, true]) {
+    const { destination, lines } = collect()
+    new AccessLog(destination, { sample: everything, numeric: isNumeric }).write(entry)
+    const log = createLogger('debug', destination, isNumeric)
+    for (const level of ['debug', 'info', 'warn', 'error', 'fatal'] as const) log[level]('m')
+    log.child({ part: 'one' }).warn('m')
+    const heads = lines().map(({ level, time }) => [level, time])
+    const at = isNumeric ? 1_700_000_000_007 : '2023-11-14T22:13:20.007Z'
+    const began = isNumeric ? 1_700_000_000_000 : '2023-11-14T22:13:20.000Z'
+    const levels = isNumeric ? [20, 30, 40, 50, 60, 40] : ['debug', 'info', 'warn', 'error', 'fatal', 'warn']
+    assert.deepEqual(heads, [[isNumeric ? 30 : 'info', began], ...levels.map(level => [level, at])])
+  }
+})
+
 test('neither unlisted members nor targets that are not a path reach the log', () => {
   const { destination, lines } = collect()
-  const log = new AccessLog(destination, everything)
+  const log = new AccessLog(destination, { sample: everything })
   log.write({ ...entry, cookie: 'hush', headers: { authorization: 'hush' } } as AccessEntry)
   log.write({ ...entry, target: 'http://user:hush@shop.example/' })
   log.write({ ...entry, target: '/x#hush' })
@@ -88,7 +104,7 @@ test('terminal control characters are escaped, in requests and everywhere else',
   const escaped = String.raw`\u007f\u009b2J\u0085`
   let text = ''
   const destination = { write: (line: string) => (text += line) }
-  new AccessLog(destination, everything).write({
+  new AccessLog(destination, { sample: everything }).write({
     ...entry,
     host: `${steering}.test`,
     target: `/é${steering}`,
@@ -102,7 +118,7 @@ test('terminal control characters are escaped, in requests and everywhere else',
 
 test('texts are quoted and cut, so that a client can neither forge a line nor flood the log', () => {
   const { destination, lines } = collect()
-  const log = new AccessLog(destination, everything)
+  const log = new AccessLog(destination, { sample: everything })
   log.write({ ...entry, host: 'a"\n{"level":50}', target: `/${'x'.repeat(10_000)}`, phases: {} })
   const written = lines()
   assert.equal(written.length, 1)
@@ -121,7 +137,7 @@ test('whatever a client sends, a line is no longer than what a pipe takes in one
   fc.assert(
     fc.property(target, target, (path, host) => {
       let line = ''
-      const log = new AccessLog({ write: text => (line += text) }, everything)
+      const log = new AccessLog({ write: text => (line += text) }, { sample: everything })
       log.write({ ...entry, method: 'X'.repeat(most), target: `/${path}`, host: host.slice(0, 100) })
       assert.ok(Buffer.byteLength(line) <= 4096, String(Buffer.byteLength(line)))
       const written = JSON.parse(line).path as string
@@ -133,7 +149,7 @@ test('whatever a client sends, a line is no longer than what a pipe takes in one
 test('each status class is sampled by its own share, and a status without a class is always logged', () => {
   const draws = [0.09, 0.1, 0.99]
   const sample = { ...everything, '2xx': 0.1, '4xx': 0 }
-  const log = new AccessLog(collect().destination, sample, () => draws.shift() ?? 0)
+  const log = new AccessLog(collect().destination, { sample }, () => draws.shift() ?? 0)
   const statuses = [200, 204, 299, 404, 503, 0, 999]
   assert.deepEqual(
     statuses.filter(status => log.wants(status)),
@@ -143,7 +159,7 @@ test('each status class is sampled by its own share, and a status without a clas
 
 test('an entry that is written was sampled before: it is not sampled again', () => {
   const { destination, lines } = collect()
-  new AccessLog(destination, { ...everything, '2xx': 0 }).write(entry)
+  new AccessLog(destination, { sample: { ...everything, '2xx': 0 } }).write(entry)
   assert.equal(lines().length, 1)
 })
 

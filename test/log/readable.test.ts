@@ -26,7 +26,9 @@ test('a line has level, message and fields, without empty ones', () => {
 
 test('the time is local wall-clock time', () => {
   const at = new Date(2026, 0, 2, 3, 4, 5, 6)
-  assert.equal(readable(`{"level":20,"time":${at.getTime()},"msg":"m"}\n`, false), '03:04:05.006 DEBUG m\n')
+  const text = '03:04:05.006 DEBUG m\n'
+  for (const head of [`"level":20,"time":${at.getTime()}`, `"level":"debug","time":"${at.toISOString()}"`])
+    assert.equal(readable(`{${head},"msg":"m"}\n`, false), text)
 })
 
 test('a text that could be taken for anything else is quoted', () => {

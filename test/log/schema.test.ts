@@ -37,6 +37,7 @@ const authority = new Authority()
 
 const kinds: Readonly<Record<string, Kind>> = {
   plain: [plain(request('GET /a?b=c')), { zone: 'site', path: '/a', version: '1.1', tls: null }],
+  'with numbers': [numeric, { level: 30, status: 200 }],
   'with a body': [plain(post('/', 'body')), { method: 'POST', bytes_in: 4, bytes_out: 5, error: null }],
   'HTTP/1.0': [plain('GET / HTTP/1.0\r\nHost: site.test\r\n\r\n'), { version: '1.0' }],
   'a streamed body to an origin by name, with TLS': [streamed, { bytes_in: 100_000, error: null }],
@@ -128,6 +129,13 @@ function plain(text: string) {
     await edge.ask(text)
     return edge
   }
+}
+
+async function numeric(t: TestContext): Promise<Edge> {
+  const config = edgeConfig([(await startResponder(t, ok('hello'))).url])
+  const edge = await listenAt(t, new Edge(t, { ...config, log: { ...config.log, numeric: true } }))
+  await edge.ask(request('GET /'))
+  return edge
 }
 
 async function streamed(t: TestContext): Promise<Edge> {

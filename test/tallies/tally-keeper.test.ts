@@ -74,8 +74,8 @@ test('what was certainly not written is written later, and what may have been is
   assert.equal(written.length, 1)
   const texts = lines.map(({ level, msg }) => `${level} ${msg}`)
   assert.deepEqual(texts, [
-    '40 counts of errors and rules not written: store unreachable',
-    '30 counts of errors and rules written to the store again',
-    '40 counts of errors and rules not written: store unreachable',
+    'warn counts of errors and rules not written: store unreachable',
+    'info counts of errors and rules written to the store again',
+    'warn counts of errors and rules not written: store unreachable',
   ])
 })

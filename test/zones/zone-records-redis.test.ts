@@ -75,7 +75,7 @@ test('what is known stays while Redis is unreachable, and changes made meanwhile
   await until(() => zones.of(id)?.accessRules.length === 0)
   assert.deepEqual(zones.of(id), { ...all, accessRules: [] })
   assert.deepEqual(
-    lines.filter(({ level }) => level === 50),
+    lines.filter(({ level }) => level === 'error'),
     [],
   )
 })
@@ -86,8 +86,8 @@ test('a start while Redis is unreachable uses the last copy, and current data on
   assert.deepEqual(zones.of(id), all)
   assert.deepEqual(zones.of('other.example'), { errorRules: [], accessRules: [], errorPages: {} })
   assert.partialDeepStrictEqual(lines, [
-    { level: 40, reason: 'ECONNREFUSED', msg: 'API-managed rules of zones not read: store unreachable' },
-    { level: 40, path, msg: 'API-managed rules of zones loaded from the local copy' },
+    { level: 'warn', reason: 'ECONNREFUSED', msg: 'API-managed rules of zones not read: store unreachable' },
+    { level: 'warn', path, msg: 'API-managed rules of zones loaded from the local copy' },
   ])
   await server.restart()
   const writer = await opened(t, server.url)
@@ -104,7 +104,7 @@ test('a start while Redis is unreachable knows nothing without a copy, until it 
   })
   assert.equal(zones.of(id), null)
   assert.partialDeepStrictEqual(lines[1], {
-    level: 40,
+    level: 'warn',
     msg: 'API-managed rules of zones unknown: not read from the store, and no local copy',
   })
   await startRedis(t, { port })
@@ -117,7 +117,11 @@ test('a start while Redis is unreachable uses nothing from a damaged copy', asyn
   writeFileSync(path, readFileSync(path, 'utf8').replace('"deny"', '"allow"'))
   const { zones, lines } = await openZones(t, await opened(t, server.url), { cachePath: path })
   assert.equal(zones.of(id), null)
-  assert.partialDeepStrictEqual(lines[1], { level: 50, path, reason: 'damaged: its digest does not match' })
+  assert.partialDeepStrictEqual(lines[1], {
+    level: 'error',
+    path,
+    reason: 'damaged: its digest does not match',
+  })
 })
 
 test('one who does not write leaves the copy alone, one who does keeps it up', async t => {

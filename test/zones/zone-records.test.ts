@@ -175,8 +175,8 @@ test('what is known stays while the store is unreachable, which is logged once, 
   assert.deepEqual(
     lines.map(({ level, msg }) => [level, msg]),
     [
-      [40, 'API-managed rules of zones not read: store unreachable'],
-      [30, 'API-managed rules of zones read again'],
+      ['warn', 'API-managed rules of zones not read: store unreachable'],
+      ['info', 'API-managed rules of zones read again'],
     ],
   )
 })
@@ -193,7 +193,7 @@ test('one who follows and fails keeps no other from hearing, and who no longer f
   steered.tell({ kind: 'error_rule_list', account: zoneOwner, id })
   await until(() => told() > 0)
   assert.equal(told(), 1)
-  assert.partialDeepStrictEqual(lines, [{ level: 50, err: { message: 'broken' } }])
+  assert.partialDeepStrictEqual(lines, [{ level: 'error', err: { message: 'broken' } }])
   assert.equal(zones.of(id)?.errorRules.length, 2)
 })
 

@@ -81,7 +81,7 @@ export function resolve(settings: Settings, findings: Findings): Config {
       maxConcurrentStreams: settings.http2.max_concurrent_streams,
       penalty: settings.http2.penalty,
     },
-    log: { level: log.level, access: log.access, sample: log.sample },
+    log,
     telemetry: resolveTelemetry(settings.telemetry, findings),
     shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
     store: resolveStore(settings, findings),

@@ -207,6 +207,7 @@ export const schema = mapping({
   log: group({
     level: optional(scalar(oneOf('debug', 'info', 'warn', 'error')), 'info' as const),
     access: optional(scalar(truth), true),
+    numeric: optional(scalar(truth), false),
     sample: group({
       '1xx': optional(share, 1),
       '2xx': optional(share, 1),

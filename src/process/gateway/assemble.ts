@@ -41,8 +41,9 @@ interface Circumstances {
 
 export function assemble(config: Config, circumstances: Circumstances): Assembly {
   const metrics = new Metrics(version)
-  const destination = openOutput(metrics.droppedLogLines)
-  const log = createLogger(config.log.level, destination)
+  const { level, numeric } = config.log
+  const destination = openOutput(metrics.droppedLogLines, numeric)
+  const log = createLogger(level, destination, numeric)
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers
   const gateway = new Gateway(config, {
     log,

@@ -3,6 +3,7 @@
 
 import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import type { Config } from '../../config/config.ts'
 import { FileSink } from '../../log/file-sink.ts'
 import { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'
@@ -10,10 +11,11 @@ import { readable } from '../../log/readable.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from '../commands/terminal.ts'
 
-/** Opens the log of this process on stdout; `dropped` counts the lines for which there was no room. */
-export function openOutput(dropped: Metrics['droppedLogLines']): LineWriter {
+/** Opens the log of this process on stdout; `dropped` counts the lines for which there was no room. Levels and times are numbers if `isNumeric`. */
+export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
   const { stdout } = process
-  if (!stdout.isTTY) return new LineWriter(isFile(stdout) ? new FileSink(stdout.fd) : stdout, { dropped })
+  if (!stdout.isTTY)
+    return new LineWriter(isFile(stdout) ? new FileSink(stdout.fd) : stdout, { dropped, isNumeric })
   const hasColours = stdout.hasColors()
   return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
 }
@@ -48,11 +50,15 @@ export function greet(text: string): void {
   if (process.stderr.isTTY) tell(text)
 }
 
-/** Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields` and `msg`. */
-export function announce(level: 'info' | 'fatal', fields: object, msg: string, text: string): void {
+/** Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields` and `msg`, in the form of the log. */
+export function announce(
+  level: 'info' | 'fatal',
+  { fields = {}, msg, text }: { readonly fields?: object; readonly msg: string; readonly text: string },
+  { numeric }: Pick<Config['log'], 'numeric'>,
+): void {
   if (process.stderr.isTTY) return tell(text)
   const write = (line: string) => tell(line.trimEnd())
-  createLogger('info', { write })[level](fields, msg)
+  createLogger('info', { write }, numeric)[level](fields, msg)
 }
 
 /** Writes Node's warnings to the log; Node itself writes them to stderr, as text. */

@@ -24,6 +24,7 @@ const bound: Readonly<Record<string, (config: Config) => unknown>> = {
   people: config => config.people,
   'errors.documentation': config => config.errors.documentation,
   'log.access': config => config.log.access,
+  'log.numeric': config => config.log.numeric,
   'telemetry.otlp': config => config.telemetry.otlp,
 }
 

@@ -129,7 +129,7 @@ async function serve(
     await gateway.start()
   } catch (cause) {
     const { message } = cause as Error
-    announce('fatal', {}, message, `gatehouse: ${message}`)
+    announce('fatal', { msg: message, text: `gatehouse: ${message}` }, gateway.config.log)
     await before?.fail(message)
     return leave(1, destination)
   }
@@ -145,12 +145,8 @@ async function serve(
       // Where the token was given, what is printed is kept: then no secret is in it.
       const setUp = token === null ? null : await setUpUrl(gateway, first.account)
       const fields = token === null ? made : { ...first, ...(setUp !== null && { set_up: setUp }) }
-      announce(
-        'info',
-        fields,
-        'first start: the store was empty',
-        welcome({ ...first, setUp }, gateway.config, gateway.edge),
-      )
+      const text = welcome({ ...first, setUp }, gateway.config, gateway.edge)
+      announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
     }
     careForStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
   }

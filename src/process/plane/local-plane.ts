@@ -57,7 +57,7 @@ export class LocalPlane implements ManagedPlane {
   constructor(config: Config, parts: LocalPlaneParts) {
     this.#config = config
     this.#parts = parts
-    this.#accessLog = config.log.access ? new AccessLog(parts.destination, config.log.sample) : null
+    this.#accessLog = config.log.access ? new AccessLog(parts.destination, config.log) : null
     this.#files = new AccessFiles(parts.log, parts.metrics.edge.access)
   }
 

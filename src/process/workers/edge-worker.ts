@@ -17,15 +17,24 @@ import { Bans } from '../../access/bans.ts'
 import { Share } from '../../edge/accept/share.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
-import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
+import {
+  type Ask,
+  type FromWorker,
+  numericLog,
+  type Reply,
+  type SocketPlace,
+  type ToWorker,
+} from './messages.ts'
 import { usualSupervision } from './supervision.ts'
 import { tuneHeap } from '../heap.ts'
 import { Services } from '../gateway/services.ts'
 import { version } from '../version.ts'
 
 const metrics = new Metrics(version)
-const destination = openOutput(metrics.droppedLogLines)
-const log = createLogger('info', destination)
+// Known before the configuration comes, since lines may be written before.
+const isNumeric = process.argv.includes(numericLog)
+const destination = openOutput(metrics.droppedLogLines, isNumeric)
+const log = createLogger('info', destination, isNumeric)
 logWarningsOfNode(log)
 // The supervisor sums what all workers report.
 const post = new BanPost(refusals => tell({ refusals }))

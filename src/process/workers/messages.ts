@@ -18,6 +18,9 @@ import type { PoolState } from '../../edge/origin/pools.ts'
 import type { MovedShare, ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
+/** The argument of a worker whose log has levels and times as numbers. */
+export const numericLog = '--numeric-log'
+
 /** What a socket is among those of its listener; the socket itself goes beside the message. */
 export type SocketPlace = Omit<ListeningSocket, 'handle'>
 

@@ -330,7 +330,8 @@ export class Supervisor implements ManagedPlane {
   /** Starts a process; tries again later where the system has no means for one now. */
   #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
     try {
-      return new WorkerHandle(slot, heard, this.#patience.snapshotPatience)
+      const { snapshotPatience } = this.#patience
+      return new WorkerHandle(slot, heard, { snapshotPatience, isNumeric: this.#config.log.numeric })
     } catch (cause) {
       if (this.#isListening && !this.#isEnding) this.#restart(slot, attempt + 1)
       throw cause

@@ -16,7 +16,14 @@ import type { Loan } from '../../store/cache/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
-import type { Ask, FromWorker, Reply, SocketPlace, ToWorker } from './messages.ts'
+import {
+  type Ask,
+  type FromWorker,
+  numericLog,
+  type Reply,
+  type SocketPlace,
+  type ToWorker,
+} from './messages.ts'
 import type { ShareHolder } from './share-ledger.ts'
 import type { Acceptor } from './shared-sockets.ts'
 
@@ -61,11 +68,15 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   #last: Snapshot | null = null
 
   /** Starts the process with this number among the workers, which has `snapshotPatience` ms to report its counts; throws where the system has no means for another process. */
-  constructor(slot: number, heard: Heard, snapshotPatience: number) {
+  constructor(
+    slot: number,
+    heard: Heard,
+    { snapshotPatience, isNumeric }: { readonly snapshotPatience: number; readonly isNumeric: boolean },
+  ) {
     this.slot = slot
     this.#heard = heard
     this.#snapshotPatience = snapshotPatience
-    this.#child = start()
+    this.#child = start(isNumeric ? [numericLog] : [])
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', (message, handle: unknown) =>
       this.#receive(message as FromWorker, handle as SocketHandle),
@@ -181,10 +192,10 @@ export class WorkerHandle implements Acceptor, ShareHolder {
 }
 
 /** Starts the process: it inherits the environment and the log, and gets the rest with the first message. */
-function start(): ChildProcess {
+function start(args: readonly string[]): ChildProcess {
   // A folder in that of this process: a worker runs other functions of the same files, and only what had run is kept.
   const NODE_COMPILE_CACHE = getCompileCacheDir()
-  const child = fork(program, {
+  const child = fork(program, args, {
     serialization: 'advanced',
     execArgv: [...process.execArgv, ...inspectable],
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],

@@ -103,7 +103,7 @@ test('every write of tokens, gateways, logs and clients is one entry and one log
   )
   assert.ok(
     lines.every(
-      ({ level, actor, account: of }) => level === 30 && actor === owner.token.id && of === account,
+      ({ level, actor, account: of }) => level === 'info' && actor === owner.token.id && of === account,
     ),
   )
   const text = JSON.stringify([result, lines])

@@ -145,8 +145,8 @@ test('an origin is down after bad checks in a row, and up after good ones', asyn
   assert.deepEqual(
     checks.lines.map(({ level, origin: url }) => [level, url]),
     [
-      [40, origin.url],
-      [30, origin.url],
+      ['warn', origin.url],
+      ['info', origin.url],
     ],
   )
   assert.ok(checks.metrics.originChecks.bad.value >= 3)
@@ -443,5 +443,5 @@ test('a bug after a check is logged, does not concern the origin, and the next c
   checks.checker.watch([{ origin: at(origin.url), check: often }])
   assert.equal((await checks.next()).isUp, true)
   assert.equal(checks.lines.length, 1)
-  assert.deepEqual([checks.lines[0]!.level, checks.lines[0]!.origin], [50, origin.url])
+  assert.deepEqual([checks.lines[0]!.level, checks.lines[0]!.origin], ['error', origin.url])
 })

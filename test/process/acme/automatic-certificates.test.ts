@@ -72,9 +72,9 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
   assert.deepEqual(
     warnings().map(({ level, msg, host, reason }) => [level, msg, host, reason]),
     [
-      [40, 'certificate expires soon, and its renewal fails', 'site.test', 'serverInternal: on fire'],
+      ['warn', 'certificate expires soon, and its renewal fails', 'site.test', 'serverInternal: on fire'],
       [
-        50,
+        'error',
         'certificate expired: clients refuse it, and its renewal fails',
         'site.test',
         'serverInternal: on fire',

@@ -80,7 +80,7 @@ test('a key that was lost, or left behind in the data folder, is reported when c
   await store.accounts.insert(owner)
   const { secret } = mintSecret(management.secrets, 0)
   await store.oauthClients.insert(oauthClient({ account: owner.id, secrets: [secret] }))
-  const unknown = { level: 40, secrets: 1, clients: 1, keys: [secret.key] }
+  const unknown = { level: 'warn', secrets: 1, clients: 1, keys: [secret.key] }
 
   const configured = await openOver(t, store, { key: '0'.repeat(64), folder: dataFolder(t) })
   await until(() => configured.lines.length > 0)

@@ -83,7 +83,7 @@ test('a file that was damaged anywhere is not taken, and that is logged', async 
       writeFileSync(path, bytes)
       const { copy, lines } = copyAt(t, path)
       assert.equal(await copy.read(), null)
-      assert.partialDeepStrictEqual(lines, [{ level: 50, path }])
+      assert.partialDeepStrictEqual(lines, [{ level: 'error', path }])
     }),
     { numRuns: 200 },
   )
@@ -98,13 +98,13 @@ test('the copy of something else is not taken', async t => {
     clock: new ManualClock(),
   })
   assert.equal(await other.read(), null)
-  assert.partialDeepStrictEqual(lines, [{ level: 50, reason: 'unknown format', msg: words.unusable }])
+  assert.partialDeepStrictEqual(lines, [{ level: 'error', reason: 'unknown format', msg: words.unusable }])
 })
 
 test('the copy of another store is not taken, and the log says of which it is', async t => {
   const { copy, lines } = copyAt(t, await written(t), 'redis://other:6379')
   assert.equal(await copy.read(), null)
-  assert.partialDeepStrictEqual(lines, [{ level: 50, reason: `copy of another store, ${location}` }])
+  assert.partialDeepStrictEqual(lines, [{ level: 'error', reason: `copy of another store, ${location}` }])
 })
 
 test('writes that come together are one, of the last', async t => {
@@ -133,10 +133,10 @@ test('a write that fails is logged once, and tried again until it succeeds', asy
     await new Promise(setImmediate)
   }
   assert.equal(lines.length, 1)
-  assert.partialDeepStrictEqual(lines, [{ level: 40, path, err: { code: 'EEXIST' } }])
+  assert.partialDeepStrictEqual(lines, [{ level: 'warn', path, err: { code: 'EEXIST' } }])
   rmSync(dirname(path))
   await secondsUntil(t, () => lines.length > 1)
-  assert.partialDeepStrictEqual(lines[1], { level: 30, msg: words.written })
+  assert.partialDeepStrictEqual(lines[1], { level: 'info', msg: words.written })
   assert.deepEqual((await copy.read())?.error_page, lists.error_page)
 })
 
