@@ -37,7 +37,7 @@ test('PORT and --admin are where it listens, and commands find it there with --a
   for (const more of [['--admin', admin], []])
     assert.deepEqual(await gatehouse(['reload', ...more, '--config', file], env), {
       code: 0,
-      stdout: '',
+      stdout: 'No changes: the configuration was in effect already.\n',
       stderr: '',
     })
   assert.equal(gateway.lines.filter(({ msg }) => msg === 'configuration reloaded').length, 2)

@@ -4,6 +4,44 @@ import type { Mutated } from './mutation.ts'
 
 export const process: readonly Mutated[] = [
   {
+    file: 'process/commands/client/confirm.ts',
+    tests: ['process/commands/token', 'process/commands/client/verbs'],
+    changes: [
+      {
+        text: 'return input.yes || canAsk ? null',
+        becomes: 'return true ? null',
+        breaks: 'a script deletes without --yes',
+      },
+      {
+        text: 'if (input.yes || (await isTyped(question, id))) return true\n',
+        becomes: 'await isTyped(question, id)\n  return true\n',
+        breaks: 'a person who declines deletes',
+      },
+    ],
+  },
+  {
+    file: 'process/commands/ai-gateway/change.ts',
+    tests: ['process/commands/ai-gateway/verbs'],
+    changes: [
+      {
+        text: 'const whole = { ...read, ...settings }',
+        becomes: 'const whole = { ...settings }',
+        breaks: 'a setting that is not named goes back to its default',
+      },
+    ],
+  },
+  {
+    file: 'config/changes.ts',
+    tests: ['config/changes'],
+    changes: [
+      {
+        text: "if (key === 'line' || isDeepStrictEqual(withoutLines(one), withoutLines(other))) continue",
+        becomes: 'if (isDeepStrictEqual(one, other)) continue',
+        breaks: 'a comment in the file is a change of every route below it',
+      },
+    ],
+  },
+  {
     file: 'process/workers/supervisor.ts',
     tests: ['process/workers/supervisor'],
     changes: [

@@ -25,7 +25,7 @@ const filters: Readonly<Record<string, Option>> = {
 export const logCommands: Readonly<Record<string, Command>> = {
   'log tail': {
     usage: 'log tail [GATEWAY] [OPTION]…',
-    summary: 'Follow the log of AI calls, of all gateways or one, until Ctrl-C.',
+    summary: 'Follow the log of AI calls, of all gateways or one, until interrupted.',
     options: { ...filters, ...access, json: { type: 'boolean', help: 'print JSON, an entry a line' } },
     args: 1,
     load: async () => (await import('./tail.ts')).tail,
