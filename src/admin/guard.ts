@@ -26,7 +26,7 @@ import {
   type ZoneRow,
 } from './row.ts'
 import { addressOf } from './sender.ts'
-import { ownerOf } from './zones/owner.ts'
+import { oldestOf, ownerOf } from './zones/owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null; readonly storeSigns?: () => StoreSigns | null }
@@ -74,7 +74,7 @@ export function guardedForUser(row: UserRow): Route<Facts> {
   }
 }
 
-/** Makes a row about the gateway as a whole, for tokens of any account with the permission; nobody needs one where `isOpen`. */
+/** Makes a row about the gateway as a whole, which is the business of the oldest account: for its tokens with the permission; nobody needs one where `isOpen`. */
 export function guardedUnless<F extends Facts>(
   isOpen: (requester: Requester, facts: F) => boolean,
   { path, permission }: { readonly path: string; readonly permission: Permission },
@@ -88,7 +88,8 @@ export function guardedUnless<F extends Facts>(
       return withApi(facts, async api => {
         const caller = await callerOf(row, requester, api)
         if ('body' in caller) return caller
-        if (permits(caller, permission, caller.account)) return handle(facts)
+        const oldest = await oldestOf(api.store.accounts)
+        if (oldest !== null && permits(caller, permission, oldest)) return handle(facts)
         api.refusals?.note('forbidden', row, requester, caller)
         return forbidden(permission, caller, requester, api)
       })

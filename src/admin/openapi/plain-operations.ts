@@ -80,7 +80,7 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     tag,
     summary: 'Show metrics in the Prometheus text format',
     description:
-      '`management.metrics` decides whether a token with the permission `Metrics Read`, of any account, is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
+      '`management.metrics` decides whether a token with the permission `Metrics Read` in the oldest account is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
     hasToken: 'maybe',
     response: { content: { [metricsContentType]: text } },
     refusals: [unauthorized, forbidden, storeUnreachable, bug],
