@@ -55,6 +55,8 @@ export function proofInWords({ metadata: { method, reason } }: AuditEntry): stri
 export interface Change {
   readonly name: string
   readonly values: { readonly before: string; readonly after: string } | null
+  /** Whether it is a list, and the values are only the items that went and came; they are empty where none did. */
+  readonly isList: boolean
 }
 
 /** Returns what an entry tells of each member that was set or changed, those with their values first. */
@@ -62,10 +64,21 @@ export function changesIn({ metadata, oldValue = '{}', newValue = '{}' }: AuditE
   const [before, after] = [oldValue, newValue].map(text => new Map(Object.entries(JSON.parse(text))))
   const changes = metadata.changed.map(name => {
     const isTold = before!.has(name) || after!.has(name)
-    const values = { before: valueInWords(before!.get(name)), after: valueInWords(after!.get(name)) }
-    return { name, values: isTold ? values : null }
+    return isTold
+      ? changeOf(name, before!.get(name), after!.get(name))
+      : { name, values: null, isList: false }
   })
   return [...changes.filter(({ values }) => values), ...changes.filter(({ values }) => !values)]
+}
+
+function changeOf(name: string, before: unknown, after: unknown): Change {
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const [then, now] = [before.map(valueInWords), after.map(valueInWords)]
+    const gone = then.filter(item => !now.includes(item)).join(', ')
+    const come = now.filter(item => !then.includes(item)).join(', ')
+    if (gone !== '' || come !== '') return { name, values: { before: gone, after: come }, isList: true }
+  }
+  return { name, values: { before: valueInWords(before), after: valueInWords(after) }, isList: false }
 }
 
 /** Writes the value of a setting as people read it: lists with commas, and policies of tokens by their permissions. */

@@ -139,7 +139,7 @@ const mostOfValue = 36
 
 function changedIn(entry: AuditEntry): Html {
   const changes = changesIn(entry)
-  const told = changes.flatMap(({ name, values }) => (values ? [changeOf(name, values)] : []))
+  const told = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
   const rest = [
     ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
     told.length > mostChanges && `${told.length - mostChanges} more`,
@@ -147,6 +147,8 @@ function changedIn(entry: AuditEntry): Html {
   return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.join(', ')}</p>`}</div>`
 }
 
-function changeOf(name: string, { before, after }: NonNullable<Change['values']>): Html {
-  return html`<p>${name}: <del>${told(brief(before, mostOfValue))}</del> → <ins>${told(brief(after, mostOfValue))}</ins></p>`
+function changed({ name, isList }: Change, { before, after }: NonNullable<Change['values']>): Html {
+  const [gone, come] = [before, after].map(text => told(brief(text, mostOfValue)))
+  if (!isList) return html`<p>${name}: <del>${gone!}</del> → <ins>${come!}</ins></p>`
+  return html`<p>${name}:${before !== '' && html` − <del>${gone!}</del>`}${after !== '' && html` + <ins>${come!}</ins>`}</p>`
 }

@@ -27,7 +27,7 @@ const unfinished = 'The response ended before it was complete: the client left, 
 
 function refusalOf(log: WholeLog): Html {
   const message = messageIn(log.provider_response_head ?? log.response_head)
-  return html`<b>The provider responded with ${log.status_code}</b>${message === null ? '.' : html`: ${told(message)}`}`
+  return html`<b>The provider responded with ${log.status_code}</b>${message === null ? '.' : html`: ${told(message)}${/[.!?…]$/.test(message) ? '' : '.'}`}`
 }
 
 /** The most characters of a body in which a message is looked for, and of a message that is shown. */

@@ -199,7 +199,10 @@ test('a call that failed says first what went wrong, in its own words, and its r
     /Error 520: Web server is returning an unknown error \( ?origin_unknown_error ?\)\. Look in the log of the origin.* Ray 0000000000000001 ?\. Caller/,
   )
   assert.ok(first.body.includes(`href="${base}/errors/codes/520"`))
-  assert.match((await shown(2)).text, /The provider responded with 429 ?: Slow down .* Ray 0000000000000002/)
+  assert.match(
+    (await shown(2)).text,
+    /The provider responded with 429 ?: Slow down .* ?\. Ray 0000000000000002/,
+  )
   assert.match((await shown(3)).text, /The provider responded with 500 ?\. Ray/)
   assert.match((await shown(4)).text, /The response ended before it was complete/)
   assert.match((await shown(5)).text, /The provider responded with 400 ?: x{500}… Ray/)
