@@ -22,7 +22,7 @@ import { clientRows } from './oauth-clients/routes.ts'
 import { accountRows, userRows as peopleRows } from './people/routes.ts'
 import { grantRows, userGrantRows } from './oauth-grants/routes.ts'
 import { auditRows } from './records/routes.ts'
-import { tokenRows } from './tokens/routes.ts'
+import { ownTokenRows, tokenRows } from './tokens/routes.ts'
 import { providerRows } from './providers/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
@@ -82,7 +82,7 @@ export const plainRows: readonly PlainRow[] = [
 ]
 
 /** The rows of the management API about the user for whom a token acts. */
-export const userRows: readonly UserRow[] = [...peopleRows, ...userGrantRows]
+export const userRows: readonly UserRow[] = [...peopleRows, ...userGrantRows, ...ownTokenRows]
 
 export const routes: readonly Route<Facts>[] = [
   {

@@ -4,7 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Kept, Usage } from '../ai/usage/usage.ts'
 import { estimatedIn, estimatedOut } from '../ai/usage/estimate.ts'
 import { sumOf } from '../ai/usage/session.ts'
-import { appOf } from '../store/audit-entry.ts'
+import { appOf, personal } from '../store/audit-entry.ts'
+import type { ActingApp, Token } from '../store/records.ts'
 import type { LogBatchWriter } from '../store/log-batch/writer.ts'
 import type { Bodies, Body } from '../store/log-batch/head.ts'
 import { type Capture, headSize, tailSize } from './capture.ts'
@@ -83,9 +84,15 @@ export function writeEntry(
     requestContentType: o.requestContentType,
     responseContentType: o.responseContentType && redacted(o.responseContentType),
   }
-  const actor = o.token?.actor
+  const actor = o.token?.actor ?? ownerOf(o.token)
   const entry = actor === undefined ? ofAny : { ...ofAny, app: appOf(actor) }
   writer.add(entry, o.keepsPayloads ? bodiesOf(o, request, answer, streamed) : noBodies)
+}
+
+/** Returns the person whose own token made a call. */
+function ownerOf(token: Pick<Token, 'name' | 'person'> | null): ActingApp | undefined {
+  if (token?.person === undefined) return undefined
+  return { ...token.person, ...personal, clientName: token.name }
 }
 
 /** Whether the provider did what was asked for. */

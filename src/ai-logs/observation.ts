@@ -24,7 +24,7 @@ export interface Observation {
   readonly timeToFirstByte: number | null
   readonly authenticated: boolean
   /** The token that let it in; null where none was required. */
-  readonly token: Pick<Token, 'id' | 'name' | 'actor'> | null
+  readonly token: Pick<Token, 'id' | 'name' | 'actor' | 'person'> | null
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null

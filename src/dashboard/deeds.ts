@@ -30,6 +30,7 @@ const deeds = {
   'error-rules-ordered': 'The rules have their new order.',
   'error-page-set': 'The page is served from now on.',
   'error-page-removed': 'The page was removed.',
+  'own-token-revoked': 'Your token was revoked. It is refused from now on.',
   'token-changed': 'The token was changed.',
   'token-disabled': 'The token is disabled. Anyone who uses it is refused from now on.',
   'token-enabled': 'The token is active again.',

@@ -7,6 +7,7 @@ import { errorRoutes } from './errors/routes.ts'
 import { gatewayRoutes } from './gateways/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { memberRoutes } from './members/routes.ts'
+import { ownTokenRoutes } from './own-tokens/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -22,5 +23,6 @@ export const routes: readonly Route[] = [
   ...providerRoutes,
   ...memberRoutes,
   ...tokenRoutes,
+  ...ownTokenRoutes,
   ...auditRoutes,
 ]

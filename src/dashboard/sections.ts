@@ -17,5 +17,6 @@ export const sections: readonly Section[] = [
   { title: 'Providers', path: paths.providers },
   { title: 'Members', path: paths.members },
   { title: 'API tokens', path: paths.tokens },
+  { title: 'Your tokens', path: paths.ownTokens },
   { title: 'Audit log', path: paths.audit },
 ]

@@ -313,6 +313,12 @@ export const apiFaults = {
     sentence: (most: number) => `The zone already has ${most} rules of this kind: delete one first`,
     when: 'The zone has the most rules that it may have.',
   },
+  personal_token: {
+    code: 10424,
+    status: 409,
+    sentence: 'The token belongs to a member, who alone may have its value: disable or delete it',
+    when: 'The token is one that a member made for themselves.',
+  },
   last_super_administrator: {
     code: 10415,
     status: 409,

@@ -60,6 +60,9 @@ export type KnownUser = Pick<User, 'id' | 'email'> & AddressProof
 /** What stands in the place of an app where a person acts themselves; ids of apps are never such words. */
 export const pages = { client: 'dashboard', clientName: 'Dashboard' } as const
 
+/** What stands in the place of an app where a person calls models with a token of their own. */
+export const personal = { client: 'personal_token' } as const
+
 /** Stands for a person who acts themselves. */
 export function inPerson(user: KnownUser): Caller & { readonly actor: ActingApp } {
   const { id, email } = user

@@ -58,8 +58,20 @@ export interface Token {
   readonly addressesNotIn: readonly string[]
   readonly issuedOn: number
   readonly modifiedOn: number
+  /** Whose it is, where a member made it for themselves: it opens AI routes alone, and no more than they may at each use. */
+  readonly person?: TokenOwner
   /** Who acts, where it stands for an access token of OAuth; such a token is put together at each lookup and never stored. */
   readonly actor?: Actor
+}
+
+/** A member by whom a token was made, with the address at that time. */
+export interface TokenOwner {
+  readonly user: string
+  readonly email: string
+  /** Whether the OpenID provider had verified the address; absent for false. */
+  readonly isEmailVerified?: boolean
+  /** The membership, with which it ends: another one of the same user does not bring it back. */
+  readonly member: string
 }
 
 /** That a token was used at a time, in ms since the epoch. */

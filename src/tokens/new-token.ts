@@ -1,7 +1,7 @@
 // Builds the record of a token from its settings.
 
 import { newId } from '../base/id.ts'
-import type { Policy, Token } from '../store/records.ts'
+import type { Policy, Token, TokenOwner } from '../store/records.ts'
 import type { Minted } from './token.ts'
 
 /** The settings of a token; without limits it never expires and is valid from every address. */
@@ -11,20 +11,31 @@ export interface TokenSettings
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
+/** What no setting changes. */
+type Identity = Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'person'>
+
 /** Makes an active token of the account with a new value, which itself is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,
   now: number,
   { value, digest }: Minted,
+  person?: TokenOwner,
 ): { readonly token: Token; readonly value: string } {
-  const identity = { account, id: newId(), digest, status: 'active', issuedOn: now } as const
+  const identity = {
+    account,
+    id: newId(),
+    digest,
+    status: 'active',
+    issuedOn: now,
+    ...(person && { person }),
+  } as const
   return { token: withSettings(identity, settings, now), value }
 }
 
 /** Replaces all settings of a token; what is left out is no longer limited. */
 export function withSettings(
-  { account, id, digest, status, issuedOn }: Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn'>,
+  { account, id, digest, status, issuedOn, person }: Identity,
   { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenSettings,
   now: number,
 ): Token {
@@ -41,5 +52,6 @@ export function withSettings(
     addressesNotIn: addressesNotIn ?? [],
     issuedOn,
     modifiedOn: now,
+    ...(person && { person }),
   }
 }

@@ -24,6 +24,8 @@ interface VerifierOptions {
   readonly metrics: AiMetrics
   /** Where access tokens of OAuth are found; null where there are none. */
   readonly access?: TokenSource | null
+  /** Knows what people may whose own tokens are shown; without it, no such token is good. */
+  readonly people?: PeopleOfTokens | null
   /** Knows which tokens were never made, about which the store is not asked; null where nothing does. */
   readonly tags?: Pick<TokenTags, 'mayBeKept'> | null
   /** Called with each digest whose token is in the store. */
@@ -45,6 +47,14 @@ interface TokenSource {
   endedBy(change: RecordChange): string | null
   /** Returns what `endedBy` may name beside the digest; null for nothing. */
   groupOf?(token: Token): string | null
+}
+
+/** Knows what the people may do who made tokens for themselves. */
+interface PeopleOfTokens {
+  /** Returns the token with what its owner may do now; null where they are no member any more. Rejects with `StoreUnreachable`. */
+  reach(token: Token & Required<Pick<Token, 'person'>>): MaybeAtOnce<Token | null>
+  readonly kinds: readonly RecordChange['kind'][]
+  concerns(change: RecordChange, token: Token): boolean
 }
 
 /** A token of the API, or an access token of OAuth. */
@@ -81,15 +91,23 @@ export class TokenVerifier {
   readonly #familiar = new Familiar()
 
   constructor(options: VerifierOptions, known: TokenVerifier | null = null) {
-    const { store, metrics, access = null, clock = systemClock } = options
+    const { store, metrics, access = null, people = null, clock = systemClock } = options
     this.#options = options
     this.#lookups = metrics.lookups
     this.#clock = clock
     this.#known = (known === null ? null : known.#known) ?? {
       token: rememberedOf(options, 'token', {
-        find: digest => store.tokens.findByDigest(digest),
-        kinds: ['token'],
-        concerns: ({ id, account }, token) => token.id === id && token.account === account,
+        find: digest => {
+          const found = store.tokens.findByDigest(digest)
+          return found instanceof Promise
+            ? found.then(token => reachOf(token, people))
+            : reachOf(found, people)
+        },
+        kinds: ['token', ...(people?.kinds ?? [])],
+        concerns: (change, token) =>
+          change.kind === 'token'
+            ? token.id === change.id && token.account === change.account
+            : people?.concerns(change, token) === true,
         endedBy: () => null,
       }),
       // Apart from those of the API: what ends access tokens a thousand times a second leaves those in peace.
@@ -213,6 +231,7 @@ export class TokenVerifier {
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
     if (token.expiresOn !== null && now >= token.expiresOn) return 'expired'
     if (token.actor !== undefined && !token.actor.apis.includes(api)) return 'other_api'
+    if (token.person !== undefined && api !== 'ai') return 'other_api'
     if (denied !== null || allowed !== null) {
       if (address === null) return 'address_unknown'
       if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
@@ -226,6 +245,12 @@ export class TokenVerifier {
     if (used === undefined) return
     known.tellFrom = known.token.actor === undefined ? used(known.token) : Infinity
   }
+}
+
+function reachOf(token: Token | null, people: PeopleOfTokens | null): MaybeAtOnce<Token | null> {
+  const { person } = token ?? {}
+  if (token === null || person === undefined) return token
+  return people === null ? null : people.reach({ ...token, person })
 }
 
 function show(shown: Shown, value: string, digest: string, form: FormOfToken): void {

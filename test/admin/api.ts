@@ -14,6 +14,7 @@ import { Metrics } from '../../src/metrics/metrics.ts'
 import { RequestHistory } from '../../src/metrics/request-history.ts'
 import { Vouch } from '../../src/base/vouch.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
+import { PersonalTokens } from '../../src/oauth-grants/personal-tokens.ts'
 import { SecretKeys } from '../../src/base/secret-keys.ts'
 import type { LimitDifference } from '../../src/limits/limits-watch.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
@@ -69,7 +70,15 @@ export async function startApi(
   const store = wrap(kept)
   const access = new AccessTokens(store, () => 'management')
   const tags = new TokenTags(store)
-  const verifier = new TokenVerifier({ store, access, clock, grace: 600_000, metrics: new AiMetrics() })
+  const people = new PersonalTokens(store)
+  const verifier = new TokenVerifier({
+    store,
+    access,
+    people,
+    clock,
+    grace: 600_000,
+    metrics: new AiMetrics(),
+  })
   const bugs: unknown[] = []
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })

@@ -71,6 +71,7 @@ test('each operation that is no read states whether what it leaves outlasts the 
     `POST ${inAccount}/oauth_clients`,
     `POST ${inAccount}/oauth_clients/{client_id}/rotate_secret`,
     `POST ${inAccount}/tokens`,
+    'POST /client/v4/user/tokens',
     `PUT ${inAccount}`,
     `PUT ${inAccount}/members/{member_id}`,
     `PUT ${inAccount}/tokens/{token_id}`,
@@ -86,6 +87,7 @@ test('each operation that is no read states whether what it leaves outlasts the 
     left.toSorted(),
     [
       'PUT /client/v4/memberships/{membership_id}',
+      `POST ${inAccount}/ai-gateway/providers/{provider_id}/test`,
       `POST ${inZone}/access_rules`,
       `POST ${inZone}/error_preview`,
       `POST ${inZone}/error_rules`,

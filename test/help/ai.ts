@@ -16,6 +16,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { mintToken } from '../../src/tokens/token.ts'
+import { PersonalTokens } from '../../src/oauth-grants/personal-tokens.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { apiOf } from '../../src/oauth-grants/resource.ts'
 import type { SpanSink } from '../../src/telemetry/span.ts'
@@ -114,7 +115,14 @@ export async function startAi(
   const issuer = 'https://id.example'
   const places = { issuer, aiHosts: ['ai.test', '127.0.0.1'] }
   const access = new AccessTokens(store, resource => apiOf(resource, places))
-  const tokens = new TokenVerifier({ store, grace, metrics: metrics.ai, access, ...time })
+  const tokens = new TokenVerifier({
+    store,
+    grace,
+    metrics: metrics.ai,
+    access,
+    people: new PersonalTokens(store),
+    ...time,
+  })
   const gateways = new GatewayDirectory({ store, grace, ...time })
   const config = edgeConfig([], {
     ...settings,

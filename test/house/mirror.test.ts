@@ -78,6 +78,7 @@ const held: Readonly<Record<string, readonly string[]>> = {
   'dashboard/gateways/gateways': ['dashboard/gateways/'],
   'dashboard/providers/providers': ['dashboard/providers/'],
   'dashboard/logs/logs': ['dashboard/logs/'],
+  'dashboard/own-tokens/own-tokens': ['dashboard/own-tokens/'],
   'dashboard/members/members': ['dashboard/members/'],
   'dashboard/audit/audit': ['dashboard/audit/'],
   'dashboard/errors/errors': ['dashboard/errors/'],

@@ -5,6 +5,7 @@ import { auditOf } from '../../store/audit-entry.ts'
 import { everybody, type Member, type User } from '../../store/people.ts'
 import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
+import { endTokensOf } from '../tokens/own-tokens.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { drop } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
@@ -61,6 +62,7 @@ export function removeMember(
       )
       if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
       await endGrantsOf({ account, user }, { ...call, account }, api)
+      await endTokensOf(kept.record, call, api)
       return success({ id })
     }
   })

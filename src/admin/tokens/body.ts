@@ -23,7 +23,7 @@ const mostAddresses = 200
 const required = ['name', 'policies'] as const
 const optional = ['condition', 'expires_on', 'not_before'] as const
 /** What responses show and requests can't set: a record that was got may be put back with them. */
-const shown = ['id', 'issued_on', 'modified_on', 'last_used_on'] as const
+const shown = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
 /** Reads the body of a new token of the account. */
 export function readNewToken(body: unknown, account: string, now: number): TokenBody | readonly Fault[] {

@@ -1,6 +1,6 @@
 // The operations of API tokens, for the document of the API.
 
-import { json, type Operation } from '../openapi/operation.ts'
+import { json, type Operation, refusal } from '../openapi/operation.ts'
 import { about, id, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
 import { changedToken, createdToken, newToken, permissionGroup, value, verifiedToken } from './schemas.ts'
@@ -24,6 +24,19 @@ const example = {
   ],
   condition: { request_ip: { in: ['127.0.0.0/8', '192.0.2.0/24'] } },
   expires_on: '2099-12-31T23:59:59Z',
+}
+
+const ownTokens = '/client/v4/user/tokens'
+const { cursor: _, ...countedPages } = pageQuery
+const ownExample = {
+  name: 'my laptop',
+  policies: [
+    {
+      effect: 'allow',
+      permission_groups: [{ name: 'AI Gateway Run' }],
+      resources: { [`${resourcePrefix}0123456789abcdef0123456789abcdef`]: '*' },
+    },
+  ],
 }
 
 export const tokenOperations: Readonly<Record<string, Operation>> = {
@@ -89,5 +102,30 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     summary: 'Give a token a new value',
     description: 'The old value ends at once.',
     response: json(success(value)),
+    refusals: [refusal('personal_token')],
+  },
+  [`POST ${ownTokens}`]: {
+    id: 'createUserToken',
+    tag,
+    summary: 'Create a token of the user, to run models',
+    description:
+      'Its policies allow `AI Gateway Run` in one account, and nothing else. What it opens is what the user may do there when it is used: it ends with the membership, and opens nothing while the roles do not include that. It opens no other API. Only a person who is signed in can create one.',
+    body: { schema: newToken, examples: { 'To run models': ownExample } },
+    response: json(success(createdToken)),
+    refusals: [refusal('no_such')],
+  },
+  [`GET ${ownTokens}`]: {
+    id: 'listUserTokens',
+    tag,
+    summary: 'List the tokens that the user has made for themselves',
+    query: { ...countedPages, account_id: about('Only those of this account.', id) },
+    response: json(page(named('Token'))),
+  },
+  [`DELETE ${ownTokens}/{token_id}`]: {
+    id: 'deleteUserToken',
+    tag,
+    summary: 'Delete a token that the user has made for themselves',
+    description: 'It ends at once.',
+    response: json(success(open({ id }))),
   },
 }

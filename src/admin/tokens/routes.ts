@@ -3,7 +3,8 @@
 import { jsonBody } from '../request/input.ts'
 import { pageParameters } from '../request/query.ts'
 import { always } from '../outlasting.ts'
-import { account, type ApiRow } from '../row.ts'
+import { account, type ApiRow, user, type UserRow } from '../row.ts'
+import { createOwnToken, deleteOwnToken, listOwnTokens } from './own-tokens.ts'
 import {
   createToken,
   deleteToken,
@@ -62,5 +63,37 @@ export const tokenRows: readonly ApiRow[] = [
     headers: ['idempotency-key'],
     outlasting: always('roll an API token'),
     handle: rollToken,
+  },
+]
+
+const ownTokens = `${user}/tokens`
+
+/** Tokens that people make for themselves. */
+export const ownTokenRows: readonly UserRow[] = [
+  {
+    method: 'POST',
+    path: ownTokens,
+    permission: null,
+    scope: 'user_access.write',
+    body: jsonBody,
+    headers: ['idempotency-key'],
+    outlasting: always('create an API token'),
+    handle: createOwnToken,
+  },
+  {
+    method: 'GET',
+    path: ownTokens,
+    permission: null,
+    scope: 'user_access.read',
+    query: ['page', 'per_page', 'account_id'],
+    handle: listOwnTokens,
+  },
+  {
+    method: 'DELETE',
+    path: `${ownTokens}/{token_id}`,
+    permission: null,
+    scope: 'user_access.write',
+    outlasting: 'nothing',
+    handle: deleteOwnToken,
   },
 ]

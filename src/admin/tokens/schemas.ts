@@ -4,6 +4,7 @@ import { permissionGroups } from '../../permissions/permission-groups.ts'
 import {
   about,
   closed,
+  emailVerified,
   exactly,
   flag,
   id,
@@ -87,6 +88,7 @@ export const changedToken = closed(settings, {
   issued_on: about('As responses show it; read-only.'),
   modified_on: about('As responses show it; set by the server.'),
   last_used_on: about('As responses show it; set by the server.'),
+  person: about('As responses show it; set by the server.'),
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
@@ -101,6 +103,11 @@ const shown: Members = {
   modified_on: time,
 }
 
+const person = about(
+  'The member who made it for themselves: it runs models alone, and no more than they may.',
+  open({ id, email: text, email_verified: emailVerified }),
+)
+
 const shownCondition = open({ request_ip: open({}, { in: listOf(text), not_in: listOf(text) }) })
 
 export const value: Schema = {
@@ -111,12 +118,13 @@ export const value: Schema = {
 
 export const token = open(shown, {
   condition: shownCondition,
+  person,
   ...shownLimits,
   last_used_on: about('To the hour, and not before it was created; absent until a use is recorded.', time),
 })
 
 /** A token in the response to its creation. */
-export const createdToken = open({ ...shown, value }, { condition: shownCondition, ...shownLimits })
+export const createdToken = open({ ...shown, value }, { condition: shownCondition, person, ...shownLimits })
 
 /** What a token learns of itself. */
 export const verifiedToken = open({ id, status }, shownLimits)

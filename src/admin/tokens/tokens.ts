@@ -107,6 +107,7 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
     if (kept === null) return noToken
     const refusal = untouchable(reachBeyond(kept.record, caller))
     if (refusal) return refusal
+    if (kept.record.person !== undefined) return failure('personal_token')
     const { value, digest } = await api.tags.mint('svct_')
     const response = success(value)
     const told = { audit: auditOf(call, 'roll', resourceOf(kept.record), ['value']), ...keep(response) }

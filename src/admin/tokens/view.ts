@@ -1,6 +1,6 @@
 // How the management API shows an API token: everything but its value and digest.
 
-import type { Policy, Token } from '../../store/records.ts'
+import type { Policy, Token, TokenOwner } from '../../store/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime, isoTimeOfUse } from '../records/kept.ts'
 import { resourcePrefix } from './body.ts'
@@ -12,12 +12,17 @@ export function viewToken(token: Token, now: number, lastUsed?: number) {
     name: token.name,
     status: statusOf(token, now),
     policies: token.policies.map(viewPolicy),
+    ...(token.person && { person: viewPerson(token.person) }),
     ...viewCondition(token),
     ...viewLimits(token),
     issued_on: isoTime(token.issuedOn),
     modified_on: isoTime(token.modifiedOn),
     ...(lastUsed !== undefined && { last_used_on: isoTimeOfUse(lastUsed, token.issuedOn) }),
   }
+}
+
+function viewPerson({ user, email, isEmailVerified = false }: TokenOwner) {
+  return { id: user, email, email_verified: isEmailVerified }
 }
 
 function viewPolicy({ id, effect, permissionGroups: groups, accounts }: Policy) {

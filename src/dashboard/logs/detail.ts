@@ -3,6 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
 import { apiPath } from '../api.ts'
+import { personal } from '../../store/audit-entry.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
@@ -81,8 +82,8 @@ async function pagesOf({ account, api, may }: Ask, { token_id, client_id }: Whol
   const isThere = async (...steps: readonly string[]) =>
     (await api.get(apiPath('accounts', account.id, ...steps))).ok
   // What an app made has the id of its consent in place of a token's.
-  const isToken = token_id !== null && client_id === undefined && may('API Tokens Read')
-  const isClient = client_id !== undefined && may('OAuth Clients Read')
+  const isToken = token_id !== null && !isOfApp(client_id) && may('API Tokens Read')
+  const isClient = isOfApp(client_id) && may('OAuth Clients Read')
   const [hasToken, hasClient] = await Promise.all([
     isToken && isThere('tokens', token_id),
     isClient && isThere('oauth_clients', client_id),
@@ -93,19 +94,19 @@ async function pagesOf({ account, api, may }: Ask, { token_id, client_id }: Whol
   }
 }
 
+/** Whether an app made a call, and not a person by a token of their own. */
+function isOfApp(client: string | undefined): client is string {
+  return client !== undefined && client !== personal.client
+}
+
 function callerFacts(ask: Ask, log: WholeLog, pages: Pages): Html {
   const { token_id, token_name, client_id, client_name, user_email } = log
+  const isApp = isOfApp(client_id)
   return facts([
-    [
-      'App',
-      client_id === undefined ? null : named(ask, pages.client, client_name ?? client_id, { client_id }),
-    ],
-    ['For', user_email === undefined ? null : told(user_email)],
-    ['Token', client_id === undefined ? tokenOf(ask, pages.token, token_id, token_name) : null],
-    [
-      'Consent',
-      client_id === undefined || token_id === null ? null : html`<code>${oneLine(token_id)}</code>`,
-    ],
+    ['App', isApp ? named(ask, pages.client, client_name ?? client_id, { client_id }) : null],
+    [isApp ? 'For' : 'Person', user_email === undefined ? null : told(user_email)],
+    ['Token', isApp ? null : tokenOf(ask, pages.token, token_id, token_name)],
+    ['Consent', isApp && token_id !== null ? html`<code>${oneLine(token_id)}</code>` : null],
   ])
 }
 

@@ -7,6 +7,8 @@ export interface Token {
   readonly name: string
   readonly status: 'active' | 'disabled' | 'expired'
   readonly policies: readonly Policy[]
+  /** Who made it for themselves; absent for the others. */
+  readonly person?: { readonly id: string; readonly email: string }
   readonly condition?: {
     readonly request_ip: { readonly in?: readonly string[]; readonly not_in?: readonly string[] }
   }

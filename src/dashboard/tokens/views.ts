@@ -39,7 +39,8 @@ export function listView({ account, tokens, info, query, mayWrite, first }: Toke
     {
       title: 'Name',
       isName: true,
-      cell: ({ id, name }: Token) => html`<a href="${paths.token(account, id)}">${told(name)}</a>`,
+      cell: ({ id, name, person }: Token) =>
+        html`<span><a href="${paths.token(account, id)}">${told(name)}</a>${person !== undefined && html` <span class="hint">of ${told(person.email)}</span>`}</span>`,
     },
     { title: 'State', cell: stateOf },
     { title: 'Allows', cell: ({ policies }: Token) => policiesInWords(policies, 3) },
@@ -191,10 +192,12 @@ export function tokenView({ account, token, mayWrite }: OneToken): View {
       link: 'Revoke…',
     },
   ]
+  // Only its owner may have the value of a personal one.
+  const offered = dangers.filter(({ title }) => token.person === undefined || title !== 'Roll')
   return {
     title: token.name,
     crumbs: crumbsOf(account),
-    content: html`<div class="card">${factsOf(token)}${mayWrite && html`<p><a class="button plain small" href="${paths.editToken(account, token.id)}">Edit</a></p>`}</div>${dangerZone(mayWrite ? dangers : [])}`,
+    content: html`<div class="card">${factsOf(token)}${mayWrite && token.person === undefined && html`<p><a class="button plain small" href="${paths.editToken(account, token.id)}">Edit</a></p>`}</div>${dangerZone(mayWrite ? offered : [])}`,
   }
 }
 
@@ -257,7 +260,13 @@ function lastUseOf({ last_used_on: used }: Token): Html {
 const factsOf = (token: Token) =>
   facts([
     ['State', stateOf(token)],
-    ['Allows', policiesInWords(token.policies)],
+    ['Belongs to', token.person === undefined ? null : told(token.person.email)],
+    [
+      'Allows',
+      token.person === undefined
+        ? policiesInWords(token.policies)
+        : html`${policiesInWords(token.policies)}, as far as the roles of that member do`,
+    ],
     ['Works from', addressesInWords(token)],
     ['Works since', token.not_before === undefined ? null : time(token.not_before)],
     ['Expires', time(token.expires_on)],

@@ -15,6 +15,7 @@ import { usageOf } from '../../ai/usage/usage.ts'
 import { Limiter } from '../../limits/limiter.ts'
 import { LogQueue } from '../../ai-logs/queue.ts'
 import { AccessTokens } from '../../oauth-grants/access.ts'
+import { PersonalTokens } from '../../oauth-grants/personal-tokens.ts'
 import { apiOf, type Places } from '../../oauth-grants/resource.ts'
 import { TokenTags } from '../../tokens/token-tags.ts'
 import { TokenUses } from '../../tokens/token-uses.ts'
@@ -85,6 +86,7 @@ export class Services implements AiServices {
       tags: this.tags,
       metrics: metrics.ai,
       access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
+      people: new PersonalTokens(store),
       found,
       borrow: borrowed,
       used: token => this.#uses.note(token),

@@ -1,0 +1,115 @@
+// Handlers of tokens that people make for themselves: to run models in one account, as a member of it.
+
+import { isId } from '../../base/id.ts'
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
+import { apiFaults, faultAt } from '../../errors/api-faults.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { runGroup } from '../../oauth-grants/personal-tokens.ts'
+import { auditOf } from '../../store/audit-entry.ts'
+import type { Member } from '../../store/people.ts'
+import type { Token } from '../../store/records.ts'
+import { newToken } from '../../tokens/new-token.ts'
+import { type ApiResponse, failure, failures, success } from '../envelope.ts'
+import { membersSet } from '../records/audit.ts'
+import { add, drop, pageOfAll } from '../records/kept.ts'
+import { once } from '../request/idempotency.ts'
+import { Parameters } from '../request/query.ts'
+import type { Api, Call, UserCall } from '../row.ts'
+import { readNewToken, resourcePrefix, type TokenBody } from './body.ts'
+import { reachBeyond } from './reach.ts'
+import { viewToken } from './view.ts'
+
+export async function createOwnToken(call: UserCall, api: Api): Promise<ApiResponse> {
+  const { actor, body, caller, now } = call
+  const account = accountIn(body)
+  const read = readNewToken(body, account, now)
+  if (!('name' in read)) return failures(read)
+  const more = moreThanRun(read)
+  if (more.length > 0) return failures(more)
+  const excess = reachBeyond(read, caller)
+  if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
+  const origin = { ...call, account }
+  return once(origin, api, ['POST', 'user', 'tokens'], async keep => {
+    const member = await api.store.members.find(account, actor.user)
+    if (member?.record.status !== 'accepted') return failure('no_such', 'Membership')
+    const { user, email, isEmailVerified } = actor
+    const verified = isEmailVerified === true && { isEmailVerified }
+    const person = { user, email, ...verified, member: member.record.id }
+    const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'), person)
+    const response = success({ ...viewToken(token, now), value })
+    const audit = auditOf(origin, 'create', { resourceKind: 'token', resource: token.id }, membersSet(body))
+    return (await add(api.store.tokens, token, { audit, ...keep(response) }, api.log)) ? response : null
+  })
+}
+
+/** Responds with the tokens of the user, the newest first. */
+export async function listOwnTokens({ actor, query, now }: UserCall, { store }: Api): Promise<ApiResponse> {
+  const parameters = new Parameters(query)
+  const page = parameters.page()
+  if (parameters.faults.length > 0) return failures(parameters.faults)
+  const account = query.get('account_id')
+  const members = (await store.members.ofUser(actor.user)).filter(
+    member => member.status === 'accepted' && (account === null || member.account === account),
+  )
+  const found: { readonly token: Token; readonly lastUsed: number | undefined }[] = []
+  for (const member of members) {
+    const tokens = await tokensOf(member, store)
+    const uses = await store.tokens.lastUses(
+      member.account,
+      tokens.map(({ id }) => id),
+    )
+    for (const token of tokens) found.push({ token, lastUsed: uses.get(token.id) })
+  }
+  found.sort((a, b) => b.token.issuedOn - a.token.issuedOn)
+  return pageOfAll(found, page, ({ token, lastUsed }) => viewToken(token, now, lastUsed))
+}
+
+export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promise<ApiResponse> {
+  const id = call.params.token_id!
+  const members = isId(id) ? await store.members.ofUser(call.actor.user) : []
+  for (const { account } of members) {
+    const kept = await store.tokens.get(account, id)
+    if (kept?.record.person?.user !== call.actor.user) continue
+    const audit = auditOf({ ...call, account }, 'delete', { resourceKind: 'token', resource: id })
+    return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
+  }
+  return noToken
+}
+
+/** Deletes the tokens that a member made for themselves, who is none any more. They open nothing by then. */
+export async function endTokensOf(member: Member, call: Call, { store, log }: Api): Promise<void> {
+  const { account } = member
+  await mapInTurns(await tokensOf(member, store), ({ id }) =>
+    drop(store.tokens, auditOf({ ...call, account }, 'delete', { resourceKind: 'token', resource: id }), log),
+  )
+}
+
+const noToken = failure('no_such', 'Token')
+
+async function tokensOf(
+  { account, id, user }: Pick<Member, 'account' | 'id' | 'user'>,
+  { tokens }: Api['store'],
+): Promise<readonly Token[]> {
+  const found: Token[] = []
+  for await (const some of tokens.walk(account))
+    found.push(...some.filter(({ person }) => person?.user === user && person.member === id))
+  return found
+}
+
+/** Returns the account that the first policy is for; a word where none is named, which is refused with the rest of the body. */
+function accountIn(body: unknown): string {
+  const { policies } = (body ?? {}) as { readonly policies?: unknown }
+  const [policy] = Array.isArray(policies) ? policies : []
+  const { resources } = (policy ?? {}) as { readonly resources?: unknown }
+  const [name = ''] = Object.keys((resources ?? {}) as object)
+  const account = name.startsWith(resourcePrefix) ? name.slice(resourcePrefix.length) : ''
+  return isId(account) ? account : 'ACCOUNT'
+}
+
+function moreThanRun({ policies }: TokenBody): readonly Fault[] {
+  return policies.flatMap(({ effect, permissionGroups }, i) =>
+    effect === 'allow' && permissionGroups.every(group => group === runGroup)
+      ? []
+      : faultAt(`/policies/${i}`, 'invalid', `policies[${i}]`, 'must allow AI Gateway Run, and nothing else'),
+  )
+}

@@ -1,0 +1,147 @@
+// The tokens that a person makes for themselves, to run models in the account as themselves.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { facts, form, told } from '../../pages/components.ts'
+import { redirectTo } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler, View } from '../ask.ts'
+import { done } from '../deeds.ts'
+import { Draft } from '../parts/draft.ts'
+import { textField } from '../parts/fields.ts'
+import { draftForm } from '../parts/forms.ts'
+import { badge, emptyState, pager, table } from '../parts/lists.ts'
+import { codeBlock, shownOnce, time } from '../parts/values.ts'
+import { paths } from '../paths.ts'
+import { endOf } from '../tokens/new-token.ts'
+import type { Token } from '../tokens/token.ts'
+
+const tokens = apiPath('user', 'tokens')
+
+export const showOwnTokens: Handler = async ask => {
+  const listed = await ask.api.get<readonly Token[]>(tokens, {
+    page: ask.query.get('page'),
+    account_id: ask.account.id,
+  })
+  if (!listed.ok) return listed
+  const account = ask.account.id
+  const create = html`<a class="button" href="${paths.newOwnToken(account)}">Create a token</a>`
+  if (listed.info!.total_count === 0)
+    return { title, content: emptyState('You have no tokens here yet', whatFor, create) }
+  const columns = [
+    { title: 'Name', isName: true, cell: ({ name }: Token) => told(name) },
+    {
+      title: 'State',
+      cell: ({ status }: Token) =>
+        badge(status, status === 'active' ? 'good' : status === 'expired' ? 'bad' : ''),
+    },
+    { title: 'Last used', cell: ({ last_used_on }: Token) => time(last_used_on) },
+    { title: 'Expires', cell: ({ expires_on }: Token) => time(expires_on) },
+    { title: 'Created', cell: ({ issued_on }: Token) => time(issued_on) },
+    {
+      title: 'End it',
+      cell: ({ id, name }: Token) =>
+        form(
+          ask.frameFor(paths.revokeOwnToken(account, id)),
+          html`<button class="danger small">Revoke<span class="unseen"> ${told(name)}</span></button>`,
+        ),
+    },
+  ]
+  return {
+    title,
+    isWide: true,
+    actions: create,
+    content: html`<p class="lead">${whatFor}</p>${table('Your tokens in this account', columns, listed.result)}${pager(paths.ownTokens(account), ask.query, listed.info!)}`,
+  }
+}
+
+const title = 'Your tokens'
+const whatFor =
+  'Programs of yours call models with them, as you: they allow nothing else, and end when you leave the account. Administrators see them, but never their values.'
+
+export const showNewOwnToken: Handler = async ask => newToken(ask, new Draft())
+
+export const createOwnToken: Handler = async ask => {
+  const draft = Draft.of(ask.form)
+  const day = draft.value('expires_on')
+  const body = {
+    name: draft.value('name'),
+    policies: [
+      {
+        effect: 'allow',
+        permission_groups: [{ name: 'AI Gateway Run' }],
+        resources: { [`svc.api.account.${ask.account.id}`]: '*' },
+      },
+    ],
+    ...(day !== '' && { expires_on: endOf(day) }),
+  }
+  const made = await ask.api.post<Token & { readonly value: string }>(tokens, body, {
+    idempotencyKey: draft.key,
+  })
+  return made.ok ? valueView(ask, made.result) : newToken(ask, draft.refused(made))
+}
+
+export const revokeOwnToken: Handler = async ask => {
+  const revoked = await ask.api.delete(tokens + apiPath(ask.params.token!))
+  return revoked.ok ? redirectTo(done(paths.ownTokens(ask.account.id), 'own-token-revoked')) : revoked
+}
+
+const labels = { name: 'Name', expires_on: 'Last day' }
+
+function newToken(ask: Ask, draft: Draft): View {
+  return {
+    title: 'Create a token of yours',
+    crumbs: crumbsOf(ask),
+    ...(draft.status !== undefined && { status: draft.status }),
+    content: draftForm(
+      {
+        frame: ask.frameFor(ask.path),
+        draft,
+        labels,
+        isOnce: true,
+        send: 'Create the token',
+        cancel: paths.ownTokens(ask.account.id),
+      },
+      html`${textField(draft, {
+        name: 'name',
+        label: labels.name,
+        hint: 'What uses it, and where: “editor on my laptop”.',
+        most: 120,
+        hasFocus: true,
+      })}${textField(draft, {
+        name: 'expires_on',
+        label: labels.expires_on,
+        type: 'date',
+        hint: 'It expires when this day ends, UTC. Without one it ends with your membership.',
+        isOptional: true,
+      })}`,
+    ),
+  }
+}
+
+function valueView(ask: Ask, token: Token & { readonly value: string }): View {
+  return {
+    title: 'Token created',
+    crumbs: crumbsOf(ask),
+    content: html`${shownOnce('Value', token.value, 'Save the value now.')}<div class="card">${facts([
+      ['Name', told(token.name)],
+      ['Allows', 'AI Gateway Run, as you'],
+      ['Expires', time(token.expires_on)],
+    ])}</div>${tryCard(ask)}
+<p class="aside"><a class="button" href="${paths.ownTokens(ask.account.id)}">I have saved it</a></p>`,
+  }
+}
+
+/** Shows a call to try it with; the value stays out of it, since commands are kept by shells. */
+function tryCard({ entrance, account }: Ask): Html | null {
+  if (entrance === null) return null
+  const { origin, provider } = entrance
+  const model = `${provider.name}/${provider.model}`
+  const code = `curl ${origin}/client/v4/accounts/${account.id}/ai/v1/chat/completions \\
+  -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Say hello."}]}'`
+  return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2>${codeBlock('With the value in TOKEN', code)}</section>`
+}
+
+function crumbsOf({ account }: Ask) {
+  return [{ title, path: paths.ownTokens(account.id) }]
+}

@@ -1,0 +1,13 @@
+// The pages of the tokens that a person makes for themselves.
+
+import type { Route } from '../ask.ts'
+import { createOwnToken, revokeOwnToken, showNewOwnToken, showOwnTokens } from './own-tokens.ts'
+
+const tokens = '/dashboard/{account}/your-tokens'
+const running = { permission: 'AI Gateway Run' } as const
+
+export const ownTokenRoutes: readonly Route[] = [
+  { path: tokens, ...running, show: showOwnTokens },
+  { path: `${tokens}/new`, ...running, show: showNewOwnToken, effect: 'opens', take: createOwnToken },
+  { path: `${tokens}/{token}/revoke`, ...running, effect: 'ends', take: revokeOwnToken },
+]
