@@ -93,9 +93,9 @@ test('an administrator of one account reaches nothing of another, by whatever id
   const doneIn = async (place: string) =>
     (await kept.audit.list(place, { since: null, before: null, descending: true, offset: 0, limit: 5 })).total
   const before = await doneIn(account)
-  // Codes of errors are everybody's.
+  // Codes of errors and providers are everybody’s; providers.test.ts has what others see of these.
   for (const { path: pattern, show, take, isBesideForm } of routes.filter(({ path }) =>
-    /\{(?!account|code|part)/.test(path),
+    /\{(?!account|code|part|provider)/.test(path),
   )) {
     const own = pathOf(pattern)
     for (const path of [own, own.replace(account, other)]) {
