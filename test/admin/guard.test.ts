@@ -86,8 +86,8 @@ test('a token that lacks the permission is 403 on every row of a zone, whether t
 })
 
 test('the zone of another account looks like a missing one, for a token with the permission for its own zones', async t => {
-  const { ask, kept, given } = await startApi(t)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const { ask, given, addAccount } = await startApi(t)
+  const other = await addAccount('other')
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
   for (const { method, path } of zoneRowsOfTable) {
     const to = (zone: string) => ask(method, pathOf(path.replace('{zone}', zone)))
@@ -98,8 +98,8 @@ test('the zone of another account looks like a missing one, for a token with the
 })
 
 test('a zone is of the account that the configuration says, or else of the oldest', async t => {
-  const { ask, kept, given } = await startApi(t)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const { ask, kept, given, addAccount } = await startApi(t)
+  const other = await addAccount('other')
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
   const neighbour = tokenWith({ account: other, policies: [allowing(['Origins Read'], [other])] })
   await kept.tokens.insert(neighbour.token)
@@ -114,8 +114,8 @@ test('a zone is of the account that the configuration says, or else of the oldes
 })
 
 test('a write is audited in the account that owns the zone, not in that of the token', async t => {
-  const { ask, kept, given } = await startApi(t)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const { ask, kept, given, addAccount } = await startApi(t)
+  const other = await addAccount('other')
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
   const everywhere = tokenWith({ policies: [allowing(['Access Rules Write'], ['*'])] })
   await kept.tokens.insert(everywhere.token)
@@ -125,22 +125,22 @@ test('a write is audited in the account that owns the zone, not in that of the t
   const page = { since: null, before: null, descending: false, offset: 0, limit: 9 }
   const told = async (account: string) =>
     (await kept.audit.list(account, page)).items.map(({ actor }) => actor)
-  assert.deepEqual([await told(account), await told(other)], [[], [everywhere.token.id]])
+  assert.deepEqual([await told(account), await told(other)], [[], ['command line', everywhere.token.id]])
 })
 
 test('a token of one account is 403 on every row of another, whether that exists or not', async t => {
-  const { ask, kept } = await startApi(t)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  const { ask, addAccount } = await startApi(t)
+  const other = await addAccount('other')
   for (const { method, path } of accountRows)
     for (const elsewhere of [other, '2'.repeat(32), 'x', '%00', '*', '..%2f'])
       assert.equal((await ask(method, pathOf(path, elsewhere))).status, 403, `${method} ${path} ${elsewhere}`)
 })
 
 test('a token for all accounts learns which exist', async t => {
-  const { ask, kept } = await startApi(t)
+  const { ask, kept, addAccount } = await startApi(t)
   const everywhere = tokenWith({ policies: [allowing(['AI Gateway Read'], ['*'])] })
   await kept.tokens.insert(everywhere.token)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  const other = await addAccount('other')
   const list = async (id: string) =>
     (await ask('GET', `/client/v4/accounts/${id}/ai-gateway/gateways`, { token: everywhere.value })).status
   assert.deepEqual([await list(other), await list('2'.repeat(32)), await list('x')], [200, 404, 404])

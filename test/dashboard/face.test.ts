@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { newSecret } from '../../src/pages/form-proof.ts'
 import { StoreUnreachable } from '../../src/store/store.ts'
@@ -123,9 +122,8 @@ test('who is a member of no account is told what to do', async t => {
 })
 
 test('an account that is not theirs is not there for a person, and no page is elsewhere', async t => {
-  const { get, base, kept } = await openDashboard(t)
-  const other = randomBytes(16).toString('hex')
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 0 })
+  const { get, base, addAccount } = await openDashboard(t)
+  const other = await addAccount('other')
   for (const path of [
     `/dashboard/${other}/tokens`,
     `/dashboard/${other}`,

@@ -148,8 +148,7 @@ export async function pendingMembership(api: Api): Promise<Ask> {
   const { value, user } = await keepPerson(api)
   const kept = (await api.kept.users.get(everybody, user.id))!
   await api.kept.users.replace({ ...user, emailVerifiedAt: 1 }, kept.version)
-  const elsewhere = '3'.repeat(32)
-  await api.kept.accounts.insert({ id: elsewhere, name: 'elsewhere', createdAt: 1 })
+  const elsewhere = await api.addAccount('elsewhere')
   const member = memberWith(user, [role.reader], { account: elsewhere, status: 'pending' })
   await api.kept.members.insert(member)
   return { token: value, params: { membership_id: member.id } }

@@ -15,7 +15,6 @@ import { furnish } from '../dashboard/fixtures.ts'
 import { openDashboard, type RoleName } from '../dashboard/site.ts'
 import { Visitor } from '../sign-in/site.ts'
 import { root } from '../help/source.ts'
-import { account as accountWith } from '../store/contract-specimens.ts'
 import { account } from '../tokens/token-with.ts'
 
 const golden = join(root, 'test/golden/roles.txt')
@@ -41,11 +40,10 @@ type Asker = (method: string, path: string) => Promise<string>
 test('the roles, strangers and nobody may do what the table says', async t => {
   const site = await openDashboard(t)
   const pathOf = await furnish(site)
-  const other = accountWith()
-  await site.kept.accounts.insert(other)
+  const other = await site.addAccount('other')
   const people: Record<string, User> = {}
   for (const [name, role] of Object.entries(columns)) people[name] = await site.addPerson(role)
-  people.stranger = await site.addPerson('Super Administrator', {}, other.id)
+  people.stranger = await site.addPerson('Super Administrator', {}, other)
 
   const names = [...Object.keys(people), 'nobody']
   const ofApi = [

@@ -20,6 +20,7 @@ import { areSuper, roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { everybody, type User } from '../../src/store/people.ts'
+import { createAccount } from '../../src/process/store/new-account.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { TokenVerifier } from '../../src/tokens/verify.ts'
@@ -110,9 +111,7 @@ async function personOf({ headers }: Pick<IncomingMessage, 'headers'>, store: St
 
 /** Makes an account. */
 export async function makeAccount({ store }: Pick<Site, 'store'>, name = 'Shop'): Promise<string> {
-  const id = newId()
-  await store.accounts.insert({ id, name, createdAt: Date.now() })
-  return id
+  return (await createAccount(store, name, Date.now())).account.id
 }
 
 const superAdministrator = roles[0]!.id

@@ -59,9 +59,8 @@ test('the errors of the last day are listed with the requests that got them, and
 })
 
 test('a zone of another account is not there', async t => {
-  const { get, base, given, kept, visitor } = await openDashboard(t)
-  const other = '9'.repeat(32)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const { get, base, given, addAccount, visitor } = await openDashboard(t)
+  const other = await addAccount('other')
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
   const zone = `${base}/errors/zones/theirs`
   for (const path of [

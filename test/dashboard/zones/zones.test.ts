@@ -6,14 +6,12 @@ import { hostile } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
 import { furnishZone } from './zone.ts'
 
-const other = '9'.repeat(32)
-
 test('the zones of the account are listed, and found by their names', async t => {
   const { base, get, given } = await openDashboard(t)
   given.configs.push(
     zoneWith({ name: 'blog', hosts: ['a.test', 'b.test', 'c.test', 'd.test'], paused: true }),
   )
-  given.configs.push(zoneWith({ name: 'theirs', account: other }))
+  given.configs.push(zoneWith({ name: 'theirs', account: '9'.repeat(32) }))
   const list = await get(`${base}/zones`)
   assert.match(list.text, /blog paused a\.test, b\.test, c\.test and 1 more 0 0 main active \*\.main\.test/)
   assert.doesNotMatch(list.text, /theirs/)
@@ -112,12 +110,11 @@ test('limits are shown with who is near them', async t => {
 })
 
 test('a zone of another account is not there, whatever the person may see elsewhere', async t => {
-  const { base, account, get, given, kept, signIn, addPerson } = await openDashboard(t)
-  await kept.accounts.insert({ id: other, name: 'other', createdAt: 1 })
+  const { base, account, get, given, signIn, addAccount, addPerson, join } = await openDashboard(t)
+  const other = await addAccount('other')
   given.configs.push(zoneWith({ name: 'theirs', account: other }))
   const person = await addPerson('Super Administrator', {}, other)
-  const [member] = (await kept.members.list(other, { offset: 0, limit: 1, after: null })).items
-  await kept.members.insert({ ...member!, id: 'f'.repeat(32), account })
+  await join(person, 'Super Administrator', account)
   const visitor = await signIn(person)
   assert.equal((await visitor.get(`/dashboard/${other}/zones/theirs`)).status, 200)
   for (const page of ['', '/limits', '/origins', '/certificates']) {
