@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { type ProviderRow, providerRows } from '../../src/ai/provider-rows.ts'
 import { priceDate, priceRows, reportsCost } from '../../src/ai/usage/price-rows.ts'
 import { usageOf } from '../../src/ai/usage/usage.ts'
+import { versions } from '../../src/config/settings/ai-rules.ts'
 import { readPage, section } from '../help/docs.ts'
 import { root } from '../help/source.ts'
 
@@ -57,4 +58,12 @@ test('the page tells the limits of every provider', () => {
   const { text } = section(page, 'Limits')
   const named = [...text.matchAll(/^\| ([a-z, -]+) \| /gm)].flatMap(([, names]) => names!.split(', '))
   for (const [name] of rows) ok(named.includes(name), name)
+})
+
+test('the versions that calls add are those of which the configuration warns in URLs', () => {
+  const begun = Object.entries(providerRows).flatMap(([name, { endpoints }]) => {
+    const [version] = /^\/v\d\w*/.exec(Object.values(endpoints)[0]!) ?? []
+    return version === undefined ? [] : [[name, version]]
+  })
+  deepEqual(Object.fromEntries(begun), versions)
 })

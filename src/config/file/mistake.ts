@@ -15,11 +15,15 @@ export interface Mistake extends Place {
 export class Findings {
   readonly #mistakes: Mistake[] = []
   readonly #warnings: Mistake[] = []
+  readonly #seen = new Set<string>()
   readonly #paths = new Set<string>()
 
   /** Notes a mistake; returns undefined, so that a reader can give up in the same statement. */
   mistake({ line, column, path }: Place, message: string): undefined {
-    this.#mistakes.push({ line, column, path, message })
+    // What several aliases lead to is read as often.
+    const seen = `${line}:${column}:${path}:${message}`
+    if (!this.#seen.has(seen)) this.#mistakes.push({ line, column, path, message })
+    this.#seen.add(seen)
     for (const { index } of path.matchAll(/[.[]/g)) this.#paths.add(path.slice(0, index))
     this.#paths.add(path)
   }

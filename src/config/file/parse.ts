@@ -16,7 +16,7 @@ export type Parsed =
 export function parse(text: string, surroundings: Surroundings, given: GivenAddresses = {}): Parsed {
   const findings = new Findings()
   const tree = readTree(text, findings)
-  const settings = tree && schema.read(tree, { findings, surroundings })
+  const settings = tree && schema.read(tree, { findings, surroundings, whole: () => schema.form() })
   const config = settings && resolve(withGiven(settings, given, findings), findings)
   const { mistakes, warnings } = findings
   return config && mistakes.length === 0 ? { config: freeze(config), warnings } : { mistakes }

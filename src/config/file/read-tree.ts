@@ -15,7 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { type Findings, type Place, quote, stepInto } from './mistake.ts'
-import type { Entry, Tree } from './tree.ts'
+import type { Entry, Mapping, Tree } from './tree.ts'
 
 /** Reads the one document of a text; syntax errors are reported alone, since their consequences are noise. */
 export function readTree(text: string, findings: Findings): Tree | undefined {
@@ -43,6 +43,7 @@ const anySyntaxMistake = 'check indentation, brackets and quotes'
 const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'tabs cannot be used for indentation; use spaces',
   BAD_INDENT: 'the indentation does not match the lines above, or a bracket is not closed',
+  BAD_ALIAS: 'a value that begins with * must be in quotes',
   BAD_SCALAR_START: 'a value that begins with @, % or ` must be quoted',
   BAD_DQ_ESCAPE: 'unknown escape in double quotes; use single quotes for a plain backslash',
   BLOCK_AS_IMPLICIT_KEY: 'unexpected second colon, or the lines below are indented too far',
@@ -121,31 +122,56 @@ class TreeReader {
 
   #readEntries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {
     const entries = new Map<string, Entry>()
+    const merged: Mapping[] = []
+    let isMerged = false
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
       if (!isScalar<string>(key)) {
         this.#findings.mistake(placeOf(key, this.#lines, path), 'a key must be a plain string')
         continue
       }
-      if (key.value === '<<' && key.type === 'PLAIN') {
-        this.#findings.mistake(placeOf(key, this.#lines, path), 'merge keys (<<) are not supported')
-        continue
-      }
       const place = placeOf(key, this.#lines, stepInto(path, key.value))
       const first = entries.get(key.value)
-      const tree: Tree = value ? this.read(value, place.path, depth + 1) : { ...place, kind: 'empty' }
-      if (!first) entries.set(key.value, { key: place, value: tree })
+      const isMerge = key.value === '<<' && key.type === 'PLAIN'
+      const tree: Tree = value
+        ? this.read(value, isMerge ? path : place.path, depth + 1)
+        : { ...place, kind: 'empty' }
+      if (isMerge && !isMerged) {
+        merged.push(...this.#mergedBy(tree, placeOf(key, this.#lines, path)))
+        isMerged = true
+      } else if (isMerge)
+        this.#findings.mistake(place, 'duplicate setting "<<": one merge key takes a list of mappings')
+      else if (!first) entries.set(key.value, { key: place, value: tree })
       else
         this.#findings.mistake(
           place,
           `duplicate setting ${quote(key.value)}, first set on line ${first.key.line}`,
         )
     }
+    // What a mapping has itself comes first, then the first of those that are merged into it.
+    for (const { entries: others } of merged)
+      for (const [key, entry] of others) if (!entries.has(key)) entries.set(key, entry)
     return entries
+  }
+
+  /** Returns the mappings that a merge key adds (https://yaml.org/type/merge.html). */
+  #mergedBy(tree: Tree, place: Place): readonly Mapping[] {
+    const parts = tree.kind === 'sequence' ? tree.items : [tree]
+    const mappings = parts.filter(part => part.kind === 'mapping')
+    if (parts.length === 0 || mappings.length < parts.length)
+      this.#findings.mistake(
+        place,
+        'a merge key (<<) must have a mapping or a list of mappings, such as *base',
+      )
+    return mappings
   }
 
   #follow({ source }: Alias, place: Place): Tree {
     const anchored = this.#anchored.get(source)
-    if (!anchored) return this.#giveUp(place, `the alias *${source} has no anchor &${source} before it`)
+    if (!anchored)
+      return this.#giveUp(
+        place,
+        `the alias *${source} has no anchor &${source} before it; a text that begins with * must be in quotes`,
+      )
     this.#values += anchored.size
     return anchored.tree
   }

@@ -2,10 +2,11 @@
 
 import { isLoopback } from '../settings/host-rules.ts'
 import type { Findings } from '../file/mistake.ts'
-import { keySetting, needsKey } from '../settings/ai-rules.ts'
+import { doubledEnd, keySetting, needsKey } from '../settings/ai-rules.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../settings/shape.ts'
+import { refersOtherwise } from '../settings/value-hints.ts'
 import type { TlsSettings } from '../settings/tls-settings.ts'
 import { warnOfRules } from './warn-of-rules.ts'
 
@@ -55,6 +56,9 @@ function warnOfUnserved({ zones, ai }: Settings, findings: Findings): void {
     findings.warn(zones, 'no zone is configured, so every request is refused with error 1001 or 1003')
   }
   for (const route of zones?.value.flatMap(zone => zone.value.routes) ?? []) {
+    const { path } = route.value
+    if (path?.value.endsWith('*'))
+      findings.warn(path, 'the * is no wildcard: a route is for its path and all below it, so leave it out')
     if (route.value.pool !== null) continue
     findings.warn(route, 'the route has no pool, so every request is refused with error 1004')
   }
@@ -79,6 +83,11 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
       )
     }
     const { url, keys } = provider.value
+    if (keys.value.some(key => key !== null && refersOtherwise(key)))
+      findings.warn(provider, `a key looks like a variable, but is sent as it is: write \${NAME}`)
+    const doubled = doubledEnd(name, provider.value)
+    if (doubled !== null)
+      findings.warn(provider, `its url ends in ${doubled}, which calls add themselves: leave that out`)
     // One without the setting is for callers with keys of their own.
     const isEmpty = keys.value.length > 0 && keys.value.every(key => key === null)
     if (isEmpty && needsKey(name, url)) {

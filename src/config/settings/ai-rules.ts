@@ -23,6 +23,27 @@ export function needsKey(name: string, url: string | null): boolean {
   return url === null && name !== 'ollama'
 }
 
+/** Returns the end of a provider's URL that its calls add themselves, such as /v1; null where it has none. */
+export function doubledEnd(
+  name: string,
+  { url, speaks }: { readonly url: string | null; readonly speaks: { readonly value: string } | null },
+): string | null {
+  if (url === null) return null
+  const [path] = /\/(?:chat\/completions|messages|responses|embeddings)$/.exec(url) ?? []
+  const version = speaks?.value === 'anthropic' ? '/v1' : versions[name]
+  if (path !== undefined || url.endsWith('/v1/v1')) return path ?? '/v1'
+  return version !== undefined && url.endsWith(version) ? version : null
+}
+
+/** How the paths of calls begin, of providers whose own address ends before the version. */
+export const versions: Readonly<Record<string, string>> = {
+  anthropic: '/v1',
+  'google-ai-studio': '/v1beta',
+  mistral: '/v1',
+  ollama: '/v1',
+  openrouter: '/v1',
+}
+
 /** Names the setting of a provider's keys, and the environment variables that it refers to. */
 export function keySetting(name: string, variables: readonly string[]): string {
   const setting = `ai.providers.${name}.keys`

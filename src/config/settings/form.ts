@@ -1,5 +1,7 @@
 // What a value may look like, as far as editors can check it: parts of a JSON Schema of draft-07, which is the one that all of them read.
 
+import type { Hints } from './value-hints.ts'
+
 /** A JSON Schema. */
 export interface Form {
   readonly type?: string | readonly string[]
@@ -22,6 +24,8 @@ export interface TextForm {
   readonly limits?: string
   /** What a text must be; by default, what the rule says of a wrong one. */
   readonly rule?: string
+  /** What to write in place of texts that are usual elsewhere. */
+  readonly hints?: Hints
 }
 
 /** Returns the form of a text, whose first letters editors may take for a number or a boolean; `rule` says what it must be. */

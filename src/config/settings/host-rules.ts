@@ -6,6 +6,7 @@ import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { accept, readWhole, within } from './rules.ts'
 import { formed, type Rule } from './shape.ts'
+import { hintsForEndpoints, hintsForHosts, hintsForOrigins } from './value-hints.ts'
 
 /** How a URL of http or https begins, in any case. */
 export const httpScheme = '^[hH][tT][tT][pP][sS]?://'
@@ -18,7 +19,7 @@ const originRule = 'must be an http or https URL with only a host and port, such
 /** Takes an address to listen on; port 0 lets the system choose. */
 export const endpoint: Rule<Endpoint> = formed(
   readEndpoint,
-  { pattern: ':\\d+$' },
+  { pattern: ':\\d+$', hints: hintsForEndpoints },
   ({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`,
 )
 
@@ -39,6 +40,7 @@ export const exactHost: Rule<string> = formed(
 /** Takes an exact name, an IP address, or a wildcard name. */
 export const hostPattern: Rule<string> = formed(readHostPattern, {
   pattern: `^(?:\\*\\.)?${hostText.slice(1)}`,
+  hints: hintsForHosts,
 })
 
 function readHostPattern(text: string): Reading<string> {
@@ -88,6 +90,7 @@ type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
 export const originUrl: Rule<OriginAddress> = formed(readOriginUrl, {
   pattern: `${httpScheme}[^/?#]+/?$`,
   rule: originRule,
+  hints: hintsForOrigins,
 })
 
 function readOriginUrl(text: string): Reading<OriginAddress> {

@@ -21,6 +21,7 @@ import {
   scalar,
   type Value,
 } from './shape.ts'
+import { hintsForRates } from './value-hints.ts'
 
 const second = 1000
 const day = 86_400 * second
@@ -32,6 +33,7 @@ export const rate: Rule<Rate> = formed(
   readRate,
   {
     pattern: '^\\d{1,15}/\\d*(?:ms|s|m|min|h|d)$',
+    hints: hintsForRates,
     rule: 'must be a whole number per time, such as 10/s, 100/min, 1000/h or 600/10m',
   },
   formatRate,

@@ -16,6 +16,7 @@ import {
 import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
 import { formed, type Rule } from './shape.ts'
+import { hintsForDurations, hintsForPaths, hintsForSizes, hintsForTruth } from './value-hints.ts'
 
 const wholeNumber = /^\d{1,15}$/
 const durationPattern = '^\\d+(?:ms|s|m|h|d)$'
@@ -52,7 +53,7 @@ export function wholeOrOff(least: number, most: number): Rule<number> {
 export function duration(least: number, most: number): Rule<number> {
   return formed(
     text => bounded(parseDuration(text), least, most, formatDuration),
-    { pattern: durationPattern, limits: rangeOf(least, most, formatDuration) },
+    { pattern: durationPattern, hints: hintsForDurations, limits: rangeOf(least, most, formatDuration) },
     formatDuration,
   )
 }
@@ -66,7 +67,7 @@ export function durationOrOff(least: number, most: number): Rule<number> {
 export function size(least: number, most: number): Rule<number> {
   return formed(
     text => bounded(parseSize(text), least, most, formatSize),
-    { pattern: sizePattern, limits: rangeOf(least, most, formatSize) },
+    { pattern: sizePattern, hints: hintsForSizes, limits: rangeOf(least, most, formatSize) },
     formatSize,
   )
 }
@@ -84,7 +85,7 @@ export const truth: Rule<boolean> = formed(
     const isFalse = text === 'false' || text === 'off'
     return accept(isTrue || isFalse ? isTrue : undefined, 'must be true or false (on and off are the same)')
   },
-  { words: ['true', 'false', 'on', 'off'] },
+  { words: ['true', 'false', 'on', 'off'], hints: hintsForTruth },
 )
 
 export const fraction = decimal(0, 1, 'must be a number from 0 to 1')
@@ -148,7 +149,10 @@ export const network: Rule<string> = formed(
 const previews = '/cdn-cgi/error'
 
 /** Takes a path prefix; those of error previews belong to the gateway on every zone. */
-export const routePath: Rule<string> = formed(readRoutePath, { pattern: '^/[!"$->@-~]*$' })
+export const routePath: Rule<string> = formed(readRoutePath, {
+  pattern: '^/[!"$->@-~]*$',
+  hints: hintsForPaths,
+})
 
 function readRoutePath(text: string): Reading<string> {
   if (!/^\/[!-~]*$/.test(text) || /[?#]/.test(text)) {

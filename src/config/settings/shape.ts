@@ -7,11 +7,16 @@ import type { SecretSource } from '../config.ts'
 import { type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, sourceOf, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
+import { knownElsewhere } from './other-names.ts'
+import { placesOf } from './setting-places.ts'
+import { hintFor } from './value-hints.ts'
 import { type Form, formOfText, native, oneForm, type TextForm } from './form.ts'
 
 interface Context {
   readonly findings: Findings
   readonly surroundings: Surroundings
+  /** The form of the whole, for what is written in another place than its own. */
+  readonly whole: () => Form
 }
 
 /** Reads a tree; undefined means that a mistake was noted. */
@@ -100,7 +105,12 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
       if ('flaw' in text) return findings.flaw(tree, text.flaw)
       const reading = rule(text.value)
       if ('value' in reading) return reading.value
-      return unprinted ? findings.flaw(tree, reading.flaw) : refuse(tree, reading.flaw, findings)
+      // What a variable or a file provides may be secret.
+      const isWritten = text.value === tree.text
+      const hint = isWritten ? hintFor(tree.text, unprinted ? [] : (rule.form?.hints ?? [])) : ''
+      return unprinted
+        ? findings.flaw(tree, `${reading.flaw}${hint}`)
+        : refuse(tree, reading.flaw, findings, hint)
     },
     form: () => formOfText(rule.form ?? {}, flawOf(rule)),
     write: value => native(rule.write?.(value) ?? `${value}`),
@@ -115,7 +125,7 @@ export function list<T>(
   return {
     read(tree, context) {
       const items = itemsOf(tree)
-      if (!items) return refuse(tree, 'must be a list', context.findings)
+      if (!items) return refuse(tree, 'must be a list', context.findings, asList(tree))
       if (items.length < least)
         return context.findings.flaw(tree, `must have at least ${least} ${least === 1 ? 'item' : 'items'}`)
       if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} items`)
@@ -158,7 +168,7 @@ export function mapping<F extends Fields>(fields: F, { unprinted = false } = {})
         return unprinted ? context.findings.flaw(tree, rule) : refuse(tree, rule, context.findings)
       }
       for (const [key, entry] of entries) {
-        if (!Object.hasOwn(fields, key)) refuseKey(key, entry, keys, context.findings)
+        if (!Object.hasOwn(fields, key)) refuseKey(key, entry, keys, context)
       }
       const read = (key: string) => readField(tree, key, entries.get(key)?.value, fields[key]!, context)
       return Object.fromEntries(keys.map(key => [key, read(key)])) as Values<F>
@@ -338,8 +348,23 @@ function entriesOf(tree: Tree): Mapping['entries'] | null {
   return tree.kind === 'empty' ? new Map() : null
 }
 
-function refuseKey(key: string, entry: Entry, known: readonly string[], findings: Findings): void {
-  findings.mistake(entry.key, `unknown setting ${quote(key)}${didYouMean(key, known)}`)
+function refuseKey(key: string, entry: Entry, known: readonly string[], { findings, whole }: Context): void {
+  const meant = knownElsewhere(key, known)
+  const hint = meant === null ? didYouMean(key, known) || thereIs(key, whole()) : `; did you mean ${meant}?`
+  findings.mistake(entry.key, `unknown setting ${quote(key)}${hint}`)
+}
+
+/** Returns how a value is written as a list, if that is the whole difference. */
+function asList(tree: Tree): string {
+  return tree.kind === 'scalar' && /^[\w./-]{1,80}$/.test(tree.text) ? `; write [${tree.text}]` : ''
+}
+
+/** Returns where settings of this name are, if there are few. */
+function thereIs(key: string, whole: Form): string {
+  const places = placesOf(key, whole)
+  if (places.length === 0 || places.length > 3) return ''
+  const [last, ...others] = places.toReversed()
+  return `; there ${others.length > 0 ? 'are' : 'is'} ${[others.toReversed().join(', '), last].filter(Boolean).join(' and ')}`
 }
 
 function readField<T>(
@@ -362,8 +387,8 @@ function readField<T>(
   return field.shape.read(given, context) ?? field.fallback
 }
 
-function refuse(tree: Tree, rule: string, findings: Findings): undefined {
-  return findings.flaw(tree, `${rule}; got ${describeTree(tree)}`)
+function refuse(tree: Tree, rule: string, findings: Findings, hint = ''): undefined {
+  return findings.flaw(tree, `${rule}; got ${describeTree(tree)}${hint}`)
 }
 
 function describeTree(tree: Tree): string {
