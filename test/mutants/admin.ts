@@ -130,6 +130,59 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
+    file: 'oauth-grants/personal-tokens.ts',
+    tests: ['oauth-grants/personal-tokens'],
+    changes: [
+      {
+        text: "if (id !== person.member || status !== 'accepted') return null",
+        becomes: "if (status !== 'accepted') return null",
+        breaks: 'another membership brings the tokens of an earlier one back',
+      },
+      {
+        text: 'groupsOfRoles(roles).has(runGroup) && ',
+        becomes: '',
+        breaks: 'a person calls models whose roles do not include that',
+      },
+      {
+        text: ' && !lacksSecondFactor(user.record, owning)',
+        becomes: '',
+        breaks: 'a token of a person passes the second step that the account requires',
+      },
+      {
+        text: '.filter(group => group === runGroup)',
+        becomes: '',
+        breaks: 'a personal token does what an administrator wrote into it',
+      },
+    ],
+  },
+  {
+    file: 'admin/tokens/own-tokens.ts',
+    tests: ['dashboard/own-tokens/own-tokens'],
+    changes: [
+      {
+        text: 'if (kept?.record.person?.user !== call.actor.user) continue',
+        becomes: 'if (kept === null) continue',
+        breaks: 'a member revokes the tokens of others',
+      },
+    ],
+  },
+  {
+    file: 'admin/providers/providers.ts',
+    tests: ['admin/providers/providers'],
+    changes: [
+      {
+        text: ' && (await oldestOf(store.accounts)) === account',
+        becomes: '',
+        breaks: 'other accounts see where the keys of the gateway are',
+      },
+      {
+        text: "permits(caller, 'Metrics Read', account) && ",
+        becomes: '',
+        breaks: 'any token that sees gateways sees where their keys are',
+      },
+    ],
+  },
+  {
     file: 'admin/tokens/tokens.ts',
     tests: ['admin/tokens/tokens'],
     changes: [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
 import { PersonalTokens } from '../../../src/oauth-grants/personal-tokens.ts'
+import { formToken } from '../../../src/pages/form-proof.ts'
 import { TokenVerifier } from '../../../src/tokens/verify.ts'
 import { until } from '../../help/until.ts'
 import type { ShownPage } from '../../sign-in/site.ts'
@@ -98,7 +99,7 @@ test('a member who is removed takes the tokens along', async t => {
 })
 
 test('who may not run models makes no token, and nobody sees those of others', async t => {
-  const { create, get, base, addPerson, signIn, page, own } = await open(t)
+  const { create, get, base, addPerson, signIn, page, own, visitor } = await open(t)
   await create()
   const id = /your-tokens\/([0-9a-f]{32})\/revoke/.exec((await own.get(page)).body)![1]!
   const reader = await signIn(await addPerson('Administrator Read Only'))
@@ -111,6 +112,10 @@ test('who may not run models makes no token, and nobody sees those of others', a
   assert.notEqual(mine, id)
   assert.doesNotMatch(list.text, /editor/)
   assert.match((await get(`${base}/tokens`)).text, /editor of ada/)
+  // With the proof of a form of their own, but the id of another's token.
+  const token = formToken(visitor.cookies.get('gatehouse')!, `${page}/${id}/revoke`)
+  assert.equal((await visitor.post(`${page}/${id}/revoke`, { form_token: token })).status, 404)
+  assert.match((await own.get(page)).text, /editor/)
 })
 
 test('the API takes nothing but one permission, in an account of the user', async t => {
