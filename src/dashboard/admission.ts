@@ -219,6 +219,7 @@ export class Admission {
       origin,
       issuer: this.#parts.issuer(),
       entrance: this.#parts.entrance(),
+      hideFirstSteps: () => this.#parts.people.ownAccount.hideFirstSteps(actor, id),
       may: permission => permits(person.token, permission, id),
       frameFor: path => ({ action: path, token: formToken(session, path) }),
     }

@@ -37,6 +37,8 @@ export interface Ask {
   readonly issuer: string
   /** Where AI gateways are called; null where the configuration has no host for them. */
   readonly entrance: Entrance | null
+  /** Shows the person the first steps in this account no more. */
+  hideFirstSteps(): Promise<void>
   /** Whether the person may do this in the account: what they may not is not drawn. */
   may(permission: Permission): boolean
   /** Returns where a frame gets a path from, with a proof for browsers that do not say that it is one. */

@@ -13,6 +13,7 @@ export const paths = {
   root,
   assets: `${root}/assets`,
   home: (account: string) => at(account),
+  hideFirstSteps: (account: string) => at(account, 'first-steps', 'hide'),
   find: (account: string) => at(account, 'find'),
   errors: (account: string) => at(account, 'errors'),
   errorCodes: (account: string) => at(account, 'errors', 'codes'),

@@ -53,6 +53,9 @@ type ConfirmResult =
   | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
   | { readonly outcome: 'refused' }
 
+/** Accounts whose first steps one person has hidden. */
+const mostHidden = 100
+
 export class OwnAccount {
   readonly #parts: SignInParts
   readonly #clock: Clock
@@ -90,6 +93,14 @@ export class OwnAccount {
     const at = user.password === null ? session.authenticatedAt : now
     const begun = await sessions.begin(changed, { method, secondFactor, at }, visit)
     return { outcome: 'changed', ...begun }
+  }
+
+  /** Hides the list of first steps in an account; of those that are hidden, the last ones are kept. */
+  async hideFirstSteps({ user }: Actor, account: string): Promise<void> {
+    await changeUser(this.#parts.store, user.id, before => {
+      const others = (before.hiddenFirstSteps ?? []).filter(id => id !== account)
+      return { ...before, hiddenFirstSteps: [...others, account].slice(-mostHidden) }
+    })
   }
 
   /** Begins the enrolment of a second factor, which protects nothing before `confirmTotp`. */

@@ -19,6 +19,8 @@ export interface User {
   readonly identity: Identity | null
   readonly totp: Totp | null
   readonly passwordChangedAt: number | null
+  /** Ids of the accounts whose list of first steps they have hidden; absent where they never did. */
+  readonly hiddenFirstSteps?: readonly string[]
   readonly createdAt: number
   readonly modifiedAt: number
 }

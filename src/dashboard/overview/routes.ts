@@ -2,9 +2,11 @@
 
 import type { Route } from '../ask.ts'
 import { findRay } from './find.ts'
+import { hideSteps } from './first-steps.ts'
 import { showOverview } from './handlers.ts'
 
 export const overviewRoutes: readonly Route[] = [
   { path: '/dashboard/{account}', permission: null, show: showOverview },
+  { path: '/dashboard/{account}/first-steps/hide', permission: null, take: hideSteps, effect: 'sets' },
   { path: '/dashboard/{account}/find', permission: null, show: findRay },
 ]

@@ -8,6 +8,7 @@ import { badge, table } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths, withQuery } from '../paths.ts'
+import { type firstSteps, firstStepsPart } from './first-steps.ts'
 import {
   type Attention,
   type CallSums,
@@ -24,17 +25,17 @@ interface Shown {
   readonly attention: Attention
   /** Null where the person may not see them. */
   readonly errors: readonly FrequentError[] | null
-  /** Whether the account is as the first start left it. */
-  readonly isNew: boolean
+  /** Null where the list of first steps is not shown. */
+  readonly steps: Awaited<ReturnType<typeof firstSteps>>
 }
 
-export async function overviewView({ ask, overview, attention, errors, isNew }: Shown): Promise<View> {
+export async function overviewView({ ask, overview, attention, errors, steps }: Shown): Promise<View> {
   const { requests, origins, ai, store, process } = overview
   return {
     title: 'Overview',
     isWide: true,
     content: html`<div id="overview" data-live="15">
-${isNew && beginnings(ask)}
+${steps !== null && firstStepsPart(ask, steps)}
 ${attentionPart(ask, attention)}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
 ${requests?.hours.some(({ zones }) => zones.length > 0) === true && (await hourChart(requests))}
@@ -45,45 +46,6 @@ ${origins !== undefined && origins.length > 0 && originPart(origins, ask.account
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 </div>`,
   }
-}
-
-/** Leads to what people do first, as far as they may. */
-function beginnings({ account: { id }, may }: Ask): Html | null {
-  const steps = [
-    may('OAuth Clients Write') && {
-      title: 'Register an app',
-      text: 'It gets tokens when people sign in and allow it to act for them (OAuth).',
-      path: paths.newClient(id),
-      link: 'Create a client',
-    },
-    may('AI Gateway Read') && {
-      title: 'Protect calls to models',
-      text: 'AI gateways let in calls that carry a token of yours, and show what each costs.',
-      path: paths.gateways(id),
-      link: 'AI gateways',
-    },
-    may('Zones Read') && {
-      title: 'See what is served',
-      text: 'Zones have hosts, routes and origins. Try what would happen to a request, without sending it.',
-      path: paths.zones(id),
-      link: 'Zones',
-    },
-    may('Members Write') && {
-      title: 'Invite a colleague',
-      text: 'Roles decide what each member may see and do.',
-      path: paths.newMember(id),
-      link: 'Invite',
-    },
-  ].filter(step => step !== false)
-  if (steps.length === 0) return null
-  return section(
-    'begin',
-    'Where to begin',
-    html`<ul class="rows">${steps.map(
-      ({ title, text, path, link }) =>
-        html`<li><div><h3>${title}</h3><p>${text}</p></div><a class="button plain small" href="${path}">${link}</a></li>`,
-    )}</ul>`,
-  )
 }
 
 const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slotOf } from '../../../src/store/tally.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
+import { oauthClient } from '../../store/contract-specimens.ts'
 import { hostile } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'
 
@@ -85,13 +86,81 @@ test('every section is current on its own pages only', async t => {
   )
 })
 
-test('a new account says where to begin, as far as its viewer may, until it has something', async t => {
-  const { get, base, keepToken, signIn, addPerson } = await openDashboard(t)
-  const begin =
-    /Where to begin Register an app .* Create a client Protect calls .* AI gateways .* Zones .* Invite /
-  assert.match((await get(base)).text, begin)
+test('first steps tick themselves off by what is there, and are gone once all are done', async t => {
+  const site = await openDashboard(t)
+  const { get, base, kept, edge, ask, user, account, clock, metrics, addPerson, submit, people, visitor } = site
+  const left = async () =>
+    Array.from(
+      (await get(base)).body.matchAll(/<span class="todo"[^>]*><\/span>([^<]*)</g),
+      ([, title]) => title,
+    )
+  await ask('PUT', '/ai-gateway/gateways/default', {
+    body: { ...(await ask('GET', '/ai-gateway/gateways/default')).json.result, authentication: false },
+  })
+  const all = [
+    'Set up a provider',
+    'Call a model',
+    'Ask callers for a token',
+    'Turn on two-step sign-in',
+    'Invite a colleague',
+    'Register an app',
+    'Serve a site',
+  ]
+  assert.deepEqual(await left(), all)
+  assert.match((await get(base)).text, /First steps 0 of 7 done/)
+  const { body } = await get(base)
+  for (const path of [
+    'gateways',
+    'gateways/default/authentication',
+    'members/new',
+    'oauth-clients/new',
+    'zones',
+  ])
+    assert.match(body, new RegExp(`href="${base}/${path}"`))
+  const provider = {
+    name: 'openai',
+    model: 'gpt-4o-mini',
+    path: '/chat/completions',
+    speaks: 'openai',
+  } as const
+  const send = () => Promise.reject(new Error('Nobody there.'))
+  edge.entrance = { origin: 'http://ai.test', provider: { ...provider, hasKey: true }, send }
+  assert.deepEqual(await left(), all.slice(1))
+  await keepEntries(kept, [entryWith(1, { createdAt: clock.now() })])
+  assert.deepEqual(await left(), all.slice(2))
+  await submit(`${base}/gateways/default/authentication`, { to: 'on' })
+  assert.deepEqual(await left(), all.slice(3))
+  const { record, version } = (await kept.users.get('people', user.id))!
+  const totp = { sealed: '', lastStep: 0, recoveryCodes: [], confirmedAt: clock.now() }
+  const twice = { ...record, totp }
+  await kept.users.replace(twice, version)
+  const proof = { method: 'password', secondFactor: true, at: clock.now() } as const
+  const begun = await people.sessions.begin(twice, proof, {
+    address: '127.0.0.1',
+    userAgent: null,
+    ray: '0123456789abcdef',
+  })
+  visitor.cookies.set('gatehouse', begun.value)
+  assert.deepEqual(await left(), all.slice(4))
+  await addPerson('Administrator')
+  assert.deepEqual(await left(), all.slice(5))
+  await kept.oauthClients.insert(oauthClient({ account }))
+  assert.deepEqual(await left(), all.slice(6))
+  assert.match((await get(base)).text, /First steps 6 of 7 done .*Done: Register an app Serve a site/)
+  metrics.edge.zone('main').request(200, 5)
+  assert.doesNotMatch((await get(base)).text, /First steps/)
+})
+
+test('a person who hides the first steps sees them no more, and others do', async t => {
+  const { get, base, addPerson, signIn, kept, user } = await openDashboard(t)
   const reader = await signIn(await addPerson('Administrator Read Only'))
-  assert.match((await reader.get(base)).text, /Where to begin Protect calls .* Zones Needs attention/)
-  for (const name of ['first', 'second']) await keepToken(['API Tokens Read'], { name })
-  assert.doesNotMatch((await get(base)).text, /Where to begin/)
+  assert.match((await reader.get(base)).text, /0 of 2 done Turn on two-step sign-in .* Serve a site/)
+  assert.equal((await get(`${base}/first-steps/hide`)).status, 405)
+  const page = await get(base)
+  const hidden = await page.submit(`${base}/first-steps/hide`)
+  assert.equal(hidden.status, 303)
+  assert.doesNotMatch((await hidden.follow()).text, /First steps/)
+  assert.match((await reader.get(base)).text, /First steps/)
+  await page.submit(`${base}/first-steps/hide`)
+  assert.equal((await kept.users.get('people', user.id))!.record.hiddenFirstSteps?.length, 1)
 })
