@@ -268,8 +268,15 @@ export class Admission {
   }
 }
 
-/** What opens requests that have a ray id. */
-const seen = ['AI Gateway Read', 'Analytics Read'] as const
+/** What opens something that can be searched. */
+const seen = [
+  'OAuth Clients Read',
+  'API Tokens Read',
+  'AI Gateway Read',
+  'Zones Read',
+  'Members Read',
+  'Analytics Read',
+] as const
 
 /** Leads to the account that was last seen in the session, or else to the first; to one that is shut only where all are. */
 function toLast(places: PersonToken['places'], { session }: Actor): PageResponse {

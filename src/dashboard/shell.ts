@@ -24,7 +24,7 @@ interface Viewer {
   /** What they may see there. */
   readonly sections: readonly Crumb[]
   readonly path: string
-  /** Whether they may see something that has a ray id. */
+  /** Whether they may see something that can be searched. */
   readonly mayFind: boolean
 }
 
@@ -91,8 +91,8 @@ function bar(viewer: Viewer): Html {
 <details class="menu"><summary>Menu</summary>
 <div class="menu-body">
 ${account !== null && accountSwitch(account, accounts)}
-${account !== null && navigation(viewer)}
 ${account !== null && viewer.mayFind && finder(account)}
+${account !== null && navigation(viewer)}
 <ul class="person"><li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
@@ -117,7 +117,7 @@ function navigation({ sections, path }: Viewer): Html {
 }
 
 function finder({ id }: Account): Html {
-  return html`<form class="find" role="search" aria-label="By ray id" method="get" action="${paths.find(id)}"><label for="find-ray">Find a ray</label><input id="find-ray" name="ray" type="search" required maxlength="40" autocomplete="off" autocapitalize="none" spellcheck="false"><button class="plain small">Find</button></form>`
+  return html`<form class="find" role="search" aria-label="Account" method="get" action="${paths.find(id)}"><label for="find">Search <kbd>/</kbd></label><input id="find" name="q" type="search" required maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false" aria-keyshortcuts="/"><button class="plain small">Find</button></form>`
 }
 
 /** Finds the section that a page is in: of two, the one whose path is longer, since the first page of an account is above all others. */

@@ -9,7 +9,7 @@ import type { Api, Call } from '../row.ts'
 import { viewMember } from './member-view.ts'
 import { usersOf } from './users.ts'
 
-export const memberParameters = [...pageParameters, 'order', 'direction', 'status'] as const
+export const memberParameters = [...pageParameters, 'order', 'direction', 'status', 'search'] as const
 
 /** What the list can be ordered by; by creation otherwise. */
 export const memberOrders = ['user.first_name', 'user.last_name', 'user.email', 'status'] as const
@@ -19,19 +19,21 @@ interface Asked {
   readonly descending: boolean
   readonly order: (typeof memberOrders)[number] | null
   readonly holds: ((member: Member) => boolean) | null
+  /** In lower case; empty for all. */
+  readonly search: string
 }
 
 export async function listMembers({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const asked = read(query, parameters)
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const { page, order, holds, descending } = asked
+  const { page, order, holds, descending, search } = asked
   let users: ReadonlyMap<string, User> = new Map()
   const view = (member: Member) => viewMember(member, users.get(member.user)!)
   const prepare = async (members: readonly Member[]) => {
     users = await usersOf(store.users, members)
   }
-  if (order === null)
+  if (order === null && search === '')
     return pageOf(store.members, account, page, {
       createdAt: ({ createdAt }) => createdAt,
       view,
@@ -61,29 +63,42 @@ interface Place {
 /** Returns what all members that are asked for are ordered by, and no more of them: to hold thousands of whole records takes the collector of garbage a long time at one go. */
 async function placesOf(
   account: string,
-  { order, holds }: Asked,
+  { order, holds, search }: Asked,
   { members, users }: Api['store'],
 ): Promise<readonly Place[]> {
-  const textOf = textsBy[order!]
+  const textOf = textsBy[order ?? 'user.email']
   const places: Place[] = []
   for await (const some of members.walk(account)) {
     const wanted = holds === null ? some : some.filter(holds)
-    const known = order === 'status' ? new Map<string, User>() : await usersOf(users, wanted)
-    for (const member of wanted) places.push({ id: member.id, text: textOf(member, known.get(member.user)!) })
+    const known = order === 'status' && search === '' ? new Map<string, User>() : await usersOf(users, wanted)
+    for (const member of wanted) {
+      const user = known.get(member.user)!
+      if (search === '' || isMatch(member, user, search))
+        places.push({ id: member.id, text: textOf(member, user) })
+    }
   }
   return places
+}
+
+/** Whether an address or a name has words in it; of those who have not accepted, names are nobody's business. */
+function isMatch({ status }: Member, { email, firstName, lastName }: User, words: string): boolean {
+  const name = status === 'accepted' ? [firstName, lastName].filter(Boolean).join(' ') : ''
+  return `${email}\n${name}`.toLowerCase().includes(words)
 }
 
 function read(query: URLSearchParams, parameters: Parameters): Asked {
   const page = parameters.page()
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const order = query.has('order') ? parameters.choice('order', memberOrders) : null
+  const search = query.get('search')?.trim().toLowerCase() ?? ''
   if (order !== null && query.has('cursor')) parameters.refuse('cursor', 'cannot be combined with order')
+  else if (search !== '' && query.has('cursor')) parameters.refuse('cursor', 'cannot be combined with search')
   const status = query.has('status') ? parameters.choice('status', ['accepted', 'pending', 'rejected']) : null
   return {
     page,
     descending,
     order,
+    search,
     holds: status === null ? null : (member: Member) => member.status === status,
   }
 }

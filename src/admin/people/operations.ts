@@ -91,6 +91,10 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       order: about('By creation if left out. It cannot be combined with `cursor`.', oneOf(memberOrders)),
       direction: about('`asc` by default.', oneOf(['asc', 'desc'])),
       status: oneOf(['accepted', 'pending', 'rejected']),
+      search: about(
+        'Part of the address or of the name, case-insensitive; then they are in the order of their addresses if `order` is left out. It cannot be combined with `cursor`.',
+        text,
+      ),
     },
     response: json(page(named('Member'))),
   },

@@ -72,6 +72,7 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
       ...pageQuery,
       direction: about('By creation; `asc` by default.', oneOf(['asc', 'desc'])),
       include_expired: about('`false` by default.', oneOf(['false', 'true'])),
+      name: about('Part of the name, case-insensitive.', text),
     },
     response: json(page(named('Token'))),
   },

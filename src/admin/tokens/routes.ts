@@ -18,7 +18,7 @@ import {
 
 const tokens = `${account}/tokens`
 const token = `${account}/tokens/{token_id}`
-const listOfTokens = [...pageParameters, 'direction', 'include_expired']
+const listOfTokens = [...pageParameters, 'direction', 'include_expired', 'name']
 
 export const tokenRows: readonly ApiRow[] = [
   { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },

@@ -40,6 +40,7 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
   const descending = parameters.choice('direction', ['asc', 'desc']) === 'desc'
   const takesExpired = parameters.choice('include_expired', ['false', 'true']) === 'true'
   if (parameters.faults.length > 0) return failures(parameters.faults)
+  const name = query.get('name')?.toLowerCase() ?? ''
   let uses: ReadonlyMap<string, number>
   return pageOf(store.tokens, account, page, {
     createdAt: ({ issuedOn }) => issuedOn,
@@ -50,7 +51,11 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
       )
     },
     view: token => viewToken(token, now, uses.get(token.id)),
-    holds: takesExpired ? null : token => statusOf(token, now) !== 'expired',
+    holds:
+      takesExpired && name === ''
+        ? null
+        : token =>
+            (takesExpired || statusOf(token, now) !== 'expired') && token.name.toLowerCase().includes(name),
     descending,
   })
 }

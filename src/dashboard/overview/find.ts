@@ -14,8 +14,8 @@ const atOnce = 20
 /** Leads to the call of an AI gateway that has this ray, or else to the error that the request got. */
 export const findRay: Handler = async ask => {
   const { account, query, may } = ask
-  const ray = (query.get('ray') ?? '').trim().toLowerCase()
-  if (/^[0-9a-f]{16}$/.test(ray)) {
+  const ray = (query.get('ray') ?? query.get('q') ?? '').trim().toLowerCase()
+  if (isRay(ray)) {
     const gateway = may('AI Gateway Read') ? await gatewayOf(ask, ray) : null
     if (gateway !== null) return redirectTo(paths.log(account.id, gateway, ray))
     const errors = may('Analytics Read') && (await isError(ask, ray))
@@ -28,6 +28,11 @@ export const findRay: Handler = async ask => {
       html`${ray !== '' && html`Nothing is known of <code class="long">${ray.slice(0, 40)}</code>. `}Enter a ray id: 16 hex digits, as in the field <code>svc-ray</code> of each response and on each error page. Calls of AI gateways are found in their logs, other requests among the errors of the last day, as long as they are of the last 20 of their kind. The access log has all.`,
     ),
   }
+}
+
+/** Whether words are a ray id. */
+export function isRay(words: string): boolean {
+  return /^[0-9a-f]{16}$/i.test(words)
 }
 
 /** Returns the gateway that has a call in its log; null where none has. */

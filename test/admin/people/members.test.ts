@@ -351,11 +351,18 @@ test('members are listed by page, cursor, status and order', async t => {
   // The name of one who has not accepted is nobody's business.
   assert.deepEqual(await list('order=user.first_name'), ['bdac', 4, null])
   assert.deepEqual(await list('order=status&direction=desc'), ['bdac', 4, null])
+  assert.deepEqual(await list('search=B%40EXAMPLE'), ['b', 1, null])
+  assert.deepEqual(await list('search=example.com&direction=desc&per_page=2'), ['dc', 4, null])
+  assert.deepEqual(await list('search=example.com&order=status&status=accepted'), ['cad', 3, null])
+  // The name of one who has not accepted is not searched either.
+  assert.deepEqual(await list('search=aaron'), ['', 0, null])
   const [letters, , cursor] = await list('per_page=3')
   assert.equal(letters, 'cab')
   assert.deepEqual(await list(`per_page=3&cursor=${cursor}`), ['d', 4, null])
   const refused = await ask('GET', `/members?cursor=${cursor}&order=status`)
   assert.match(refused.json.errors[0].message, /cursor cannot be combined with order/)
+  const searched = await ask('GET', `/members?cursor=${cursor}&search=a`)
+  assert.match(searched.json.errors[0].message, /cursor cannot be combined with search/)
 })
 
 test('members of another account are not there', async t => {

@@ -359,6 +359,9 @@ test('tokens are listed by page, expired ones only on request, turned round if w
     ['t3', 't4', 't5'],
     { page: 2, per_page: 3, count: 3, total_count: 6 },
   ])
+  assert.deepEqual((await names('?name=T4'))[0], ['t4'])
+  assert.deepEqual((await names('?name=t3'))[0], [])
+  assert.deepEqual((await names('?name=t3&include_expired=true'))[0], ['t3'])
   const expired = await ask('GET', '/tokens?include_expired=true&direction=desc')
   assert.equal(expired.json.result.find(({ name }: { name: string }) => name === 't3').status, 'expired')
 })

@@ -88,7 +88,8 @@ test('every section is current on its own pages only', async t => {
 
 test('first steps tick themselves off by what is there, and are gone once all are done', async t => {
   const site = await openDashboard(t)
-  const { get, base, kept, edge, ask, user, account, clock, metrics, addPerson, submit, people, visitor } = site
+  const { get, base, kept, edge, ask, user, account, clock, metrics, addPerson, submit, people, visitor } =
+    site
   const left = async () =>
     Array.from(
       (await get(base)).body.matchAll(/<span class="todo"[^>]*><\/span>([^<]*)</g),

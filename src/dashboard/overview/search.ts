@@ -1,0 +1,122 @@
+// Searches all that an account has by name, as far as its viewer may see it, and requests by their ray.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { told } from '../../pages/components.ts'
+import type { Permission } from '../../permissions/permit.ts'
+import { apiPath } from '../api.ts'
+import type { Ask, Handler } from '../ask.ts'
+import { emptyState } from '../parts/lists.ts'
+import { searchForm } from '../parts/search.ts'
+import { brief } from '../parts/values.ts'
+import { paths, withQuery } from '../paths.ts'
+import { findRay, isRay } from './find.ts'
+
+interface Hit {
+  readonly name: string
+  readonly path: string
+  readonly hint?: string
+}
+
+/** What is searched: a list of the management API with what narrows it down, and the page of each thing that it finds. */
+interface Kind {
+  readonly title: string
+  readonly permission: Permission
+  readonly list: (account: string) => string
+  readonly query: (words: string, account: string) => Readonly<Record<string, string>>
+  // biome-ignore lint/suspicious/noExplicitAny: each list has things of its own
+  readonly hit: (item: any, account: string) => Hit
+  /** The page that lists all that was found. */
+  readonly all?: (account: string, words: string) => string
+}
+
+const below =
+  (...steps: readonly string[]) =>
+  (account: string) =>
+    apiPath('accounts', account, ...steps)
+
+const kinds: readonly Kind[] = [
+  {
+    title: 'OAuth clients',
+    permission: 'OAuth Clients Read',
+    list: below('oauth_clients'),
+    query: words => ({ client_name: words }),
+    hit: ({ client_id, client_name }, account) => ({
+      name: client_name,
+      path: paths.client(account, client_id),
+    }),
+    all: (account, words) => withQuery(paths.clients(account), { name: words }),
+  },
+  {
+    title: 'API tokens',
+    permission: 'API Tokens Read',
+    list: below('tokens'),
+    query: words => ({ name: words, include_expired: 'true' }),
+    hit: ({ id, name, status }, account) => ({ name, path: paths.token(account, id), hint: status }),
+  },
+  {
+    title: 'AI gateways',
+    permission: 'AI Gateway Read',
+    list: below('ai-gateway', 'gateways'),
+    query: words => ({ search: words }),
+    hit: ({ id }, account) => ({ name: id, path: paths.gateway(account, id) }),
+    all: (account, words) => withQuery(paths.gateways(account), { search: words }),
+  },
+  {
+    title: 'Zones',
+    permission: 'Zones Read',
+    list: () => '/zones',
+    query: (words, account) => ({ name: words, 'account.id': account }),
+    hit: ({ name, hosts }, account) => ({
+      name,
+      path: paths.zone(account, name),
+      hint: brief(hosts.join(', ')),
+    }),
+    all: (account, words) => withQuery(paths.zones(account), { name: words }),
+  },
+  {
+    title: 'Members',
+    permission: 'Members Read',
+    list: below('members'),
+    query: words => ({ search: words }),
+    hit: ({ id, email }, account) => ({ name: email, path: paths.member(account, id) }),
+  },
+]
+
+/** Things of a kind that are listed. */
+const mostOfKind = 5
+const mostCharacters = 100
+
+/** Leads to the request of a ray, or lists what has the words in its name. */
+export const search: Handler = async ask => {
+  const words = (ask.query.get('q') ?? '').trim().slice(0, mostCharacters)
+  if (ask.query.has('ray') || isRay(words)) return findRay(ask)
+  const found = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(ask, kind, words)))
+  const sections = found.filter(section => section !== null)
+  return {
+    title: 'Search',
+    content: html`${searchForm({ path: ask.path, label: 'Words or a ray id', name: 'q', value: words })}<div id="found">${
+      sections.length > 0
+        ? sections
+        : emptyState(
+            words === '' ? 'What are you looking for?' : 'Nothing found',
+            html`${words !== '' && html`Nothing that you may see here has <b>${told(words)}</b> in its name. `}Names of OAuth clients, API tokens, AI gateways, zones and members are searched. A ray id leads to its request: it has 16 hex digits.`,
+          )
+    }</div>`,
+  }
+}
+
+/** Returns what of a kind has the words in its name; null where the person may not see it, or nothing has. */
+async function findIn(ask: Ask, kind: Kind, words: string): Promise<Html | null> {
+  const { id } = ask.account
+  if (!ask.may(kind.permission)) return null
+  const listed = await ask.api.get<readonly unknown[]>(kind.list(id), {
+    ...kind.query(words, id),
+    per_page: mostOfKind,
+  })
+  if (!listed.ok || listed.result.length === 0) return null
+  const more = listed.info!.total_count - listed.result.length
+  return html`<section class="card"><h2>${kind.title}</h2><ul class="plain-list">${listed.result.map(item => {
+    const { name, path, hint } = kind.hit(item, id)
+    return html`<li><a href="${path}">${told(brief(name))}</a>${hint !== undefined && html` <span class="hint">${told(hint)}</span>`}</li>`
+  })}</ul>${more > 0 && html`<p class="hint">${kind.all === undefined ? `${more} more: add a word.` : html`<a href="${kind.all(id, words)}">${more} more</a>`}</p>`}</section>`
+}
