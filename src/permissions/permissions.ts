@@ -40,7 +40,7 @@ export const permissions = [
     scope: 'ai_gateway.read',
     name: 'AI Gateway Read',
     category: 'ai_and_machine_learning',
-    description: 'See AI gateways and the logs of their calls, bodies included.',
+    description: 'See AI gateways, their providers, and the logs of their calls, bodies included.',
     scopes,
   },
   {
@@ -56,7 +56,7 @@ export const permissions = [
     scope: 'ai_gateway.run',
     name: 'AI Gateway Run',
     category: 'ai_and_machine_learning',
-    description: 'Call models through AI gateways.',
+    description: 'Call models through AI gateways, and test their providers.',
     scopes,
   },
   {

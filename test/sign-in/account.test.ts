@@ -197,3 +197,18 @@ test('an invitation is shown, declined and accepted in the profile of who has pr
   assert.equal(stale.location, paths.account)
   assert.ok(await site.store.members.get(other.account, other.id))
 })
+
+test('the profile of a member leads to where tokens of their own are made', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const visitor = await site.signedIn(user)
+  assert.doesNotMatch((await visitor.get(paths.account)).text, /Tokens of your own/)
+  const member = {
+    ...{ account: newId(), id: newId(), user: user.id, status: 'accepted' as const },
+    ...{ roles: [roles[0]!.id], isSuper: true, createdAt: 0, modifiedAt: 0 },
+  }
+  await site.store.members.insert(member)
+  assert.match((await visitor.get(paths.account)).text, /Tokens of your own.*“Your tokens” of the account/)
+  site.hasDashboard = false
+  assert.doesNotMatch((await visitor.get(paths.account)).text, /Tokens of your own/)
+})

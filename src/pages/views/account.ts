@@ -94,6 +94,7 @@ ${
 ${twoStepSection(view)}
 ${sessionSection(view)}
 ${grantSection(view)}
+${isMember && hasDashboard && tokenSection}
 <div class="aside">${form({ action: paths.signOut, token: tokenFor(paths.signOut) }, button('Sign out', 'plain'))}</div>`,
     ),
     isWide: true,
@@ -179,6 +180,10 @@ ${form(
 ${button('Sign out everywhere', 'danger')}`,
 )}</section>`
 }
+
+/** Leads to where tokens are made, which belong to a person in an account. */
+const tokenSection = html`<section class="card" aria-labelledby="tokens-title"><h2 id="tokens-title">Tokens of your own</h2>
+<p>Where your roles include calling models, make tokens for your programs in the <a href="${paths.dashboard}">dashboard</a>, under “Your tokens” of the account.</p></section>`
 
 function grantSection({ tokenFor, grants }: AccountView): Html {
   const action = paths.endGrant
