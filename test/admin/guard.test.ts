@@ -59,8 +59,10 @@ test('two Authorization fields count as none', async t => {
 
 test('a token that lacks the permission is 403 on every row that requires one, which the message names', async t => {
   const { ask, keepToken } = await startApi(t)
-  const { value } = await keepToken(['AI Gateway Run'])
+  const running = await keepToken(['AI Gateway Run'])
+  const reading = await keepToken(['Analytics Read'])
   for (const { method, path, permission } of apiRows.filter(({ permission }) => permission !== null)) {
+    const { value } = permission === 'AI Gateway Run' ? reading : running
     const { status, json } = await ask(method, pathOf(path), { token: value })
     assert.equal(status, 403, `${method} ${path}`)
     assert.equal(json.errors[0].code, 10000)
