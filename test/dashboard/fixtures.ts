@@ -5,6 +5,7 @@ import { slotOf } from '../../src/store/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import { viewOf } from '../admin/providers/providers.ts'
+import { auditEntry } from '../store/contract-specimens.ts'
 import type { openDashboard } from './site.ts'
 import { furnishRules, furnishZone } from './zones/zone.ts'
 
@@ -29,12 +30,19 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
     return { zone: 'main', rule: await furnishRules(ask, hostile) }
   },
   furnishErrors,
-  async ({ kept, clock, edge }) => {
+  async ({ account, kept, clock, edge }) => {
     const payload = { text: JSON.stringify({ said: hostile }), isCut: false }
     const texts = { model: hostile, path: hostile, tokenName: hostile, metadata: { who: hostile } }
     const bodies = { request: payload, response: payload }
     const entry = entryWith(1, { createdAt: clock.now() - 60_000, cost: 0.5, ...texts, ...bodies })
-    await keepEntries(kept, [entry])
+    const failed = entryWith(2, { createdAt: clock.now() - 60_000, success: false, status: 520, ...texts })
+    await keepEntries(kept, [entry, { ...failed, error: 'origin_unknown_error' }])
+    const values = {
+      before: { name: hostile, scopes: ['a', 'b'] },
+      after: { name: 'x', scopes: ['b', hostile] },
+    }
+    const changed = ['name', 'scopes', 'content']
+    await kept.audit.append(auditEntry({ account, resourceName: hostile, at: clock.now(), changed, values }))
     edge.entrance = {
       origin: 'http://ai.test:8080',
       provider: {
@@ -46,7 +54,7 @@ const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>
       },
       send: () => Promise.reject(new Error('Nobody there.')),
     }
-    return { gateway: 'default', log: entry.id, part: 'response' }
+    return { gateway: 'default', log: entry.id, failed: failed.id, part: 'response' }
   },
   async ({ providersGiven, clock }) => {
     const keys = ['sk-1', 'sk-2']
@@ -94,6 +102,8 @@ export const states: readonly string[] = [
   '/audit?action=update',
   '/errors?zone=main',
   '/gateways/{gateway}/logs?model=none&min_cost=1',
+  '/gateways/{gateway}/logs?range=24h',
+  '/gateways/{gateway}/logs/{failed}',
   '/gateways/{gateway}/logs/charts?by=token&range=30d',
 ]
 

@@ -10,7 +10,7 @@ import { askedBy, filterForm, type Filters, filtersOf, rangeLinks, withoutTime }
 import type { Log } from './log.ts'
 import { logTable } from './table.ts'
 
-const onAPage = 40
+const onAPage = 36
 /** The most entries that a page looks at. */
 const mostScanned = 20_000
 

@@ -9,7 +9,7 @@ import { paths } from '../paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
 /** The most characters of a name that a row has. */
-const enough = 32
+const enough = 24
 
 /** Makes the table of entries of the gateway of a page, in the order that they have. */
 export function logTable({ account, params }: Ask, logs: readonly Log[]): Promise<Html> {
