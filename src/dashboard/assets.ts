@@ -22,7 +22,7 @@ const sheet = assetOf('dashboard', 'css', compacted(foundation + style + read('d
 const modules: readonly Asset[] = readdirSync(folder)
   .filter(name => name.endsWith('.js'))
   .sort()
-  .map(name => assetOf(name.slice(0, -'.js'.length), 'js', read(name)))
+  .map(name => assetOf(name.slice(0, -'.js'.length), 'js', withoutRemarks(read(name))))
 
 export const stylePath = sheet.path
 
@@ -50,6 +50,11 @@ function compacted(css: string): string {
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s*([{};])\s*/g, '$1')
     .replaceAll(/([a-z0-9-]): |,\s+/g, (_, name) => (name === undefined ? ',' : `${name}:`))
+}
+
+/** Takes comments on lines of their own, and indents, out of a script; no string of ours has several lines. */
+function withoutRemarks(script: string): string {
+  return script.replaceAll(/^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '').replaceAll(/^\s+/gm, '')
 }
 
 function assetOf(name: string, kind: 'css' | 'js', text: string): Asset {
