@@ -68,19 +68,33 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
 export async function moveStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
   const before = await at(from, from.adopt())
-  await at(from, from.continueAs({ ...before, identity: movedIdentity(before.identity) }))
+  const identity = movedIdentity(before.identity)
   try {
+    await at(from, from.continueAs({ ...before, identity }))
     // With what was changed until then.
-    return await copyAll({ from, to, accounts, mark: await at(from, from.adopt()), now })
+    const mark = await at(from, from.adopt())
+    return await copyAll({ from, to, accounts, mark, now, settle: () => expectMoved(from, identity) })
   } catch (cause) {
-    if (!isMoved(before)) await reopen(from, before, cause as Error)
+    if (!isMoved(before)) await reopen(from, before, { identity, cause: cause as Error })
     throw cause
   }
 }
 
-async function reopen(from: Store, mark: Seen, cause: Error): Promise<void> {
+/** Rejects where the store may have confirmed changes meanwhile: another move began, which may have failed, or an operator accepted the store. */
+async function expectMoved(from: Store, identity: string): Promise<void> {
+  const mark = await at(from, from.mark())
+  if (mark?.identity !== identity)
+    throw new Error(`${from.location} was moved by another command meanwhile, or accepted`)
+}
+
+/** Has the store confirm changes again, unless another move of it has begun. */
+async function reopen(
+  from: Store,
+  mark: Seen,
+  { identity, cause }: { readonly identity: string; readonly cause: Error },
+): Promise<void> {
   try {
-    await from.continueAs(mark)
+    await from.continueAs(mark, identity)
   } catch {
     throw new Error(
       `${cause.message}. ${from.location} confirms no changes until it is moved, or accepted again with gatehouse store accept`,
@@ -96,9 +110,11 @@ interface Copy {
   /** Of what is copied. */
   readonly mark: Seen
   readonly now: number
+  /** Rejects where what was copied is not all. */
+  readonly settle?: () => Promise<void>
 }
 
-async function copyAll({ from, to, accounts, mark, now }: Copy): Promise<CopyReport> {
+async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise<CopyReport> {
   const counts: Counts = {
     accounts: 0,
     gateways: 0,
@@ -129,6 +145,7 @@ async function copyAll({ from, to, accounts, mark, now }: Copy): Promise<CopyRep
     await copyZones(from, to, counts)
     await copyPeople(from, to, counts)
     await copyAcme(from, to, counts)
+    await settle?.()
     // Machines that have seen the other store go on with this one, unless it lacks what they have seen.
     await at(to, to.continueAs({ ...mark, identity: originalIdentity(mark.identity) }))
     await at(to, to.notes.remove(noteOwner, 'copy'))

@@ -20,9 +20,9 @@ export interface Seen extends Mark {
 
 const moved = 'moved-'
 
-/** Returns the identity of a store whose records go on in another: no machine takes it for the one that it has seen, and so nothing is confirmed in it any more. */
+/** Returns the identity of a store whose records go on in another: no machine takes it for the one that it has seen, and so nothing is confirmed in it any more. Each move has another one. */
 export function movedIdentity(identity: string): string {
-  return moved + originalIdentity(identity)
+  return `${moved}${randomBytes(8).toString('hex')}-${originalIdentity(identity)}`
 }
 
 /** Whether the records of the store go on in another. */
@@ -32,7 +32,7 @@ export function isMoved({ identity }: Pick<Mark, 'identity'>): boolean {
 
 /** Returns the identity from before a store was moved; of any other, its own. */
 export function originalIdentity(identity: string): string {
-  return identity.startsWith(moved) ? identity.slice(moved.length) : identity
+  return identity.startsWith(moved) ? identity.slice(identity.lastIndexOf('-') + 1) : identity
 }
 
 /** Returns a new identity for a store. */

@@ -94,8 +94,8 @@ export interface Store {
   mark(): Promise<Mark | null>
   /** Sets an identity where there is none, as in a store of an earlier version, and returns the mark; one of several callers wins. */
   adopt(): Promise<Seen>
-  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. What others confirm once it resolves, they confirm knowing that. */
-  continueAs(mark: Seen): Promise<void>
+  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. What others confirm once it resolves, they confirm knowing that. With `before`, nothing changes unless that is its identity. */
+  continueAs(mark: Seen, before?: string): Promise<void>
   /** Stores the four records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. A token key from before is replaced. */
   bootstrap(first: Bootstrap): Promise<boolean>
   /** Resolves when everything written is as safe as a write that resolved: a write that seemed lost may have been made, so callers that report its absence call this first. */

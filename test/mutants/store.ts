@@ -631,9 +631,14 @@ export const store: readonly Mutated[] = [
     tests: ['store/copy'],
     changes: [
       {
-        text: '  await at(from, from.continueAs({ ...before, identity: movedIdentity(before.identity) }))\n',
+        text: '    await at(from, from.continueAs({ ...before, identity }))\n',
         becomes: '',
         breaks: 'changes that are confirmed during a move are lost',
+      },
+      {
+        text: '    await settle?.()\n',
+        becomes: '',
+        breaks: 'changes that are confirmed since another move failed are lost',
       },
       {
         text: 'if (!isMoved(before)) await reopen',

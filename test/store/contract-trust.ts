@@ -164,7 +164,8 @@ export function trustContract(name: string, place: Place): void {
     const seen = await store.adopt()
     store.trust.expect(seen)
     // At once: nothing of it was read since.
-    await mover.continueAs({ ...seen, identity: movedIdentity(seen.identity) })
+    const moved = movedIdentity(seen.identity)
+    await mover.continueAs({ ...seen, identity: moved })
     const refused = { name: 'StoreDegraded', message: /^the records of the store were moved to another one/ }
     await assert.rejects(store.credentials.put(credential('session')), refused)
     await assert.rejects(store.tokens.insert(token({ account: owner.id })), refused)
@@ -173,7 +174,9 @@ export function trustContract(name: string, place: Place): void {
       store.degradation.reasons.map(({ code }) => code),
       ['store_moved'],
     )
-    await mover.continueAs(seen)
+    await mover.continueAs(seen, movedIdentity(seen.identity))
+    await assert.rejects(store.accounts.list(), refused, 'another move has begun')
+    await mover.continueAs(seen, moved)
     assert.equal((await store.accounts.list()).length, 1)
     assert.equal(await store.credentials.put(credential('session')), true)
     assert.deepEqual(store.degradation.reasons, [])

@@ -393,6 +393,63 @@ test('a move that fails leaves the store as it was; one that was interrupted bef
   assert.deepEqual((await everything(fresh)).owners, (await everything(from)).owners)
 })
 
+test('of two moves at once, the first ends as one that failed, and the other has all that was confirmed', async t => {
+  const [from, first, second] = [await filled(t), await empty(t), await empty(t)]
+  const [walk, isHeld, goOn] = [
+    from.users.walk.bind(from.users),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ]
+  t.mock.method(from.users, 'walk', async function* (owner: string) {
+    isHeld.resolve()
+    await goOn.promise
+    yield* walk(owner)
+  })
+  const overtaken = assert.rejects(
+    moveStore(from, first),
+    /was moved by another command meanwhile, or accepted/,
+  )
+  await isHeld.promise
+  t.mock.restoreAll()
+  const { identity } = await from.adopt()
+  await moveStore(from, second)
+  goOn.resolve()
+  await overtaken
+  assert.equal(isMoved(await from.adopt()), true)
+  assert.notEqual((await from.adopt()).identity, identity)
+  assert.deepEqual((await everything(second)).owners, (await everything(from)).owners)
+})
+
+test('a move during which the store confirms changes again is none', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const before = await from.adopt()
+  const walk = from.users.walk.bind(from.users)
+  t.mock.method(from.users, 'walk', async function* (owner: string) {
+    // As gatehouse store accept does, or another move that fails.
+    await from.continueAs(before)
+    yield* walk(owner)
+  })
+  await assert.rejects(
+    moveStore(from, to),
+    /is incomplete: .* was moved by another command meanwhile, or accepted/,
+  )
+  assert.notEqual((await to.mark())!.identity, before.identity)
+  assert.deepEqual(await from.adopt(), before)
+})
+
+test('a move whose beginning is not confirmed leaves the store as it was', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const before = await from.adopt()
+  const continueAs = from.continueAs.bind(from)
+  const cut = t.mock.method(from, 'continueAs', async (mark: typeof before) => {
+    cut.mock.restore()
+    await continueAs(mark)
+    throw new Error('the connection was cut')
+  })
+  await assert.rejects(moveStore(from, to), /the connection was cut/)
+  assert.deepEqual(await from.adopt(), before)
+})
+
 test('a snapshot has what a file held when it was opened, and writers go on', async t => {
   const file = `sqlite:${temporaryFile(t)}`
   const writer = await openStore(file, { commandTimeout: 5_000 })

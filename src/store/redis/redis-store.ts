@@ -243,11 +243,11 @@ export class RedisStore implements Store {
     return this.#mark(newIdentity(), 0, '')
   }
 
-  async continueAs({ identity, generation }: Seen): Promise<void> {
-    await this.#mark(identity, generation, 'always')
+  async continueAs({ identity, generation }: Seen, before = 'always'): Promise<void> {
+    await this.#mark(identity, generation, before)
   }
 
-  async #mark(identity: string, generation: number, when: '' | 'always'): Promise<Seen> {
+  async #mark(identity: string, generation: number, when: string): Promise<Seen> {
     const text = await this.#writes.run(setMark, [keys.mark, keys.accounts], [identity, generation, when])
     return { ...(markIn(text) as Mark & { identity: string }), isBehind: false }
   }

@@ -52,12 +52,12 @@ export async function readMark(connection: Pick<Connection, 'run'>): Promise<Mar
 }
 
 /**
- * KEYS: mark, accounts. ARGV: identity, the least generation, and `always` where the identity replaces another one. Gives the mark. A store of an earlier version that
+ * KEYS: mark, accounts. ARGV: identity, the least generation, and the identity that it replaces, `always` for any other. Gives the mark. A store of an earlier version that
  * holds accounts has come as far as 1.
  */
 export const setMark = lua`
 local identity, generation, last = string.match(redis.call('GET', KEYS[1]) or '- 0 0', '^(%S+) (%d+) (%d+)$')
-if identity == '-' or ARGV[3] == 'always' then identity = ARGV[1] end
+if identity == '-' or identity == ARGV[3] or ARGV[3] == 'always' then identity = ARGV[1] end
 local least = math.max(ARGV[2], math.min(redis.call('HLEN', KEYS[2]), 1))
 local text = identity .. ' ' .. string.format('%.0f', math.max(generation, least)) .. ' ' .. last
 redis.call('SET', KEYS[1], text)

@@ -245,11 +245,11 @@ export class SqliteStore implements Store {
     return { ...mark, identity: mark.identity, isBehind: false }
   }
 
-  async continueAs({ identity, generation }: Seen): Promise<void> {
+  async continueAs({ identity, generation }: Seen, before?: string): Promise<void> {
     const { records, credentials } = this.#files
-    const rename = records.command('UPDATE identity SET id = ?')
+    const rename = records.command('UPDATE identity SET id = ? WHERE id = coalesce(?, id)')
     await records.write(() => {
-      rename(identity)
+      rename(identity, before ?? null)
       if (this.#changes.nextVersion() <= generation) this.#changes.note(generation, 'account', '', '')
     })
     // A write of credentials that saw the identity before is committed once the lock is had.
