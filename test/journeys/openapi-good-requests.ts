@@ -1,13 +1,15 @@
 // A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
 
 import { randomBytes } from 'node:crypto'
+import { PersonTokens } from '../../src/people/person-token.ts'
 import { Sessions } from '../../src/people/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { everybody } from '../../src/store/people.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
-import { keepMember, memberWith, role } from '../admin/people/people.ts'
+import { tokenWith } from '../tokens/token-with.ts'
+import { keepMember, memberWith, role, userWith } from '../admin/people/people.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
 export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
@@ -64,6 +66,11 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   updateToken: madeToken,
   deleteToken: madeToken,
   rollToken: madeToken,
+  listProviders: none,
+  testProvider: knownProvider,
+  createUserToken: signedIn,
+  listUserTokens: person,
+  deleteUserToken: ownToken,
   createGateway: none,
   listGateways: none,
   getGateway: madeGateway,
@@ -128,6 +135,29 @@ async function person(api: Api): Promise<Ask> {
 async function keepPerson(api: Api) {
   await keepMember(api.kept, [role.super])
   return keepAccess(api.kept, { now: api.clock.now() })
+}
+
+function knownProvider({ providersGiven }: Api): Ask {
+  providersGiven.configure({ openai: { url: 'http://127.0.0.1:1/v1' } })
+  return { params: { provider_id: 'openai' } }
+}
+
+async function signedIn({ kept, clock }: Api): Promise<Ask> {
+  const user = userWith()
+  await kept.users.insert(user)
+  await kept.members.insert(memberWith(user, [role.super]))
+  const proof = { method: 'password', secondFactor: true, at: clock.now() } as const
+  const visit = { address: '192.0.2.1', userAgent: 'a browser', ray: '' }
+  const { session } = await new Sessions(kept, clock).begin(user, proof, visit)
+  return { caller: (await new PersonTokens(kept, clock).of({ user, session })).token }
+}
+
+async function ownToken(api: Api): Promise<Ask> {
+  const { value, user, member } = await keepPerson(api)
+  const owned = { user: user.id, email: user.email, member: member.id }
+  const { token } = tokenWith({ account: member.account, person: owned })
+  await api.kept.tokens.insert(token)
+  return { token: value, params: { token_id: token.id } }
 }
 
 async function session(api: Api): Promise<Ask> {

@@ -34,7 +34,7 @@ const opened: Readonly<Record<Permission, Opened>> = {
       'oauthClients.insert oauthClients.replace oauthClients.remove oauthGrants.remove authorizationEvents.removeOf credentials.removeOf audit.append',
   },
   'AI Gateway Read': {
-    reads: 'gateways.get gateways.list logs.list logs.get logs.marks logs.tail logs.within',
+    reads: 'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.within',
   },
   'AI Gateway Edit': {
     reads: 'gateways.get logs.list',
@@ -67,7 +67,7 @@ const opened: Readonly<Record<Permission, Opened>> = {
   // Who is invited becomes a user with a link; who is removed or signed out has sessions and consents end.
   'Members Write': {
     reads:
-      'members.find members.get members.ofUser users.findByEmail users.get oauthGrants.ofUser oauthGrants.get credentials.list',
+      'members.find members.get members.ofUser users.findByEmail users.get oauthGrants.ofUser oauthGrants.get credentials.list tokens.walk',
     changes:
       'members.insert members.replace members.remove users.insert credentials.put credentials.removeOf oauthGrants.remove audit.append',
   },
@@ -108,7 +108,11 @@ test('no handler reads or changes more than the permission of its route is for',
 test('what changes something asks for a permission to change, and what only reads does not', () => {
   const isWriting = /( Write| Edit)$/
   // These change nothing: who may read may try.
-  const tries = ['POST /client/v4/zones/{zone}/error_preview', 'POST /client/v4/zones/{zone}/explain']
+  const tries = [
+    'POST /client/v4/zones/{zone}/error_preview',
+    'POST /client/v4/zones/{zone}/explain',
+    'POST /client/v4/accounts/{account_id}/ai-gateway/providers/{provider_id}/test',
+  ]
   for (const { method, path, permission } of rows) {
     const isRead = method === 'GET' || tries.includes(`${method} ${path}`)
     assert.equal(permission !== null && isWriting.test(permission), !isRead, `${method} ${path}`)
