@@ -50,7 +50,9 @@ export interface KeyFact {
 export interface ProviderTest {
   /** Ms since the epoch. */
   readonly at: number
-  /** The path that was asked for. */
+  /** The path of its url, which is part of its address; empty for none. */
+  readonly basePath: string
+  /** What was asked for below that. */
   readonly path: string
   readonly results: readonly KeyTest[]
 }

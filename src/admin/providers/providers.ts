@@ -31,11 +31,12 @@ export async function testProvider(call: Call, api: Api): Promise<ApiResponse> {
   const test = await api.providers.test(id)
   if (test === null) return failure('no_such', 'Provider')
   const isOperator = await seesConfiguration(account, caller, api)
+  const path = isOperator ? test.basePath + test.path : test.path
   const results = test.results.map(result => {
     const { key, status, error, code, duration } = result
     return {
       key,
-      ...verdictOf(isOperator ? result : { ...result, code: '' }, test.path),
+      ...verdictOf(isOperator ? result : { ...result, code: '' }, path),
       status,
       error,
       ...(isOperator && code !== '' && { code }),
@@ -44,7 +45,7 @@ export async function testProvider(call: Call, api: Api): Promise<ApiResponse> {
   })
   const outcomes = results.map(({ outcome }) => outcome)
   api.log.info({ provider: id, account, actor: caller.id, outcomes }, 'provider tested')
-  return success({ provider_id: id, tested_at: isoTime(test.at), path: test.path, results })
+  return success({ provider_id: id, tested_at: isoTime(test.at), path, results })
 }
 
 async function seesConfiguration(account: string, caller: Token, { store }: Api): Promise<boolean> {

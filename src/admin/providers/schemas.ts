@@ -76,7 +76,7 @@ export const provider = open(
 export const providerTest = open({
   provider_id: id,
   tested_at: time,
-  path: about('What was asked for.', text),
+  path: about('What was asked for; below the path of its url where `origin` is not shown.', text),
   results: listOf(
     open(
       {

@@ -1,6 +1,7 @@
 // What the management API knows about AI providers: the configuration in effect, and what each process has seen of them.
 
 import { systemClock } from '../../base/clock.ts'
+import { withoutQuery } from '../../base/path/path.ts'
 import type { KeyFact, ProviderFact, ProviderFacts, ProviderTest } from '../../admin/providers/facts.ts'
 import { type Provider, Providers } from '../../ai/providers.ts'
 import { pricedModels } from '../../ai/usage/prices.ts'
@@ -112,5 +113,7 @@ async function testAll(
       ...(await checker.check(provider, ai, key)),
     })),
   )
-  return { at: systemClock.now(), path: provider.check.split('?')[0]!, results }
+  const basePath = provider.base.pathname.replace(/\/$/, '')
+  const path = withoutQuery(provider.check).slice(basePath.length)
+  return { at: systemClock.now(), basePath, path, results }
 }

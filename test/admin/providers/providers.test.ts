@@ -168,7 +168,7 @@ test('a test asks with each key, and tells which one is refused without repeatin
   const { value: token, token: caller } = await keepToken(['AI Gateway Run'])
   const { status, json } = await ask('POST', `${path}/openai/test`, { token })
   assert.equal(status, 200)
-  assert.equal(json.result.path, '/v1/models')
+  assert.equal(json.result.path, '/models', 'the path of its url is part of its address')
   const shown = json.result.results.map((one: Record<string, unknown>) => [
     one.key,
     one.outcome,
@@ -207,6 +207,7 @@ test('a test says what a status means', async t => {
     const { url } = await startProvider(t, () => status)
     providersGiven.configure({ openai: { url, keys } })
     const { json } = await ask('POST', `${path}/openai/test`)
+    assert.equal(json.result.path, '/v1/models')
     return json.result.results[0].outcome
   }
   assert.equal(await outcomeOf(403, ['sk-1']), 'refused')
