@@ -123,6 +123,20 @@ test('revoke and roll do nothing where nobody can be asked, or where they are gi
   assert.equal((await store.tokens.findByDigest(digestOf(value)))?.id, id)
 })
 
+test('a token that a member made for themselves is not rolled, and can be revoked', async t => {
+  const { token, store, account } = await filled(t)
+  const value = (await token('create')).stdout.trim()
+  const made = (await store.tokens.findByDigest(digestOf(value)))!
+  const { version } = (await store.tokens.get(account, made.id))!
+  const person = { user: 'a'.repeat(32), email: 'ada@example.com', member: 'b'.repeat(32) }
+  await store.tokens.replace({ ...made, person }, version)
+  const rolled = await token('roll', made.id, '--yes')
+  assert.deepEqual([rolled.code, rolled.stdout], [1, ''])
+  assert.match(rolled.stderr, /belongs to ada@example\.com, who alone may have its value/)
+  assert.equal((await store.tokens.findByDigest(digestOf(value)))?.id, made.id)
+  assert.equal((await token('revoke', made.id, '--yes')).code, 0)
+})
+
 test('a person who types something else revokes nothing', async t => {
   const { token, store, file, env } = await filled(t)
   const value = (await token('create')).stdout.trim()

@@ -18,7 +18,11 @@ const deed = {
 /** Writes the new value to stdout and all else to stderr; requires `--yes`, or the id typed again by a person, and returns 1 when the person declines. */
 export function roll(input: Input): Promise<number> {
   return withToken(input, deed, async (store, { record: token, version }) => {
-    const { account, id, name } = token
+    const { account, id, name, person } = token
+    if (person !== undefined)
+      return refuse(
+        `the token ${id} belongs to ${visible(person.email)}, who alone may have its value; gatehouse token revoke ends it`,
+      )
     const now = Date.now()
     const { value, digest } = await new TokenTags(store).mint('svct_')
     const audit = auditHere(
