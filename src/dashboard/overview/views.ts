@@ -31,12 +31,13 @@ interface Shown {
 
 export async function overviewView({ ask, overview, attention, errors, steps }: Shown): Promise<View> {
   const { requests, origins, ai, store, process } = overview
+  const first = steps !== null && firstStepsPart(ask, steps)
+  const needs = attentionPart(ask, attention)
   return {
     title: 'Overview',
     isWide: true,
     content: html`<div id="overview" data-live="15">
-${steps !== null && firstStepsPart(ask, steps)}
-${attentionPart(ask, attention)}
+${isUrgent(attention) ? [needs, first] : [first, needs]}
 ${requests !== undefined && trafficPart(requests, ask.account.id)}
 ${requests?.hours.some(({ zones }) => zones.length > 0) === true && (await hourChart(requests))}
 ${ai !== undefined && ai.gateways.length > 0 && aiPart(ai, ask.account.id)}
@@ -52,6 +53,11 @@ const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } 
 
 /** Findings that the overview has room for: the most severe come first. */
 const mostFindings = 40
+
+/** Whether something is wrong, which people see before what they could set up next. */
+function isUrgent({ items }: Attention): boolean {
+  return items.some(({ severity }) => severity !== 'info')
+}
 
 function attentionPart(ask: Ask, { at, counts, items: found }: Attention): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)

@@ -50,7 +50,7 @@ test('the overview shows what the AI gateways were called, and leads to their ch
   assert.match(page.body, new RegExp(`href="${base}/gateways/default/logs/charts"`))
 })
 
-test('what needs attention comes first, with the page where it is mended', async t => {
+test('what needs attention comes first where something is wrong, with the page where it is mended', async t => {
   const { get, base, keepToken, clock } = await openDashboard(t)
   const { token } = await keepToken(['API Tokens Read'], {
     name: hostile,
@@ -62,13 +62,14 @@ test('what needs attention comes first, with the page where it is mended', async
   assert.match(page.body, new RegExp(`href="${base}/tokens/${token.id}"`))
   assert.ok(!page.body.includes(hostile))
   assert.ok(page.text.indexOf('Critical') < page.text.indexOf('Warning'))
+  assert.ok(page.text.indexOf('Warning') < page.text.indexOf('First steps'))
 })
 
 test('the overview shows no more than the roles of its viewer do', async t => {
   const { get, base } = await openDashboard(t, 'OAuth Client Write')
   const page = await get(base)
   assert.equal(page.status, 200)
-  assert.match(page.text, /Needs attention Nothing: all is well\./)
+  assert.match(page.text, /First steps.* Needs attention Nothing: all is well\./)
   assert.doesNotMatch(page.text, /Requests|Origins|Errors|Store|Version/)
 })
 
