@@ -20,7 +20,7 @@ export const showProviders: Handler = async ask => {
   return {
     title,
     isWide: true,
-    content: html`<p class="lead">Where AI gateways send calls: set in the configuration, for all accounts. States are from the latest calls of all accounts through this machine; yours are counted over 7 days, on all machines.</p>${table('AI providers', columnsOf(ask), providers)}${isNew && firstSteps(ask)}`,
+    content: html`<p class="lead">AI gateways send calls to these. They are set in the configuration, for all accounts. A state is that of the latest calls through this machine, whichever account made them; your calls are those of the last 7 days, on all machines.</p>${table('AI providers', columnsOf(ask), providers)}${isNew && firstSteps(ask)}`,
   }
 }
 

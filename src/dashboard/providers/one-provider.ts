@@ -108,7 +108,7 @@ function stateCard(ask: Ask, provider: Provider, isTested: boolean): Html {
       ],
       ['Configuration', is_configured ? null : 'not in it: callers use it with keys of their own'],
     ],
-  )}<p class="hint">As ${seenBy} of this machine saw it since the start, in calls of all accounts.</p>${
+  )}<p class="hint">Seen by ${seenBy} on this machine since the start, in calls of all accounts.</p>${
     ask.may('AI Gateway Run') &&
     form(
       ask.frameFor(paths.testProvider(ask.account.id, id)),
@@ -121,19 +121,24 @@ function timesOf({ in_a_row }: NonNullable<Provider['last_failure']>): string {
   return in_a_row > 1 ? `, ${grouped(in_a_row)} in a row` : ''
 }
 
-function keysCard({ keys, needs_key, processes }: Provider): Html {
+function keysCard(provider: Provider): Html {
+  const { name, keys, needs_key } = provider
   const columns = [
     { title: 'Key', isName: true, cell: ({ number }: Provider['keys'][number]) => `Key ${number}` },
     { title: 'Comes from', cell: (key: Provider['keys'][number]) => html`<span>${sourceOf(key)}</span>` },
     {
       title: 'State',
-      cell: (key: Provider['keys'][number]) => html`<span>${restOf(key, processes)}</span>`,
+      cell: (key: Provider['keys'][number]) => html`<span>${restOf(key, provider)}</span>`,
     },
   ]
   return html`<section class="card" aria-labelledby="keys"><h2 id="keys">Keys</h2>${
     keys.length === 0
-      ? html`<p>${needs_key ? 'The configuration has none: each call must bring a key of its caller, in the API of the provider.' : 'None is set, and none is needed.'}</p>`
-      : html`${table('Keys of this provider', columns, keys)}<p class="hint">Callers may bring a key of their own, in the API of the provider; it is used in place of these.</p>`
+      ? html`<p>${
+          needs_key
+            ? html`The configuration has none: each caller must send a key of their own, in the provider’s API. To have the gateway send one of yours, set <code>ai.providers.${told(name)}.keys</code> in the configuration.`
+            : 'None is set, and none is needed.'
+        }</p>`
+      : html`${table('Keys of this provider', columns, keys)}<p class="hint">Callers may send a key of their own, in the provider’s API; it is used in place of these.</p>`
   }</section>`
 }
 

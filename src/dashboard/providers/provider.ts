@@ -94,9 +94,11 @@ export function sourceOf({ source }: ProviderKey): Html {
   return name === null ? html`${sources[type]}` : html`${sources[type]} <code>${told(name)}</code>`
 }
 
-/** Shows whether a key rests, until when, and why. */
-export function restOf({ resting_in, rests_until, rests_for_status }: ProviderKey, processes: number): Html {
-  if (resting_in === 0) return badge('in use', 'good')
+/** Shows whether a key rests, until when, and why; an only key is used even if it is refused. */
+export function restOf(key: ProviderKey, { keys, processes, state }: Provider): Html {
+  const { resting_in, rests_until, rests_for_status } = key
+  if (resting_in === 0)
+    return state === 'refused' && keys.length === 1 ? badge('refused', 'bad') : badge('in use', 'good')
   const why = rests_for_status === 401 ? 'was refused with 401' : 'is at its limit (429)'
   const where = resting_in < processes && html` in ${resting_in} of ${processes} processes`
   return html`${badge('rests', 'bad')} until ${time(rests_until)}${where}: it ${why}`

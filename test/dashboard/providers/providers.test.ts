@@ -90,6 +90,17 @@ test('a key that rests is shown with its reason, and a failure with its cause', 
   assert.match(text, /State fails/)
   assert.match(text, /Its name was not found.*origin_dns_error ENOTFOUND, 3 in a row/)
   assert.match(text, /rests until 1 Jan 2026, 00:01 UTC in 1 of 2 processes: it is at its limit \(429\)/)
-  assert.match(text, /As 2 processes of this machine saw it/)
+  assert.match(text, /Seen by 2 processes on this machine since the start/)
   assert.equal((await get(`${base}/providers/nobody`)).status, 404)
+})
+
+test('an only key that is refused is not shown as in use, and one that is missing with its setting', async t => {
+  const { base, get, providersGiven, clock } = await openDashboard(t)
+  providersGiven.configure({ openai: { keys: ['sk-1'] }, anthropic: {} })
+  const keys = [{ restsUntil: 0, status: 0 }]
+  providersGiven.views = [[viewOf('openai', { keys, badAt: clock.now(), badStatus: 401, failures: 3 })]]
+  const { text } = await get(`${base}/providers/openai`)
+  assert.match(text, /State refuses the key .* Key 1 .* refused/)
+  assert.doesNotMatch(text, /in use/)
+  assert.match((await get(`${base}/providers/anthropic`)).text, /set ai\.providers\.anthropic\.keys in the/)
 })
