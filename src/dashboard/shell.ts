@@ -73,7 +73,7 @@ ${scriptPaths.map(
 )}</head>
 <body class="dashboard">
 <a class="skip" href="#main">Skip to the content</a>
-${bar(viewer)}
+${bar(viewer, crumbs[0]?.path ?? viewer.path)}
 <main id="main"${isWide && html` class="wide"`}>
 ${crumbs.length > 0 && trail(crumbs)}<div class="head"><h1>${title}</h1>${actions !== null && html`<div class="actions">${actions}</div>`}</div>
 ${done !== null && notice(done, 'good')}
@@ -84,7 +84,8 @@ ${content}
 `
 }
 
-function bar(viewer: Viewer): Html {
+/** Makes the frame; `place` is the page, or the one at the top of those above it. */
+function bar(viewer: Viewer, place: string): Html {
   const { account, accounts, email } = viewer
   return html`<header class="bar">
 <a class="mark" href="${paths.root}"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${gate}"/></svg>Gatehouse</a>
@@ -92,7 +93,7 @@ function bar(viewer: Viewer): Html {
 <div class="menu-body">
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && viewer.mayFind && finder(account)}
-${account !== null && navigation(viewer)}
+${account !== null && navigation(viewer, sectionOf(viewer.sections, account.id, place))}
 <ul class="person"><li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
@@ -108,8 +109,7 @@ function accountSwitch(account: Account, accounts: Viewer['accounts']): Html {
 </details>`
 }
 
-function navigation({ sections, path }: Viewer): Html {
-  const current = sectionOf(sections, path)
+function navigation({ sections, path }: Viewer, current: Crumb | undefined): Html {
   return html`<nav aria-label="Sections"><ul>${sections.map(
     section =>
       html`<li><a href="${section.path}"${section === current && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
@@ -120,10 +120,10 @@ function finder({ id }: Account): Html {
   return html`<form class="find" role="search" aria-label="Account" method="get" action="${paths.find(id)}"><label for="find">Search <kbd>/</kbd></label><input id="find" name="q" type="search" required maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false" aria-keyshortcuts="/"><button class="plain small">Find</button></form>`
 }
 
-/** Finds the section that a page is in: of two, the one whose path is longer, since the first page of an account is above all others. */
-function sectionOf(sections: readonly Crumb[], path: string): Crumb | undefined {
-  const around = sections.filter(one => path === one.path || path.startsWith(`${one.path}/`))
-  return around.toSorted((a, b) => b.path.length - a.path.length)[0]
+/** Finds the section that a place is in. The path of the overview is above all others, and yet nothing but itself is in it. */
+function sectionOf(sections: readonly Crumb[], account: string, place: string): Crumb | undefined {
+  const isAround = ({ path }: Crumb) => path !== paths.home(account) && place.startsWith(`${path}/`)
+  return sections.find(one => one.path === place || isAround(one))
 }
 
 function trail(crumbs: readonly Crumb[]): Html {

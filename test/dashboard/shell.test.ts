@@ -20,8 +20,8 @@ const viewer = {
 }
 const view = { title: 'New <i>', content: html`<p>x</p>` }
 
-const currentIn = (path: string) =>
-  [...writeView(view, { ...viewer, path }).body.matchAll(/aria-current="(\w+)">(\w+)</g)].map(
+const currentIn = (path: string, more: object = {}) =>
+  [...writeView({ ...view, ...more }, { ...viewer, path }).body.matchAll(/aria-current="(\w+)">(\w+)</g)].map(
     ([, kind, name]) => [kind, name],
   )
 
@@ -29,7 +29,9 @@ test('the section of a page is marked, and no other', () => {
   assert.deepEqual(currentIn('/dashboard/a/tokens/new'), [['true', 'Tokens']])
   assert.deepEqual(currentIn('/dashboard/a/tokens'), [['page', 'Tokens']])
   assert.deepEqual(currentIn('/dashboard/a'), [['page', 'Overview']])
-  assert.deepEqual(currentIn('/dashboard/a/other'), [['true', 'Overview']])
+  assert.deepEqual(currentIn('/dashboard/a/other'), [])
+  const crumbs = [{ title: 'Tokens', path: '/dashboard/a/tokens' }]
+  assert.deepEqual(currentIn('/dashboard/a/other', { crumbs }), [['true', 'Tokens']])
 })
 
 test('names of others are text, and other accounts are a step away', () => {
