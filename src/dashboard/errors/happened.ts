@@ -103,7 +103,7 @@ function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
       ? html`<input id="search-zone" name="zone" type="search" value="${zone}" autocomplete="off">`
       : html`<select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select>`
   }</div>
-<div class="field"><label for="search-order">First</label><select id="search-order" name="order">${option('last', 'The latest', 'order')}${option('count', 'The most frequent', 'order')}</select></div>
+<div class="field"><label for="search-order">Sort by</label><select id="search-order" name="order">${option('last', 'Latest', 'order')}${option('count', 'Most frequent', 'order')}</select></div>
 <div class="field"><label for="search-ray">Ray</label><input id="search-ray" name="ray" type="search" value="${query.get('ray') ?? ''}" autocomplete="off" autocapitalize="none" spellcheck="false"></div>
 <button class="plain">Search</button></form>`
 }

@@ -88,5 +88,5 @@ export function codeFor({ entrance, account, params }: Ask): Html {
   return html`${snippetsFor(place, entrance).map(
     ({ title, code }, i) =>
       html`<details${i === 0 && html` open`}><summary>${title}</summary>${codeBlock('Code', code)}</details>`,
-  )}<p class="hint">${entrance.provider.hasKey ? 'The provider is one of the configuration.' : 'No provider has a key in the configuration yet: set one there, or add your own key to calls of the API of the provider.'} Put the model of your choice into the code.</p>`
+  )}<p class="hint">${entrance.provider.hasKey ? 'The provider is from the configuration.' : 'No provider has a key in the configuration yet: set one there, or add your own key to calls of the provider’s API.'} Replace the model with one of your choice.</p>`
 }

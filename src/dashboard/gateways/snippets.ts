@@ -18,8 +18,8 @@ export function snippetsFor({ account, gateway }: Place, { origin, provider }: E
   const native = `${origin}/v1/${account}/${gateway}/${provider.name}`
   const model = `${provider.name}/${provider.model}`
   return [
-    { title: 'REST, by curl', code: curlRest(rest, gateway, model) },
-    { title: 'The API of the provider, by curl', code: curlNative(native, provider) },
+    { title: 'REST, with curl', code: curlRest(rest, gateway, model) },
+    { title: 'The provider’s API, with curl', code: curlNative(native, provider) },
     { title: 'Node, with openai', code: node(rest, gateway, model) },
     { title: 'Python, with openai', code: python(rest, gateway, model) },
   ]

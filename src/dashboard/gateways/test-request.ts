@@ -66,7 +66,7 @@ function testView(ask: Ask, draft: Draft, response: TestResponse | string | null
     title: 'Test request',
     crumbs: crumbsOf(ask, true),
     ...(draft.status !== undefined && { status: draft.status }),
-    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, as any client of it would: conditions on addresses see its own. The call is in the logs, and costs what it costs.</p>${draftForm(
+    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, like any client there: conditions on addresses see the address of this machine. The call appears in the logs, and the provider charges for it.</p>${draftForm(
       {
         frame: ask.frameFor(ask.path),
         draft,

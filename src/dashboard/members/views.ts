@@ -126,7 +126,7 @@ export function memberView(one: OneMember): View {
     {
       title: isPending ? 'Withdraw the invitation' : 'Remove',
       text: isPending
-        ? 'The link ends.'
+        ? 'The link stops working.'
         : 'Closes this account to them, and ends what they allowed apps to do in it.',
       path: paths.removeMember(account, member.id),
       link: isPending ? 'Withdraw…' : 'Remove…',
@@ -141,7 +141,7 @@ export function memberView(one: OneMember): View {
 }
 
 function linkCard({ linkFrame }: OneMember): Html {
-  return html`<div class="card"><h2>Invitation</h2><p>The link was shown once. If it is lost, make another: the old one ends.</p>${form(linkFrame, button('Create another link', 'plain'))}</div>`
+  return html`<div class="card"><h2>Invitation</h2><p>The link was shown once. If it is lost, make another: the old one stops working.</p>${form(linkFrame, button('Create another link', 'plain'))}</div>`
 }
 
 function rolesCard({ rolesFrame, draft, roles, account, member }: OneMember): Html {

@@ -89,7 +89,7 @@ const labels = { name: 'Name', expires_on: 'Last day' }
 
 function newToken(ask: Ask, draft: Draft): View {
   return {
-    title: 'Create a token of yours',
+    title: 'Create a token of your own',
     crumbs: crumbsOf(ask),
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(

@@ -93,7 +93,7 @@ ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
 <div class="choice"><button class="plain" name="decision" value="deny">Deny</button><button class="plain" name="decision" value="allow">Allow</button></div>`,
   'consent',
 )}
-<p class="aside">You can end this at any time under <a href="${paths.account}">your profile</a>.</p>`,
+<p class="aside">You can end this at any time in <a href="${paths.account}">your profile</a>.</p>`,
     ),
     formScheme: appSchemeOf(view.redirectUri),
     hasPictures: app.logo !== null,
