@@ -1,4 +1,4 @@
-// The output of commands. A reader that has gone is not a failure of theirs.
+// The output of commands. A reader that has gone is not a failure of theirs; a full disk is, since what it loses may be a secret that is shown only once.
 
 import { visible } from '../../base/text/visible.ts'
 
@@ -24,7 +24,21 @@ export function complain(sentence: string): number {
   return 2
 }
 
+const watched = new WeakSet<NodeJS.WriteStream>()
+
 function write(stream: NodeJS.WriteStream, text: string): void {
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {})
+  if (!watched.has(stream)) {
+    watched.add(stream)
+    let isLost = false
+    stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (isLost || code === 'EPIPE') return
+      isLost = true
+      // The command still returns a code of its own.
+      process.once('exit', () => {
+        process.exitCode ||= 1
+      })
+      if (stream === process.stdout) tell(`gatehouse: the output cannot be written: ${message}`)
+    })
+  }
   stream.write(text)
 }
