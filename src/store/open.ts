@@ -1,6 +1,6 @@
 // Opens the store: from a URL to a backend.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { StoreMetrics } from '../metrics/store-metrics.ts'
@@ -74,6 +74,13 @@ function sqlitePath(path: string): string {
     throw new Error('the store URL must not have parameters: the path after sqlite: cannot contain ? or #')
   if (path.endsWith('/')) throw new Error('the store URL names a directory: use sqlite:PATH of a file')
   return path
+}
+
+/** Whether opening the store would not create its file; a server is asked only then. */
+export function isThere(url: string): boolean {
+  if (!url.startsWith('sqlite:')) return true
+  const path = url.slice('sqlite:'.length)
+  return path === ':memory:' || existsSync(path)
 }
 
 function expectContent(path: string): void {

@@ -7,10 +7,12 @@ import { auditOf, commandLine, type Resource } from '../../store/audit-entry.ts'
 import type { AuditAction, AuditEntry } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { storeDialling, storeLocation } from '../store/location.ts'
+import { isThere } from '../../store/open.ts'
 import { withStore } from '../store/with-store.ts'
 import { chosenAccount } from './chosen-account.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
+import { refuse } from './terminal.ts'
 
 /** Runs a command with the store of the configuration; returns the exit code: 1 where the store refuses, 2 for a configuration with mistakes. */
 export async function withConfiguredStore(
@@ -21,7 +23,13 @@ export async function withConfiguredStore(
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
   const { config } = loaded
-  return withStore(storeLocation(config), store => use(store, config), storeDialling(config))
+  const location = storeLocation(config)
+  // A mistyped folder would else get a store of its own, empty, beside the one that is meant.
+  if (!isThere(location))
+    return refuse(
+      `there is no store ${location}; start the gateway once to create it, or name its data folder with --data`,
+    )
+  return withStore(location, store => use(store, config), storeDialling(config))
 }
 
 /** As `withConfiguredStore`, with the account of `--account`, or the only one. */

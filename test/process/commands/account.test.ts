@@ -1,6 +1,7 @@
 // `gatehouse account` over a store of its own; test/journeys/accounts.test.ts has what a new account is good for while a gateway runs.
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
@@ -110,9 +111,20 @@ test('a name that cannot be shown is refused, and nothing is made', async t => {
 test('a store that no gateway has filled yet gets no account', async t => {
   const file = writeConfig(t, 'zones: []')
   const env = { GATEHOUSE_DATA: join(file, '..', 'data') }
-  for (const verb of ['create', 'list']) {
-    const { code, stdout, stderr } = await gatehouse(['account', verb, '--config', file], env)
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, /^gatehouse: the store .* is empty; start the gateway once to fill it$/m)
+  const refused = async (sentence: RegExp) => {
+    for (const verb of ['create', 'list']) {
+      const { code, stdout, stderr } = await gatehouse(['account', verb, '--config', file], env)
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, sentence)
+    }
   }
+  await refused(
+    /^gatehouse: there is no store sqlite:\S+data\/gatehouse\.db; start the gateway once to create it, or name/m,
+  )
+  // In a folder that was mistyped, nothing is made.
+  assert.equal(existsSync(env.GATEHOUSE_DATA), false)
+  await (
+    await openStore(`sqlite:${join(env.GATEHOUSE_DATA, 'gatehouse.db')}`, { commandTimeout: 5_000 })
+  ).close()
+  await refused(/^gatehouse: the store .* is empty; start the gateway once to fill it$/m)
 })

@@ -75,7 +75,8 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
 /** Returns the mistake of the caller as a sentence, or null where it was printed already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
-  if (account === '') return 'set the account with --account or GATEHOUSE_ACCOUNT'
+  if (account === '')
+    return 'set the account with --account or GATEHOUSE_ACCOUNT; on the machine of the gateway, gatehouse account list shows its id'
   if (!isId(account)) return 'an account id has 32 hexadecimal digits'
   const url = input.url === undefined ? await configuredUrl(input) : baseOf(input.url)
   if (url === null)
