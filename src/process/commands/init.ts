@@ -1,6 +1,6 @@
 // `gatehouse init`: writes a configuration to start from, which explains each of its settings, and beside it the schema for editors.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { bundledConfig, configName, type Input } from './input.ts'
 import { schemaName, schemaText } from './schema.ts'
@@ -35,9 +35,10 @@ async function writeNew(path: string, text: string): Promise<string | null> {
     await writeFile(path, text, { flag: 'wx' })
     return null
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    return code === 'EEXIST'
-      ? `${path} is there already: it was left as it is`
-      : `cannot write ${path}: ${message}`
+    const { code, message, syscall } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST') return `${path} is there already: it was left as it is`
+    // The next attempt would take a part of it for a file of somebody's.
+    if (syscall === 'write') await rm(path, { force: true })
+    return `cannot write ${path}: ${message}`
   }
 }

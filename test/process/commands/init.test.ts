@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gatehouse } from '../../help/command.ts'
+import { main } from '../../help/gateway.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
 import { root } from '../../help/source.ts'
 
@@ -57,4 +59,14 @@ test('init says why it cannot write', async t => {
   const { code, stderr } = await gatehouse(['init', join(quickFolder(t, 'init'), 'nowhere/my.yaml')])
   assert.equal(code, 1)
   assert.match(stderr, /^cannot write .*: ENOENT/)
+})
+
+test('init leaves no part of a file where there is no room for all of it', t => {
+  const folder = quickFolder(t, 'init')
+  const script = 'ulimit -f 8 && exec "$0" "$@"'
+  const init = [process.execPath, main, 'init', join(folder, 'my.yaml')]
+  const { status, stderr } = spawnSync('sh', ['-c', script, ...init], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /^cannot write \S+my\.yaml: EFBIG/)
+  assert.deepEqual(readdirSync(folder), [])
 })
