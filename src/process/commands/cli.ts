@@ -102,7 +102,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   explain: {
     usage: 'explain --host HOST --address IP [--path PATH] [OPTION]…',
-    summary: 'Show what would happen to a request, without sending it; 0 if it would pass, else 1.',
+    summary:
+      'Show what would happen to a request, without sending it; 0 if it would pass, 1 if not, 2 if unknown.',
     options: {
       host: { type: 'string', value: 'HOST', help: 'the value of Host' },
       address: { type: 'string', value: 'IP', help: 'the address that the request comes from' },
@@ -232,6 +233,7 @@ const commands: Readonly<Record<string, Command>> = {
 /** Runs the command that the arguments name; returns the exit code, 2 for an unknown command. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const [name] = argv
+  if (name === 'help' && argv.length > 1) return runCommand([...argv.slice(1), '--help'])
   if (name === undefined || isHelp(name) || name === 'help') return say(help(commands))
   if (name === '--version' || name === '-v') return say(`${versionLine()}\n`)
   const found = find(argv)
@@ -283,7 +285,11 @@ function helpWithNoun([noun, verb]: readonly string[]): number {
 /** Returns the input of the command, or a sentence about a mistake in the arguments. */
 function read({ options, args, least = 0 }: Command, argv: readonly string[]): Input | string {
   try {
-    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true })
+    const given = { args: [...argv], options, allowPositionals: true, tokens: true } as const
+    const { values, positionals, tokens } = parseArgs(given)
+    const names = tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
+    const twice = names.find((name, i) => isSingle(options[name]!) && names.indexOf(name) < i)
+    if (twice !== undefined) return `--${twice} is given twice`
     if (positionals.length > args) return `unexpected argument '${positionals[args]}'`
     if (positionals.length < least) return 'missing argument'
     return { ...values, args: positionals }
@@ -294,6 +300,11 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
     const [, unknown = ''] = (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(.*)'/s.exec(sentence)) || []
     return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}${didYouMean(unknown, known)}`
   }
+}
+
+/** Whether of two values of an option, one would be ignored. */
+function isSingle({ type, multiple = false }: Command['options'][string]): boolean {
+  return type === 'string' && !multiple
 }
 
 function say(text: string): number {

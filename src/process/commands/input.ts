@@ -1,6 +1,6 @@
 // The input of a command: options, arguments, streams and the environment.
 
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
@@ -75,8 +75,13 @@ export function configPath({ config }: Input): string {
   return (
     config ??
     process.env.GATEHOUSE_CONFIG ??
-    (existsSync(configName) ? configName : bundledConfig(configName))
+    (isInFolder(configName) ? configName : bundledConfig(configName))
   )
+}
+
+/** Whether the working directory has the file, if only as a link that leads nowhere: then another one must not take its place. */
+function isInFolder(name: string): boolean {
+  return lstatSync(name, { throwIfNoEntry: false }) !== undefined
 }
 
 /** Returns the addresses by which a gateway of these options listens in this environment. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { errorRows } from '../../../src/errors/catalogue.ts'
 import { gatehouse } from '../../help/command.ts'
 import { mmdb } from '../../help/mmdb.ts'
-import { writeConfig } from '../../help/gateway.ts'
+import { main, writeConfig } from '../../help/gateway.ts'
+import { quickFolder } from '../../help/quick-folder.ts'
 import { root } from '../../help/source.ts'
 
 const valid = `
@@ -36,6 +37,59 @@ test('the help of a noun lists its verbs, and that of a verb its options', async
   assert.match(own.stdout, /^Usage: gatehouse client create --name NAME[^\n]*\n\nCreate an OAuth client/)
   assert.match(own.stdout, /^ +--redirect-uri URI +where users are sent back to; repeatable$/m)
   assert.match(own.stdout, /^ +--refresh +issue refresh tokens too$/m)
+})
+
+test('help with a command shows the help of that command', async () => {
+  const [asked, own] = await Promise.all([
+    gatehouse(['help', 'token', 'create']),
+    gatehouse(['token', 'create', '--help']),
+  ])
+  assert.deepEqual(asked, own)
+  assert.equal(asked.code, 0)
+  const unknown = await gatehouse(['help', 'statr'])
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [2, "gatehouse: unknown command 'statr'; did you mean gatehouse start?\n"],
+  )
+})
+
+test('an option that takes one value cannot be given twice, and one that takes several or none can', async t => {
+  const twice = await gatehouse(['check', '--listen', '127.0.0.1:1', '--listen=127.0.0.1:2'])
+  assert.equal(twice.code, 2)
+  assert.match(twice.stderr, /^gatehouse: --listen is given twice; usage: gatehouse check /)
+  const file = writeConfig(t, valid)
+  assert.equal((await gatehouse(['check', '--json', '--json', '--config', file])).code, 0)
+  const several = await gatehouse(['token', 'create', '--permission', 'A', '--permission', 'B'])
+  assert.match(several.stderr, /unknown permission 'A'/)
+})
+
+test('output that cannot be written is a failure, and one that nobody reads is none', async () => {
+  const full = openSync('/dev/full', 'w')
+  try {
+    for (const args of [['token', 'generate'], ['schema'], ['errors', '--json'], ['--help']]) {
+      const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      })
+      assert.equal(status, 1, args.join(' '))
+      assert.equal(
+        stderr,
+        'gatehouse: the output cannot be written: ENOSPC: no space left on device, write\n',
+      )
+    }
+  } finally {
+    closeSync(full)
+  }
+  const script = '{ "$0" "$@"; echo $? >&2; } | true'
+  const unread = spawnSync('sh', ['-c', script, process.execPath, main, 'schema'], { encoding: 'utf8' })
+  assert.equal(unread.stderr, '0\n')
+})
+
+test('a link to a configuration that is missing is an error, and not passed over for the one of the program', async t => {
+  const folder = quickFolder(t, 'link')
+  symlinkSync(join(folder, 'mounted-later.yaml'), join(folder, 'gatehouse.yaml'))
+  const { status, stderr } = spawnSync(process.execPath, [main, 'check'], { cwd: folder, encoding: 'utf8' })
+  assert.deepEqual([status, stderr], [2, 'gatehouse.yaml:1:1 the file cannot be read (ENOENT)\n'])
 })
 
 test('the help of token lists all of its verbs', async () => {

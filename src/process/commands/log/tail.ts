@@ -72,10 +72,15 @@ async function follow(
       pause = interval
     } catch (cause) {
       if (end.aborted || !isPassing(cause)) throw cause
-      if (pause === interval) tell(`gatehouse: ${visible((cause as Error).message)}; trying again`)
+      if (pause === interval) tell(`gatehouse: ${visible(withoutQuestion(cause as Error))}; trying again`)
       pause = Math.min(pause * 2, longestPause)
     }
   }
+}
+
+/** Returns what is wrong, without the question that ends it for people who wait for the command. */
+function withoutQuestion({ message }: Error): string {
+  return message.replace(/; [^;]*\?$/, '')
 }
 
 /** Where reading has got to in the log of each gateway. */
