@@ -63,21 +63,48 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
 
 /**
  * Copies everything as `copyStore` does, and first has the store that is left confirm no change any more, whichever process makes it: all that was confirmed is in the
- * other one. If the copy fails, changes are confirmed again, unless they were not before either: then an earlier attempt was interrupted.
+ * other one. If the copy fails or the signal is aborted, changes are confirmed again, unless they were not before either: then an earlier attempt was interrupted.
  */
-export async function moveStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
+export async function moveStore(
+  from: Store,
+  to: Store,
+  { now = Date.now(), signal }: { readonly now?: number; readonly signal?: AbortSignal } = {},
+): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
   const before = await at(from, from.adopt())
   const identity = movedIdentity(before.identity)
+  signal?.throwIfAborted()
   try {
     await at(from, from.continueAs({ ...before, identity }))
     // With what was changed until then.
     const mark = await at(from, from.adopt())
-    return await copyAll({ from, to, accounts, mark, now, settle: () => expectMoved(from, identity) })
+    return await untilAborted(signal, settled => {
+      const settle = async () => {
+        await expectMoved(from, identity)
+        settled()
+      }
+      return copyAll({ from, to, accounts, mark, now, settle })
+    })
   } catch (cause) {
     if (!isMoved(before)) await reopen(from, before, { identity, cause: cause as Error })
     throw cause
   }
+}
+
+/** Does the work, which calls `settled` before what cannot be undone; rejects as soon as the signal is aborted before that, and then `settled` throws. */
+async function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  work: (settled: () => void) => Promise<T>,
+): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(signal?.reason)
+  signal?.throwIfAborted()
+  signal?.addEventListener('abort', stop)
+  const settled = () => {
+    signal?.throwIfAborted()
+    signal?.removeEventListener('abort', stop)
+  }
+  return Promise.race([work(settled), aborted])
 }
 
 /** Rejects where the store may have confirmed changes meanwhile: another move began, which may have failed, or an operator accepted the store. */

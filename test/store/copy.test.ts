@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import { everybody } from '../../src/store/people.ts'
 import { acmeOwner } from '../../src/store/acme.ts'
 import { keyOwner } from '../../src/store/signing-key.ts'
+import { noteOwner } from '../../src/store/store-note.ts'
 import { ticketOwner } from '../../src/store/ticket-key.ts'
 import { tokenKeyOwner } from '../../src/store/token-key.ts'
 import { zoneOwner } from '../../src/store/zone-lists.ts'
@@ -448,6 +449,34 @@ test('a move whose beginning is not confirmed leaves the store as it was', async
   })
   await assert.rejects(moveStore(from, to), /the connection was cut/)
   assert.deepEqual(await from.adopt(), before)
+})
+
+test('a move that is interrupted has the store confirm changes again, and its target is none', async t => {
+  const [from, to] = [await filled(t), await empty(t)]
+  const before = await from.adopt()
+  const interruption = new AbortController()
+  const append = to.audit.append.bind(to.audit)
+  let wasMoved = false
+  t.mock.method(to.audit, 'append', async (...args: Parameters<typeof append>) => {
+    wasMoved ||= isMoved(await from.adopt())
+    interruption.abort(new Error('interrupted'))
+    return append(...args)
+  })
+  await assert.rejects(moveStore(from, to, { signal: interruption.signal }), { message: 'interrupted' })
+  assert.equal(wasMoved, true)
+  assert.deepEqual(await from.adopt(), before)
+  // What is under way does not complete the target behind the back of the store that confirms changes again.
+  await until(async () => (await to.certificates.list(acmeOwner, { offset: 0, limit: 1 })).total > 0)
+  assert.notEqual(await to.notes.get(noteOwner, 'copy'), null)
+  assert.notEqual((await to.mark())!.identity, before.identity)
+  t.mock.restoreAll()
+  await moveStore(from, to, { signal: new AbortController().signal })
+  assert.equal((await to.mark())!.identity, before.identity)
+  const late = new AbortController()
+  late.abort(new Error('interrupted'))
+  const unmoved = await filled(t)
+  await assert.rejects(moveStore(unmoved, await empty(t), late), { message: 'interrupted' })
+  assert.equal(isMoved(await unmoved.adopt()), false)
 })
 
 test('a snapshot has what a file held when it was opened, and writers go on', async t => {

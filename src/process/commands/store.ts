@@ -35,12 +35,17 @@ export async function copy(input: Input): Promise<number> {
   return withStore(from, source => warnOfChanges(source, before), { ...dialling, isAnyMark: true })
 }
 
-/** Moves a store: from its beginning on, nothing that is changed in the old one is confirmed. Returns as `copy` does. */
+/** Moves a store: from its beginning on, nothing that is changed in the old one is confirmed, until it is interrupted. Returns as `copy` does. */
 export async function move(input: Input): Promise<number> {
   const places = placesOf(input, 'move')
   if (typeof places === 'number') return places
+  const interruption = new AbortController()
+  const interrupt = () => interruption.abort(new Error('interrupted; run the same command again to move it'))
+  // The second one ends the command at once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, interrupt)
   return between(places, async (source, target) => {
-    report('Moved', { source, target, asJson: input.json }, await moveStore(source, target))
+    const { signal } = interruption
+    report('Moved', { source, target, asJson: input.json }, await moveStore(source, target, { signal }))
     tell(
       'Gateways on the old store serve by what they know and confirm no change. Set `store.url` to the new one, and run gatehouse upgrade.',
     )

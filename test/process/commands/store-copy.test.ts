@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { isMoved } from '../../../src/store/mark.ts'
 import { noteOwner } from '../../../src/store/store-note.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { zoneOwner } from '../../../src/store/zone-lists.ts'
@@ -85,3 +87,29 @@ for (const [name, targetOf] of Object.entries(targets))
     const third = await gatehouse(['store', 'copy', '--from', from, '--to', to])
     assert.match(third.stderr, /already has an account/)
   })
+
+test('a move that is interrupted at the keyboard ends with 1, and the store confirms changes again', async t => {
+  const [from, to] = [temporaryFile(t), temporaryFile(t)].map(file => `sqlite:${file}`) as [string, string]
+  const [source, target] = [
+    await openStore(from, { commandTimeout: 5_000 }),
+    await openStore(to, { commandTimeout: 5_000 }),
+  ]
+  t.after(() => Promise.all([source.close(), target.close()]))
+  const owner = account()
+  await source.accounts.insert(owner)
+  for (let i = 0; i < 50; i++)
+    await Promise.all(Array.from({ length: 100 }, () => source.tokens.insert(token({ account: owner.id }))))
+  const before = await source.adopt()
+  const move = spawn(process.execPath, [main, 'store', 'move', '--from', from, '--to', to])
+  const [stderr, exited] = [text(move.stderr), once(move, 'exit')]
+  await turnsUntil(async () => (await target.tokens.list(owner.id, { offset: 0, limit: 1 })).total > 0)
+  assert.equal(isMoved(await source.adopt()), true)
+  move.kill('SIGINT')
+  assert.deepEqual(await exited, [1, null])
+  assert.equal(await stderr, 'gatehouse: interrupted; run the same command again to move it\n')
+  assert.deepEqual(await source.adopt(), before)
+  source.trust.expect(before)
+  assert.equal(await source.tokens.insert(token({ account: owner.id })), true)
+  const again = await gatehouse(['store', 'move', '--from', from, '--to', to])
+  assert.match(again.stderr, /^Moved 1 account and 5001 tokens/)
+})
