@@ -52,6 +52,11 @@ export interface Failure {
   readonly retryAfter: number | null
 }
 
+/** Whether the API cannot tell for now, such as while the store is unreachable. */
+export function isOutage({ status }: Pick<Failure, 'status'>): boolean {
+  return status >= 500
+}
+
 /** What the API has for programs to keep. */
 interface File {
   readonly headers: Readonly<Record<string, string>>

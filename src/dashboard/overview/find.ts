@@ -2,7 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
+import { apiPath, type Failure, isOutage } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../paths.ts'
@@ -17,8 +17,10 @@ export const findRay: Handler = async ask => {
   const ray = (query.get('ray') ?? query.get('q') ?? '').trim().toLowerCase()
   if (isRay(ray)) {
     const gateway = may('AI Gateway Read') ? await gatewayOf(ask, ray) : null
+    if (typeof gateway === 'object' && gateway !== null) return gateway
     if (gateway !== null) return redirectTo(paths.log(account.id, gateway, ray))
     const errors = may('Analytics Read') && (await isError(ask, ray))
+    if (typeof errors === 'object') return errors
     if (errors) return redirectTo(withQuery(paths.errors(account.id), { ray }))
   }
   return {
@@ -35,22 +37,25 @@ export function isRay(words: string): boolean {
   return /^[0-9a-f]{16}$/i.test(words)
 }
 
-/** Returns the gateway that has a call in its log; null where none has. */
-async function gatewayOf({ api, account }: Ask, ray: string): Promise<string | null> {
+/** Returns the gateway that has a call in its log; null where none has, and a failure where that cannot be told for now. */
+async function gatewayOf({ api, account }: Ask, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   for (let page = 1; page <= mostGateways / atOnce; page++) {
     const listed = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
-    if (!listed.ok) return null
+    if (!listed.ok) return isOutage(listed) ? listed : null
     const ids = listed.result.map(({ id }) => id)
     const found = await Promise.all(ids.map(id => api.get(gateways(id, 'logs', ray))))
     const at = found.findIndex(({ ok }) => ok)
     if (at >= 0) return ids[at]!
+    const failure = found.find(one => !one.ok && isOutage(one))
+    if (failure?.ok === false) return failure
     if (ids.length < atOnce) return null
   }
   return null
 }
 
-async function isError({ api, account }: Ask, ray: string): Promise<boolean> {
+async function isError({ api, account }: Ask, ray: string): Promise<boolean | Failure> {
   const listed = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
-  return listed.ok && listed.result.length > 0
+  if (!listed.ok) return isOutage(listed) && listed
+  return listed.result.length > 0
 }

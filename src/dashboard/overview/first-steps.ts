@@ -111,10 +111,10 @@ async function stepsOfCalls(ask: Ask): Promise<readonly Step[]> {
   return steps.filter(step => step !== false)
 }
 
-/** Counts what a list of the account has. */
-async function countOf({ api, account }: Ask, kind: string): Promise<number> {
+/** Counts what a list of the account has; null where that cannot be told for now. */
+async function countOf({ api, account }: Ask, kind: string): Promise<number | null> {
   const listed = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
-  return listed.ok ? listed.info!.total_count : 0
+  return listed.ok ? listed.info!.total_count : null
 }
 
 /** Makes the list, with a form that hides it. */

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Permission } from '../../permissions/permit.ts'
-import { apiPath } from '../api.ts'
+import { apiPath, type Failure, isOutage } from '../api.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { emptyState } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
@@ -91,7 +91,10 @@ export const search: Handler = async ask => {
   const words = (ask.query.get('q') ?? '').trim().slice(0, mostCharacters)
   if (ask.query.has('ray') || isRay(words)) return findRay(ask)
   const found = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(ask, kind, words)))
-  const sections = found.filter(section => section !== null)
+  const sections: Html[] = []
+  for (const one of found)
+    if (one !== null && 'ok' in one) return one
+    else if (one !== null) sections.push(one)
   return {
     title: 'Search',
     content: html`${searchForm({ path: ask.path, label: 'Words or a ray id', name: 'q', value: words })}<div id="found">${
@@ -105,15 +108,16 @@ export const search: Handler = async ask => {
   }
 }
 
-/** Returns what of a kind has the words in its name; null where the person may not see it, or nothing has. */
-async function findIn(ask: Ask, kind: Kind, words: string): Promise<Html | null> {
+/** Returns what of a kind has the words in its name; null where the person may not see it, or nothing has. What cannot be looked up is a failure: it may be there. */
+async function findIn(ask: Ask, kind: Kind, words: string): Promise<Html | Failure | null> {
   const { id } = ask.account
   if (!ask.may(kind.permission)) return null
   const listed = await ask.api.get<readonly unknown[]>(kind.list(id), {
     ...kind.query(words, id),
     per_page: mostOfKind,
   })
-  if (!listed.ok || listed.result.length === 0) return null
+  if (!listed.ok) return isOutage(listed) ? listed : null
+  if (listed.result.length === 0) return null
   const more = listed.info!.total_count - listed.result.length
   return html`<section class="card"><h2>${kind.title}</h2><ul class="plain-list">${listed.result.map(item => {
     const { name, path, hint } = kind.hit(item, id)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { slotOf } from '../../../src/store/tally.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import { openDashboard } from '../site.ts'
@@ -44,6 +45,21 @@ test('a ray leads to the call that has it, or to the error that its request got'
   assert.match((await find('')).text, /Which request\?/)
   const { location } = await get(`${base}/find?q=FEDCBA9876543210`)
   assert.equal(location, `${base}/errors?ray=fedcba9876543210`)
+})
+
+test('a request that cannot be looked up for now is not said to be unknown', async t => {
+  const { entry, find, kept } = await open(t)
+  const away = async () => {
+    throw new StoreUnreachable()
+  }
+  const cuts = [() => t.mock.method(kept.gateways, 'list', away), () => t.mock.method(kept.logs, 'get', away)]
+  for (const cut of cuts) {
+    const { mock } = cut()
+    const { status, text } = await find(entry.id)
+    assert.equal(status, 503)
+    assert.doesNotMatch(text, /Nothing is known/)
+    mock.restore()
+  }
 })
 
 test('nobody finds what their roles do not show', async t => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
+import { StoreUnreachable } from '../../../src/store/store.ts'
 import { gateway, oauthClient } from '../../store/contract-specimens.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
 import { hostile } from '../fixtures.ts'
@@ -47,6 +48,16 @@ test('nobody finds what their roles do not show, or what another account has', a
   const runner = await signIn(await addPerson('AI Gateway Admin'))
   assert.match((await search('tea', runner)).text, /AI gateways team/)
   assert.doesNotMatch((await search('tea', runner)).text, /Ledger/)
+})
+
+test('what cannot be searched for now is not said to be missing', async t => {
+  const { search, kept } = await open(t)
+  t.mock.method(kept.tokens, 'walk', () => {
+    throw new StoreUnreachable()
+  })
+  const { status, text } = await search('tea')
+  assert.equal(status, 503)
+  assert.doesNotMatch(text, /Nothing found|Ledger/)
 })
 
 test('many are cut, with the way to all of them', async t => {
