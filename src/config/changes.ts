@@ -21,12 +21,22 @@ export function changesBetween(before: Config, after: Config): Changes {
 /** How many steps a path has at most. */
 const deepest = 3
 
-/** What the file has elsewhere, or by another name. */
+/** What the file calls otherwise. */
 const renamed: Readonly<Record<string, string>> = {
   acme: 'tls.auto',
+  bodyLimit: 'body',
   fips: 'tls.fips',
-  publicPort: 'tls.public_port',
   isDefault: 'default',
+  publicPort: 'tls.public_port',
+  trace: 'trace_context',
+  uploadLimit: 'upload',
+  webSocketClose: 'websocket_close',
+}
+
+/** What the file has in another mapping. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'telemetry.trace_context.continues': 'telemetry.continue',
+  'telemetry.trace_context.sample': 'telemetry.sample',
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -50,7 +60,8 @@ function compare(before: Members, after: Members, { path, depth, changes }: At):
 
 function pathOf(path: string, key: string): string {
   const name = renamed[key] ?? key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  return path === '' ? name : stepInto(path, name)
+  const whole = path === '' ? name : stepInto(path, name)
+  return elsewhere[whole] ?? whole
 }
 
 interface Named extends Members {

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changesBetween } from '../../src/config/changes.ts'
 import { parse } from '../../src/config/file/parse.ts'
+import type { Form } from '../../src/config/settings/form.ts'
+import { schema } from '../../src/config/settings/schema.ts'
 
 function configOf(yaml: string) {
   const surroundings = { env: {}, readFile: () => '', findFile: (path: string) => path }
@@ -60,3 +62,43 @@ for (const [what, [before, after, changes]] of Object.entries(edits))
   test(`changes are named: ${what}`, () => {
     assert.deepEqual(changesBetween(configOf(before), configOf(after)), changes)
   })
+
+/** Returns the members of a mapping, of whatever form it may have. */
+function propertiesOf({ properties = {}, anyOf = [] }: Form): Readonly<Record<string, Form>> {
+  return Object.assign({}, properties, ...anyOf.map(propertiesOf))
+}
+
+function isSetting(path: string): boolean {
+  let form: Form | undefined = schema.form()
+  for (const step of path.split('.')) form = form && propertiesOf(form)[step]
+  return form !== undefined
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Changes each member of a configuration in turn, down to the third level, and returns what that is called. */
+function namesIn<T extends object>(
+  whole: T,
+  set: (changed: T) => ReturnType<typeof configOf>,
+  depth = 1,
+): string[] {
+  const config = set(whole)
+  return Object.entries(whole).flatMap(([key, value]) => {
+    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value)
+    if (isGroup && depth < 3)
+      return namesIn(value as Members, next => set({ ...whole, [key]: next }), depth + 1)
+    return changesBetween(config, set({ ...whole, [key]: 'other' })).changed
+  })
+}
+
+test('each name of a change is that of a setting in the file', () => {
+  const config = configOf('telemetry: {trace_context: on}\nzones: []\n')
+  // A reload never changes the first two, and only zones have a default for access.
+  const { admin, management, access, ...free } = config
+  const names = namesIn(free, changed => ({ ...config, ...changed }))
+  assert.ok(names.length > 60, `only ${names.length}`)
+  assert.deepEqual(
+    names.filter(name => !isSetting(name)),
+    [],
+  )
+})

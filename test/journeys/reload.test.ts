@@ -137,12 +137,12 @@ test('the command `reload` says whether the configuration is applied, and if not
   // The gateway may have noticed the file before the command, or not.
   assert.match(
     first.stdout,
-    /^(The configuration is in effect|No changes: Gatehouse applied the file already, at \S+):\n {2}changed {2}telemetry\.trace\n$/,
+    /^(The configuration is in effect|No changes: Gatehouse applied the file already, at \S+):\n {2}changed {2}telemetry\.trace_context\n$/,
   )
   const again = await gatehouse(['reload', '--config', gateway.file, '--json'], env)
   const { latest, ...changes } = JSON.parse(again.stdout)
   assert.deepEqual([again.code, again.stderr, changes], [0, '', { changed: [], added: [], removed: [] }])
-  assert.deepEqual(latest, { ...changes, changed: ['telemetry.trace'], at: latest.at })
+  assert.deepEqual(latest, { ...changes, changed: ['telemetry.trace_context'], at: latest.at })
   assert.ok(Math.abs(Date.parse(latest.at) - Date.now()) < 60_000)
   const bound = await attempt('log: { access: false }')
   assert.deepEqual(
