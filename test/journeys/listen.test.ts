@@ -58,6 +58,41 @@ test('PORT and --admin are where it listens, and commands find it there with --a
   assert.equal(await hello(url), 'hello')
 })
 
+test('of two gateways, reload and user invite find the one with the file, and ask which where both have it', async t => {
+  const { file, env, admin } = await prepare(t, 'dashboard: { host: localhost }\n')
+  const [edge, otherEdge, sidePort] = await Promise.all([freePort(), freePort(), freePort()])
+  const other = `127.0.0.1:${sidePort}`
+  const start = (at: string, port: number, path: string) =>
+    spawnGateway(
+      t,
+      [main, 'start', '--admin', at, '--config', path],
+      { env: { ...env, PORT: `${port}` } },
+      path,
+    )
+  // Both files name the side port of the first.
+  const files = [file, writeConfig(t, readFileSync(file, 'utf8'))] as const
+  for (const path of files)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('admin: 127.0.0.1:2', `admin: ${admin}`))
+  const first = await start(admin, edge, files[0])
+  const second = await start(other, otherEdge, files[1])
+  const reloads = ({ lines }: typeof first) =>
+    lines.filter(({ msg }) => msg === 'configuration reloaded').length
+  assert.equal((await gatehouse(['reload', '--config', files[1]], env)).code, 0)
+  assert.deepEqual([reloads(first), reloads(second)], [0, 1])
+  assert.equal((await gatehouse(['reload', '--config', files[0]], env)).code, 0)
+  assert.deepEqual([reloads(first), reloads(second)], [1, 1])
+  const invited = await gatehouse(['user', 'invite', '--config', files[1]], env)
+  assert.equal(new URL(invited.stdout).origin, `http://localhost:${otherEdge}`, invited.stderr)
+  // Neither is where the file says.
+  writeFileSync(files[1], readFileSync(files[1], 'utf8').replace(`admin: ${admin}`, 'admin: 127.0.0.1:2'))
+  const third = `127.0.0.1:${await freePort()}`
+  await start(third, await freePort(), files[1])
+  const { code, stderr } = await gatehouse(['reload', '--config', files[1]], env)
+  assert.equal(code, 1)
+  assert.match(stderr, /^gatehouse: several gateways run with \S+: choose one with --admin, at \S+ or \S+\n$/)
+  for (const at of [other, third]) assert.ok(stderr.includes(at), stderr)
+})
+
 for (const workers of [0, 1])
   test(`an upgrade keeps the addresses that were given (workers: ${workers})`, async t => {
     const { file, env, edge, admin, url } = await prepare(t, `workers: ${workers}\n`)

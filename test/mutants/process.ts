@@ -31,6 +31,17 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
+    file: 'process/commands/running.ts',
+    tests: ['journeys/listen'],
+    changes: [
+      {
+        text: '(await gatewaysHere()).filter(gateway => gateway.file === file)',
+        becomes: 'await gatewaysHere()',
+        breaks: 'a reload reaches the gateway of another file',
+      },
+    ],
+  },
+  {
     file: 'config/changes.ts',
     tests: ['config/changes'],
     changes: [

@@ -1,15 +1,16 @@
 // `gatehouse reload` and `gatehouse upgrade`: have the gateway of a configuration apply it, or replaced by a new process from the code on disk, and wait for it.
 
 import { resolve } from 'node:path'
+import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
-import { type CommandOutcome, command } from '../gateway/handover.ts'
+import { command } from '../gateway/handover.ts'
 import type {
   ChangesReport,
   ProcessReport,
   ReloadReport,
   UpgradeReport,
 } from '../gateway/operator-reports.ts'
-import { adminOf, runningHere } from '../gateway/presence.ts'
+import { gatewaysHere } from '../gateway/presence.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from './mistakes.ts'
 import { columns, json } from './table.ts'
@@ -34,15 +35,33 @@ async function ask<Report extends object>(
   const path = configPath(input)
   const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
   if (!isUsable(path, loaded)) return 2
-  const { admin } = loaded.config
+  const configured = loaded.config.admin
+  const found = input.admin === undefined ? await sidePortsOf(resolve(path), configured) : [configured]
+  if (found.length > 1)
+    return refuse(
+      `several gateways run with ${path}: choose one with --admin, at ${found.map(addressOf).join(' or ')}`,
+    )
+  const admin = found[0]!
   const outcome = await command(name, admin)
-  // Where the file names another side port now, or the gateway was started with --admin, that one has another.
-  const mayBeElsewhere = outcome === undefined && input.admin === undefined
-  const found = mayBeElsewhere ? await commandElsewhere(name, resolve(path)) : outcome
-  if (typeof found !== 'object')
-    return refuse(found ?? `no gateway with this data folder responds at ${urlOf(admin)}`)
-  print(input.json ? json(found) : textOf(found))
+  if (typeof outcome !== 'object')
+    return refuse(outcome ?? `no gateway with this data folder responds at ${urlOf(admin)}`)
+  print(input.json ? json(outcome) : textOf(outcome))
   return 0
+}
+
+/**
+ * Returns the side ports of the gateways that were started with a file: they may be elsewhere, by --admin or since the file was changed, and another gateway where
+ * the file says. Of several, the one there counts. Where the system does not tell which file a gateway has, returns what the file says.
+ */
+async function sidePortsOf(file: string, configured: Endpoint): Promise<readonly Endpoint[]> {
+  const gateways = (await gatewaysHere()).filter(gateway => gateway.file === file)
+  if (gateways.length === 0 || gateways.some(({ port }) => port === configured.port)) return [configured]
+  // One that is being replaced has the port of its successor.
+  return [...new Map(gateways.map(gateway => [gateway.port, gateway])).values()]
+}
+
+function addressOf(endpoint: Endpoint): string {
+  return new URL(urlOf(endpoint)).host
 }
 
 /** Describes a reload; a gateway of a version before reports nothing. */
@@ -74,14 +93,3 @@ function upgradeText({ before, after, seconds = 0 }: Partial<UpgradeReport>): st
 function inWords({ pid, version }: ProcessReport): string {
   return `process ${pid} (${version ?? 'of unknown version'})`
 }
-
-/** Passes the command to the gateway that was started with a file and this data folder, wherever its side port is; undefined where none runs here. */
-async function commandElsewhere(name: 'reload' | 'upgrade', file: string): Promise<CommandOutcome> {
-  const late = AbortSignal.timeout(patience)
-  const found = await Promise.all(runningHere().map(pid => adminOf(pid, late).catch(() => null)))
-  const admin = found.find(one => one?.file === file)
-  return admin == null ? undefined : command(name, admin)
-}
-
-/** In ms. */
-const patience = 2_000

@@ -1,8 +1,9 @@
-// `gatehouse user invite`: a one-time link straight from the store, for who runs the machine: to become a super administrator, to become a member, or to come
-// back after a password or second factor was lost.
+// `gatehouse user invite`: a one-time link straight from the store, for the operator of the machine: to become a super administrator, to become a member, or to
+// come back after a password or second factor was lost.
 
+import { resolve } from 'node:path'
 import { newId } from '../../base/id.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Member, User } from '../../store/people.ts'
 import type { Store } from '../../store/store.ts'
 import { areSuper, roles } from '../../permissions/roles.ts'
@@ -12,15 +13,12 @@ import { newSetUp } from '../../people/links/links.ts'
 import { recover } from '../../people/links/recovery.ts'
 import { canSignIn, userOfEmail } from '../../people/users.ts'
 import { invitationPath, setUpPath } from '../../pages/paths.ts'
-import { adminOf, runningHere } from '../gateway/presence.ts'
+import { gatewaysHere } from '../gateway/presence.ts'
 import { pagesUrl } from '../gateway/pages-url.ts'
-import type { Input } from './input.ts'
+import { configPath, type Input } from './input.ts'
 import { auditHere, withAccount } from './configured-store.ts'
 import { json } from './table.ts'
 import { complain, print, refuse, tell } from './terminal.ts'
-
-/** Ms that a gateway here may take to tell where its side port is. */
-const patience = 2_000
 
 /** Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid arguments. */
 export async function userInvite(input: Input): Promise<number> {
@@ -33,7 +31,7 @@ export async function userInvite(input: Input): Promise<number> {
   if (email === null && given.length > 0)
     return complain('--role needs an EMAIL: without one, the link makes a super administrator')
   return withAccount(input, async (store, account, config) => {
-    const origin = pagesUrl(config, await adminHere(config))
+    const origin = await pagesHere(config, resolve(configPath(input)))
     if (origin === null)
       return refuse(
         'people have no pages to sign in on: set oauth.issuer, or admin to an address of loopback',
@@ -48,13 +46,12 @@ export async function userInvite(input: Input): Promise<number> {
   })
 }
 
-/** Returns where the side port is of the gateway that runs here; else where the configuration says. */
-async function adminHere({ admin }: Config): Promise<Endpoint> {
-  for (const pid of runningHere()) {
-    const found = await adminOf(pid, AbortSignal.timeout(patience)).catch(() => null)
-    if (found !== null) return found
-  }
-  return admin
+/** Returns where the pages are of the gateway that runs here with the file, which may be elsewhere by --listen or PORT; else where the configuration says, at the side port of one that runs here. */
+async function pagesHere(config: Config, file: string): Promise<string | null> {
+  const gateways = await gatewaysHere()
+  const own = gateways.find(gateway => gateway.file === file)
+  if (own?.pages !== undefined) return own.pages
+  return pagesUrl(config, own ?? gateways[0] ?? config.admin)
 }
 
 /** Returns the link. */

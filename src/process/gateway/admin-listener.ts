@@ -20,6 +20,8 @@ interface AdminListenerParts {
   readonly log: Logger
   /** The absolute path of the file that the gateway was started with. */
   readonly file: string
+  /** Returns where people reach the pages of the gateway with this side port. */
+  readonly pages: (at: Endpoint) => string | null
   /** Whether it replaces the gateway that runs here. */
   readonly replaces: boolean
   readonly inherited: Inheritance | null
@@ -272,6 +274,7 @@ export class AdminListener {
         { err: cause },
         'health --running unavailable: the address file could not be written',
       )
-    await this.#presence.show({ ...this.#at, file: this.#parts.file }).catch(failed)
+    const { file, pages } = this.#parts
+    await this.#presence.show(() => ({ ...this.#at, file, pages: pages(this.#at) })).catch(failed)
   }
 }

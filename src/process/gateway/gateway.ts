@@ -28,6 +28,7 @@ import { type GatewayParts, type Patience, usualPatience } from './gateway-parts
 import { type Inheritance, socketsFor } from './inheritance.ts'
 import { assertFree, listenFailure } from './listen-failure.ts'
 import type { ReloadReport, UpgradeReport } from './operator-reports.ts'
+import { pagesUrl } from './pages-url.ts'
 import type { Management } from './management.ts'
 import type { Services } from './services.ts'
 import { TlsCare } from './tls-care.ts'
@@ -103,6 +104,7 @@ export class Gateway {
     this.#adminListener = new AdminListener(config.admin, {
       ...{ server: this.#server, log, file, replaces, inherited, patience: this.#patience },
       phase: () => this.#life.phase,
+      pages: at => pagesUrl(this.#config, at),
     })
     this.#life = new Lifecycle(
       [this.#storePart(), this.#adminPart(), this.#trustPart(), this.#planePart()],

@@ -10,9 +10,11 @@ import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../../config/config.ts'
 import { dataFolder } from '../store/location.ts'
 
-/** The side port of a gateway, and the absolute path of the file that it was started with. */
-interface Found extends Endpoint {
+/** The side port of a gateway, the absolute path of the file that it was started with, and where people reach its pages. */
+interface RunningGateway extends Endpoint {
   readonly file: string
+  /** Null where there are none; absent in versions before. */
+  readonly pages?: string | null
 }
 
 /** Makes the gateway of this process discoverable on this machine; Linux only. */
@@ -20,10 +22,9 @@ export class Presence {
   #server: Server | null = null
 
   /** Publishes where the gateway is from now on; rejects with the error of the socket. */
-  async show(found: Found): Promise<void> {
+  async show(gateway: () => RunningGateway): Promise<void> {
     if (process.platform !== 'linux') return
-    const body = JSON.stringify(found)
-    const server = createServer(socket => socket.on('error', ignore).end(body)).unref()
+    const server = createServer(socket => socket.on('error', ignore).end(JSON.stringify(gateway()))).unref()
     server.listen(`\0${namePrefix()}${process.pid}`)
     await once(server, 'listening')
     this.#server = server
@@ -53,10 +54,20 @@ export function runningHere(): readonly number[] {
 const namedSockets = /(\d+) (@gatehouse\/\S+)$/gm
 
 /** Asks a gateway for the address of its side port; rejects where it does not reply. */
-export async function adminOf(pid: number, signal: AbortSignal): Promise<Found> {
+export async function adminOf(pid: number, signal: AbortSignal): Promise<RunningGateway> {
   const socket = connect({ path: `\0${namePrefix()}${pid}`, signal })
-  return (await json(socket)) as Found
+  return (await json(socket)) as RunningGateway
 }
+
+/** Returns this user's gateways with this data folder, as far as they reply in time. */
+export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
+  const late = AbortSignal.timeout(patience)
+  const replies = await Promise.all(runningHere().map(pid => adminOf(pid, late).catch(() => null)))
+  return replies.filter(gateway => gateway !== null)
+}
+
+/** Ms. */
+const patience = 2_000
 
 /** Containers may share a network, and with it these names: only those that also share process ids can reach each other. */
 function namePrefix(): string {
