@@ -56,6 +56,7 @@ export function renew(input: Input): Promise<number> {
     if (!(await store.certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)))
       return refuse(`a gateway has just changed the certificate of ${host}: try again`)
     tell(`A running gateway now orders a certificate for ${host}; see gatehouse certificates list.`)
+    if (input.json) print(json({ host, requested_at: new Date(now).toISOString() }))
     return 0
   })
 }

@@ -17,9 +17,9 @@ import { versionLine } from './version-command.ts'
 
 const commands: Readonly<Record<string, Command>> = {
   init: {
-    usage: 'init [PATH]',
+    usage: 'init [PATH] [--json]',
     summary: 'Write a configuration to start from, gatehouse.yaml in this folder by default.',
-    options: {},
+    options: json,
     args: 1,
     load: async () => (await import('./init.ts')).init,
   },
@@ -172,9 +172,9 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./certificates.ts')).list,
   },
   'certificates renew': {
-    usage: 'certificates renew HOST [--config PATH]',
+    usage: 'certificates renew HOST [--json] [--config PATH]',
     summary: 'Have the running gateway order a new certificate for a host of tls.auto now.',
-    options: config,
+    options: { ...config, ...json },
     args: 1,
     least: 1,
     load: async () => (await import('./certificates.ts')).renew,
@@ -202,9 +202,9 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import('./store.ts')).move,
   },
   'store accept': {
-    usage: 'store accept [--config PATH]',
+    usage: 'store accept [--json] [--config PATH]',
     summary: 'Have this machine trust its store as it is now, after it came back empty, older or as another.',
-    options: config,
+    options: { ...config, ...json },
     args: 0,
     load: async () => (await import('./store-accept.ts')).storeAccept,
   },

@@ -4,9 +4,10 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { bundledConfig, configName, type Input } from './input.ts'
 import { schemaName, schemaText } from './schema.ts'
-import { tell } from './terminal.ts'
+import { json } from './table.ts'
+import { print, tell } from './terminal.ts'
 
-export async function init({ args: [path = configName] }: Input): Promise<number> {
+export async function init({ args: [path = configName], json: asJson }: Input): Promise<number> {
   const fault = await writeNew(path, await readFile(bundledConfig(configName), 'utf8'))
   if (fault !== null) {
     tell(fault)
@@ -16,17 +17,22 @@ export async function init({ args: [path = configName] }: Input): Promise<number
   tell(
     `${path} is written. ORIGIN=http://127.0.0.1:9000 gatehouse start${more} serves that origin at http://localhost:8080.`,
   )
-  await writeSchema(join(dirname(path), schemaName))
+  const schema = join(dirname(path), schemaName)
+  const hasSchema = await writeSchema(schema)
+  if (asJson) print(json({ file: path, schema: hasSchema ? schema : null }))
   return 0
 }
 
-/** Writes the schema to which the first line of the configuration refers. Without it, everything but the help of editors works. */
-async function writeSchema(path: string): Promise<void> {
+/** Writes the schema to which the first line of the configuration refers. Without it, everything but the help of editors works. Returns whether it is there. */
+async function writeSchema(path: string): Promise<boolean> {
   const text = schemaText()
   const fault = await writeNew(path, text)
   if (fault === null) tell(`${path} is written, by which editors complete, explain and check settings.`)
-  else if ((await readFile(path, 'utf8').catch(() => null)) !== text)
+  else if ((await readFile(path, 'utf8').catch(() => null)) !== text) {
     tell(`${fault}. For the help of editors: gatehouse schema > ${path}`)
+    return false
+  }
+  return true
 }
 
 /** Writes a file that is not there yet; returns why it could not, or null. */

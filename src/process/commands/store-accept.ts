@@ -10,7 +10,8 @@ import { isUsable } from './mistakes.ts'
 import { dataFolder, storeDialling, storeLocation } from '../store/location.ts'
 import { findSecretKeys } from '../store/secret-keys-file.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from '../store/store-memory.ts'
-import { print, tell } from './terminal.ts'
+import { json } from './table.ts'
+import { print, refuse } from './terminal.ts'
 import { withStore } from '../store/with-store.ts'
 
 /** Prints what was remembered and what is found, and then remembers that; returns 1 when the store cannot be read, 2 for a configuration with mistakes. */
@@ -19,7 +20,8 @@ export async function storeAccept(input: Input): Promise<number> {
   const loaded = loadConfig(path)
   if (!isUsable(path, loaded)) return 2
   const { config } = loaded
-  const accepting = async (store: Store) => accept(store, await findSecretKeys(config.secrets, dataFolder()))
+  const accepting = async (store: Store) =>
+    accept(store, await findSecretKeys(config.secrets, dataFolder()), input.json)
   return withStore(storeLocation(config), accepting, { ...storeDialling(config), isAnyMark: true })
 }
 
@@ -28,29 +30,44 @@ const accepted = 'Accepted. A running gateway goes on with the store as it is wi
 const nothingToAccept =
   'There was nothing to accept: this machine remembered no store. From now on it expects this one.\n'
 
-async function accept(store: Store, keys: SecretKeys | null): Promise<number> {
+/** Prints each fact once it is known; as JSON, all of them at the end. */
+async function accept(store: Store, keys: SecretKeys | null, asJson = false): Promise<number> {
+  const say = asJson ? () => {} : print
   const { location } = store
   const path = memoryPath(location)
-  if (path === null) {
-    tell('gatehouse: a store in memory has nothing to accept')
-    return 1
-  }
+  if (path === null) return refuse('a store in memory has nothing to accept')
   const before = await remembered(path)
-  print(`Remembered: ${before ?? 'nothing'}\n`)
+  say(`Remembered: ${before === null ? 'nothing' : typeof before === 'string' ? before : inWords(before)}\n`)
   const found = await store.mark()
   const { length: accounts } = await store.accounts.list()
   const holds = `${accounts === 0 ? 'no account' : accounts === 1 ? '1 account' : `${accounts} accounts`}`
-  print(
+  say(
     `Found:      ${found?.identity ? inWords({ ...found, location }) : `${location}, new`}, with ${holds}\n`,
   )
-  const replaced = keys === null ? null : await acceptKey(store, keys)
+  const replaced = keys === null ? null : await acceptKey(store, keys, say)
   const mark = await adopted(store)
   await writeMemory(path, { ...mark, location })
   const isAccepted = before !== null || replaced !== null
-  print(isAccepted ? accepted : nothingToAccept)
-  if (replaced !== null) print(keyWords(replaced))
-  if (accounts === 0) print('The store holds no account: the next start makes one, with a token.\n')
+  say(isAccepted ? accepted : nothingToAccept)
+  if (replaced !== null) say(keyWords(replaced))
+  if (accounts === 0) say('The store holds no account: the next start makes one, with a token.\n')
+  if (asJson)
+    print(
+      json({
+        accepted: isAccepted,
+        remembered: typeof before === 'object' ? before && view(before) : null,
+        found: found?.identity ? view({ ...found, location }) : null,
+        accounts,
+        replaced_key: replaced,
+      }),
+    )
   return 0
+}
+
+type Place = Mark & Pick<Remembered, 'location'>
+
+function view({ location, identity, generation }: Place) {
+  return { location, id: shortIdOf(identity!), generation, moved: isMoved({ identity }) }
 }
 
 /** Returns the mark of the store, which is one to go on with from now on if it was moved. */
@@ -63,11 +80,15 @@ async function adopted(store: Store): Promise<Seen> {
 }
 
 /** Has the store name the key of this machine, where it names one that this machine lacks; returns the id of that one. */
-async function acceptKey({ notes }: Store, keys: SecretKeys): Promise<string | null> {
+async function acceptKey(
+  { notes }: Store,
+  keys: SecretKeys,
+  say: (text: string) => void,
+): Promise<string | null> {
   const found = await keyNoteOf(notes)
   if (found === null || keys.knows(found.record.value)) return null
   const { value } = found.record
-  print(`Key:        ${value} of the store, ${keys.currentId} of this machine\n`)
+  say(`Key:        ${value} of the store, ${keys.currentId} of this machine\n`)
   if (!(await writeKeyNote(notes, found, keys.currentId, Date.now())))
     throw new Error('the key of the store was changed at the same time: run the same command again')
   return value
@@ -77,17 +98,20 @@ function keyWords(replaced: string): string {
   return `What was made under the key ${replaced} is no longer valid: rotate the client secrets, and have people with an authenticator app sign in with recovery codes, or create links for them with \`gatehouse user invite\`. A machine that still has ${replaced} is degraded until it gets the key of this one.\n`
 }
 
-/** Returns in words what this machine has seen; null where it remembers nothing. */
-async function remembered(path: string): Promise<string | null> {
+/** Returns what this machine has seen, or why that cannot be read; null where it remembers nothing. */
+async function remembered(path: string): Promise<Remembered | string | null> {
   try {
-    const memory = await readMemory(path)
-    return memory && inWords(memory)
+    return await readMemory(path)
   } catch (cause) {
     return (cause as Error).message
   }
 }
 
-function inWords({ location, identity, generation }: Mark & Pick<Remembered, 'location'>): string {
+function inWords({ location, identity, generation }: Place): string {
   const moved = isMoved({ identity }) ? ', moved to another store' : ''
-  return `${location}, store ${originalIdentity(identity!).slice(0, 8)} at generation ${generation}${moved}`
+  return `${location}, store ${shortIdOf(identity!)} at generation ${generation}${moved}`
+}
+
+function shortIdOf(identity: string): string {
+  return originalIdentity(identity).slice(0, 8)
 }

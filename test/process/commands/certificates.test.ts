@@ -36,7 +36,7 @@ zones: [{ hosts: [site.example], routes: [{ path: /, pool: a }] }]`,
     ...more,
   })
   await store.certificates.insert(record)
-  const outcome = await gatehouse(['certificates', 'renew', 'site.example', '--config', config], {
+  const outcome = await gatehouse(['certificates', 'renew', 'site.example', '--json', '--config', config], {
     STORE: url,
   })
   const kept = await store.certificates.get(acmeOwner, 'site.example')
@@ -49,9 +49,10 @@ function issuedAgo(ms: number): Pick<HostCertificate, 'issued'> {
 
 test('a certificate that is older than an hour is renewed', async t => {
   const begun = Date.now()
-  const { code, at, stderr } = await renew(t, issuedAgo(hour + 1))
+  const { code, at, stdout, stderr } = await renew(t, issuedAgo(hour + 1))
   assert.equal(code, 0, stderr)
   assert.ok(at! >= begun)
+  assert.deepEqual(JSON.parse(stdout), { host: 'site.example', requested_at: new Date(at!).toISOString() })
 })
 
 test('a younger one is not, also while a gateway asks the authority when to renew it', async t => {

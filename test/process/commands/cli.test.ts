@@ -116,6 +116,22 @@ for (const words of ${JSON.stringify(nouns)}) await runCommand([...words, '--hel
   for (const line of `${stdout}${own}`.split('\n')) assert.ok(line.length <= 120, line)
 })
 
+test('every command takes --json, except those that run a gateway or print JSON anyway', async () => {
+  const { stdout } = await gatehouse(['--help'])
+  const names = [...stdout.matchAll(/^ {2}gatehouse ((?:[a-z-]+ ?)+)/gm)].map(([, words]) => words!.trim())
+  const program = `import { runCommand } from ${JSON.stringify(join(root, 'src/process/commands/cli.ts'))}
+for (const name of ${JSON.stringify(names)}) await runCommand([...name.split(' '), '--help'])`
+  const helps = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  const own = helps.split(/^Usage: /m).slice(1)
+  assert.equal(own.length, names.length)
+  assert.deepEqual(
+    names.filter((_, i) => !/^ {2}--json /m.test(own[i]!)),
+    ['start', 'schema', 'demo'],
+  )
+})
+
 test('in help, two spaces at least separate a usage from its summary', async () => {
   const { stdout } = await gatehouse(['--help'])
   assert.doesNotMatch(stdout, /^ {2}gatehouse .*[^ .] [A-Z][a-z].*\.$/m)

@@ -30,15 +30,19 @@ test('init writes the schema to which the first line of the configuration leads,
     /^\S+\/gatehouse\.schema\.json is written, by which editors complete, explain and check settings\.$/m,
   )
   // Of a second configuration beside it, it is the schema as well.
-  assert.doesNotMatch((await gatehouse(['init', join(folder, 'other.yaml')])).stderr, /schema/)
+  const file = join(folder, 'other.yaml')
+  const other = await gatehouse(['init', file, '--json'])
+  assert.doesNotMatch(other.stderr, /schema/)
+  assert.deepEqual(JSON.parse(other.stdout), { file, schema: join(folder, name!) })
 })
 
 test('init leaves another file of the name of the schema alone, and says how to get the schema', async t => {
   const folder = quickFolder(t, 'init')
   const path = join(folder, 'gatehouse.schema.json')
   writeFileSync(path, '{}')
-  const { code, stderr } = await gatehouse(['init', join(folder, 'my.yaml')])
+  const { code, stdout, stderr } = await gatehouse(['init', join(folder, 'my.yaml'), '--json'])
   assert.equal(code, 0)
+  assert.equal(JSON.parse(stdout).schema, null)
   assert.equal(
     stderr.split('\n')[1],
     `${path} is there already: it was left as it is. For the help of editors: gatehouse schema > ${path}`,

@@ -138,7 +138,10 @@ for (const [name, placeOf] of Object.entries(places)) {
     for (const key of [one, two]) assert.ok(!(accepted.stdout + reason).includes(key.toString('hex')))
     await starting
     assert.equal((await ready()).code, 200)
-    const again = await gatehouse(['store', 'accept', '--config', file], env)
-    assert.doesNotMatch(again.stdout, /Key:/)
+    const again = await gatehouse(['store', 'accept', '--config', file, '--json'], env)
+    const { remembered, found, ...facts } = JSON.parse(again.stdout)
+    assert.deepEqual(facts, { accepted: true, accounts: 1, replaced_key: null })
+    assert.match(remembered.id, /^[0-9a-f]{8}$/)
+    assert.deepEqual([found.id, found.location, found.moved], [remembered.id, remembered.location, false])
   })
 }
