@@ -31,6 +31,17 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
+    file: 'process/commands/token/roll.ts',
+    tests: ['process/commands/token'],
+    changes: [
+      {
+        text: 'if (person !== undefined)',
+        becomes: 'if (false)',
+        breaks: 'an operator gets the value of a token that acts as a member',
+      },
+    ],
+  },
+  {
     file: 'process/commands/running.ts',
     tests: ['journeys/listen'],
     changes: [

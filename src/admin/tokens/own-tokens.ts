@@ -17,7 +17,7 @@ import { Parameters } from '../request/query.ts'
 import type { Api, Call, UserCall } from '../row.ts'
 import { readNewToken, resourcePrefix, type TokenBody } from './body.ts'
 import { reachBeyond } from './reach.ts'
-import { viewToken } from './view.ts'
+import { tokenResource, viewToken } from './view.ts'
 
 export async function createOwnToken(call: UserCall, api: Api): Promise<ApiResponse> {
   const { actor, body, caller, now } = call
@@ -37,7 +37,7 @@ export async function createOwnToken(call: UserCall, api: Api): Promise<ApiRespo
     const person = { user, email, ...verified, member: member.record.id }
     const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'), person)
     const response = success({ ...viewToken(token, now), value })
-    const audit = auditOf(origin, 'create', { resourceKind: 'token', resource: token.id }, membersSet(body))
+    const audit = auditOf(origin, 'create', tokenResource(token), membersSet(body))
     return (await add(api.store.tokens, token, { audit, ...keep(response) }, api.log)) ? response : null
   })
 }
@@ -70,7 +70,7 @@ export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promi
   for (const { account } of members) {
     const kept = await store.tokens.get(account, id)
     if (kept?.record.person?.user !== call.actor.user) continue
-    const audit = auditOf({ ...call, account }, 'delete', { resourceKind: 'token', resource: id })
+    const audit = auditOf({ ...call, account }, 'delete', tokenResource(kept.record))
     return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
   }
   return noToken
@@ -79,8 +79,8 @@ export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promi
 /** Deletes the tokens that a member made for themselves, who is none any more. They open nothing by then. */
 export async function endTokensOf(member: Member, call: Call, { store, log }: Api): Promise<void> {
   const { account } = member
-  await mapInTurns(await tokensOf(member, store), ({ id }) =>
-    drop(store.tokens, auditOf({ ...call, account }, 'delete', { resourceKind: 'token', resource: id }), log),
+  await mapInTurns(await tokensOf(member, store), token =>
+    drop(store.tokens, auditOf({ ...call, account }, 'delete', tokenResource(token)), log),
   )
 }
 

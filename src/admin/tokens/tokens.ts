@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { isId } from '../../base/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { apiFaults } from '../../errors/api-faults.ts'
-import { auditOf, type Resource } from '../../store/audit-entry.ts'
+import { auditOf } from '../../store/audit-entry.ts'
 import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
@@ -18,7 +18,7 @@ import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 import { readNewToken, readToken } from './body.ts'
 import { powersBeyond, reachBeyond } from './reach.ts'
-import { statusOf, viewLimits, viewToken } from './view.ts'
+import { statusOf, tokenResource, viewLimits, viewToken } from './view.ts'
 
 export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'tokens'], async keep => {
@@ -29,7 +29,7 @@ export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
     if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
     const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'))
     const response = success({ ...viewToken(token, now), value })
-    const told = { audit: auditOf(call, 'create', resourceOf(token), membersSet(body)), ...keep(response) }
+    const told = { audit: auditOf(call, 'create', tokenResource(token), membersSet(body)), ...keep(response) }
     return (await add(api.store.tokens, token, told, api.log)) ? response : null
   })
 }
@@ -83,7 +83,7 @@ export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
     const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
     return {
       record,
-      audit: updateOf(call, resourceOf(record), settingsOf(kept, now), settingsOf(record, now)),
+      audit: updateOf(call, tokenResource(record), settingsOf(kept, now), settingsOf(record, now)),
     }
   })
   if (!('record' in revised)) return revised
@@ -99,7 +99,7 @@ export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiR
   if (!kept) return noToken
   const refusal = untouchable(powersBeyond(kept.record.policies, caller))
   if (refusal) return refusal
-  const audit = auditOf(call, 'delete', resourceOf(kept.record))
+  const audit = auditOf(call, 'delete', tokenResource(kept.record))
   return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
 }
 
@@ -115,7 +115,7 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
     if (kept.record.person !== undefined) return failure('personal_token')
     const { value, digest } = await api.tags.mint('svct_')
     const response = success(value)
-    const told = { audit: auditOf(call, 'roll', resourceOf(kept.record), ['value']), ...keep(response) }
+    const told = { audit: auditOf(call, 'roll', tokenResource(kept.record), ['value']), ...keep(response) }
     const rolled = { ...kept.record, digest, modifiedOn: now }
     return (await put(api.store.tokens, rolled, kept.version, told, api.log)) ? response : null
   })
@@ -156,10 +156,6 @@ async function reviseToken(
 ): Promise<Revised<Token>> {
   const id = params.token_id!
   return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
-}
-
-function resourceOf({ id, name }: Token): Resource {
-  return { resourceKind: 'token', resource: id, resourceName: name }
 }
 
 /** Returns the view of a token without what each update sets again. */

@@ -45,7 +45,10 @@ test('a member makes a token, uses it, and revokes it', async t => {
       .items,
   }
   const entry = entries.find(({ resource }) => resource === id)!
-  assert.deepEqual([entry.action, entry.app?.user, entry.app?.client], ['create', person.id, 'dashboard'])
+  assert.deepEqual(
+    [entry.action, entry.resourceName, entry.app?.user, entry.app?.client],
+    ['create', 'editor', person.id, 'dashboard'],
+  )
   const revoked = await list.submit(`${page}/${id}/revoke`)
   assert.match((await revoked.follow()).text, /Your token was revoked/)
   await until(async () => (await verify(value)) === 'unknown')

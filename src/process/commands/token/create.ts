@@ -1,6 +1,6 @@
 // `gatehouse token create`: writes a token to the store directly, for operators who lost the first one or have no admin listener.
 
-import { viewToken } from '../../../admin/tokens/view.ts'
+import { tokenResource, viewToken } from '../../../admin/tokens/view.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { permissionGroups } from '../../../permissions/permission-groups.ts'
 import { newToken } from '../../../tokens/new-token.ts'
@@ -22,8 +22,7 @@ export async function create(input: Input): Promise<number> {
     const now = Date.now()
     const minted = await new TokenTags(store).mint('svct_')
     const { token, value } = newToken(account, { name, policies: [policy] }, now, minted)
-    const resource = { resourceKind: 'token', resource: token.id, resourceName: name } as const
-    const audit = auditHere(account, 'create', resource, ['name', 'policies'], now)
+    const audit = auditHere(account, 'create', tokenResource(token), ['name', 'policies'], now)
     if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
     tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
     print(input.json ? json({ ...viewToken(token, now), value }) : `${value}\n`)

@@ -36,8 +36,9 @@ async function viewsOf(
 const head = ['TOKEN ID', 'STATUS', 'CREATED', 'LAST USED', 'EXPIRES', 'PERMISSIONS', 'NAME']
 
 function cells(token: ShownToken): string[] {
-  const { id, status, issued_on, last_used_on, expires_on, name } = token
-  return [id, status, day(issued_on), day(last_used_on), day(expires_on), permissionsOf(token), name]
+  const { id, status, issued_on, last_used_on, expires_on, name, person } = token
+  const whose = person === undefined ? name : `${name} (of ${person.email})`
+  return [id, status, day(issued_on), day(last_used_on), day(expires_on), permissionsOf(token), whose]
 }
 
 function day(moment: string | undefined): string {

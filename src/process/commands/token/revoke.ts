@@ -1,5 +1,6 @@
 // `gatehouse token revoke`: deletes a token from the store; asks first, since what uses it fails from then on.
 
+import { tokenResource } from '../../../admin/tokens/view.ts'
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
 import { auditHere } from '../configured-store.ts'
@@ -15,8 +16,9 @@ const deed = {
 
 /** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
 export function revoke(input: Input): Promise<number> {
-  return withToken(input, deed, async ({ tokens }, { record: { account, id, name } }) => {
-    const audit = auditHere(account, 'delete', { resourceKind: 'token', resource: id, resourceName: name })
+  return withToken(input, deed, async ({ tokens }, { record: token }) => {
+    const { account, id, name } = token
+    const audit = auditHere(account, 'delete', tokenResource(token))
     if (!(await tokens.remove(account, id, { audit }))) return refuse(`the token ${id} has just been deleted`)
     tell(`Revoked the token ${id} (${visible(name)}).`)
     if (input.json) print(json({ id }))
