@@ -1,6 +1,6 @@
 // Where the pages are. Below `/dashboard` all is ours, and nothing else.
 
-import { paths as ownPaths } from '../pages/paths.ts'
+import { ownTokensOf, paths as ownPaths } from '../pages/paths.ts'
 
 const root = ownPaths.dashboard
 
@@ -46,7 +46,7 @@ export const paths = {
   tokenState: (account: string, token: string) => at(account, 'tokens', token, 'state'),
   rollToken: (account: string, token: string) => at(account, 'tokens', token, 'roll'),
   revokeToken: (account: string, token: string) => at(account, 'tokens', token, 'revoke'),
-  ownTokens: (account: string) => at(account, 'your-tokens'),
+  ownTokens: ownTokensOf,
   newOwnToken: (account: string) => at(account, 'your-tokens', 'new'),
   revokeOwnToken: (account: string, token: string) => at(account, 'your-tokens', token, 'revoke'),
   members: (account: string) => at(account, 'members'),

@@ -30,6 +30,11 @@ export function dashboardOf(account: string): string {
   return `${paths.dashboard}/${encodeURIComponent(account)}`
 }
 
+/** Returns the path of the tokens that a person makes for themselves in an account. */
+export function ownTokensOf(account: string): string {
+  return `${dashboardOf(account)}/your-tokens`
+}
+
 const consent = '/oauth2/consent/'
 
 /** Returns the path of a consent. */

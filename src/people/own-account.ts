@@ -1,7 +1,9 @@
 // What people change of their own sign-in: the password, the second factor, their sessions. What is dangerous asks for a fresh proof of who they are.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { User } from '../store/people.ts'
+import { roleOf } from '../permissions/roles.ts'
+import type { Member, User } from '../store/people.ts'
+import type { Account } from '../store/records.ts'
 import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
 import {
   beginEnrolment,
@@ -52,6 +54,19 @@ type ConfirmResult =
   /** Every session of the user has ended but this one, whose value is another now. */
   | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
   | { readonly outcome: 'refused' }
+
+interface Standing {
+  /** Whether the user is a member of an account. */
+  readonly isMember: boolean
+  /** Whether one of these requires two steps, which the user lacks. */
+  readonly mustTwoStep: boolean
+  /** Those in which the user may call models. */
+  readonly running: readonly Pick<Account, 'id' | 'name'>[]
+}
+
+function mayRun({ roles }: Member): boolean {
+  return roles.some(id => roleOf(id)?.permissions.includes('AI Gateway Run'))
+}
 
 /** Accounts whose first steps one person has hidden. */
 const mostHidden = 100
@@ -173,13 +188,19 @@ export class OwnAccount {
   }
 
   /** Whether the user is a member somewhere, and whether an account requires a second factor of them, which they lack. */
-  async standingOf(user: User): Promise<{ readonly isMember: boolean; readonly mustTwoStep: boolean }> {
+  async standingOf(user: User): Promise<Standing> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
     const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
-    const accounts = await Promise.all(accepted.map(({ account }) => store.accounts.get(account)))
-    const mustTwoStep = accounts.some(account => account !== null && lacksSecondFactor(user, account))
-    return { isMember: accepted.length > 0, mustTwoStep }
+    const found = await Promise.all(
+      accepted.map(async member => ({ member, account: await store.accounts.get(member.account) })),
+    )
+    const places = found.flatMap(({ member, account }) => (account === null ? [] : { member, account }))
+    const [shut, open] = [true, false].map(isShut =>
+      places.filter(({ account }) => lacksSecondFactor(user, account) === isShut),
+    )
+    const running = open!.filter(({ member }) => mayRun(member)).map(({ account }) => account)
+    return { isMember: accepted.length > 0, mustTwoStep: shut!.length > 0, running }
   }
 
   /** Ends another session of the user by its id; false where there is none such. */

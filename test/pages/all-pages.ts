@@ -123,6 +123,7 @@ export function allPages(words: Words): Readonly<Record<string, Page>> {
     hasTwoStep: false,
     recoveryCodes: 0,
     isMember: true,
+    running: [{ id: 'd'.repeat(32), name: account }],
     hasDashboard: true,
     invitations: [{ id: 'c'.repeat(32), account, roles: ['Administrator', 'AI Gateway Admin'] }],
     sessions: [

@@ -29,6 +29,31 @@ test('a password is changed with the old one, and ends all other sessions', asyn
   assert.equal((await there.get(paths.account)).status, 303)
 })
 
+test('the profile leads members who may call models to their tokens, in each account', async t => {
+  const site = await Site.open(t)
+  const user = await site.settle()
+  const visitor = await site.signedIn(user)
+  const [runs, reads] = ['AI Gateway Admin', 'Administrator Read Only'].map(
+    name => roles.find(role => role.name === name)!.id,
+  )
+  const linked = async () =>
+    [...(await visitor.get(paths.account)).body.matchAll(/href="([^"]*your-tokens)"/g)].map(
+      ([, path]) => path,
+    )
+  assert.deepEqual(await linked(), [])
+  const [shop, strict, closed] = [
+    await site.found(),
+    await site.found({ enforceTwoFactor: true }),
+    await site.found(),
+  ]
+  await site.join(user, shop, { roles: [runs!] })
+  await site.join(user, strict, { roles: [runs!] })
+  await site.join(user, closed, { roles: [reads!] })
+  assert.deepEqual(await linked(), [`${dashboardOf(shop.id)}/your-tokens`])
+  site.hasDashboard = false
+  assert.deepEqual(await linked(), [])
+})
+
 test('who is signed out while their form is on the way changes nothing any more', async t => {
   const site = await Site.open(t)
   const user = await site.settle()
@@ -196,19 +221,4 @@ test('an invitation is shown, declined and accepted in the profile of who has pr
   })
   assert.equal(stale.location, paths.account)
   assert.ok(await site.store.members.get(other.account, other.id))
-})
-
-test('the profile of a member leads to where tokens of their own are made', async t => {
-  const site = await Site.open(t)
-  const user = await site.settle()
-  const visitor = await site.signedIn(user)
-  assert.doesNotMatch((await visitor.get(paths.account)).text, /Tokens of your own/)
-  const member = {
-    ...{ account: newId(), id: newId(), user: user.id, status: 'accepted' as const },
-    ...{ roles: [roles[0]!.id], isSuper: true, createdAt: 0, modifiedAt: 0 },
-  }
-  await site.store.members.insert(member)
-  assert.match((await visitor.get(paths.account)).text, /Tokens of your own.*“Your tokens” of the account/)
-  site.hasDashboard = false
-  assert.doesNotMatch((await visitor.get(paths.account)).text, /Tokens of your own/)
 })

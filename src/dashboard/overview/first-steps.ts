@@ -89,8 +89,8 @@ async function stepsOfCalls(ask: Ask): Promise<readonly Step[]> {
     may('AI Gateway Edit') && {
       title: 'Set up a provider',
       text: 'The configuration has providers with their keys, under ai.',
-      path: list,
-      link: 'AI gateways',
+      path: paths.providers(account.id),
+      link: 'Providers',
       isDone: entrance?.provider.hasKey ?? false,
     },
     may('AI Gateway Run') && {

@@ -1,12 +1,12 @@
-// The pages of one's own account: password, two-step sign-in, sessions and connected apps.
+// The pages of one's own account: password, two-step sign-in, sessions, tokens and connected apps.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
 import type { Api } from '../../store/records.ts'
-import { button, field, form, moment, notice, told } from '../components.ts'
+import { accountName, button, field, form, moment, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
-import { paths } from '../paths.ts'
+import { ownTokensOf, paths } from '../paths.ts'
 import { qrCode } from '../qr.ts'
 import { describeUserAgent } from '../user-agent.ts'
 import { passwordHint } from './join.ts'
@@ -64,6 +64,8 @@ interface AccountView extends Retry {
   readonly mustTwoStep?: boolean
   /** Whether the person is a member of an account. */
   readonly isMember: boolean
+  /** Accounts in which the person may call models. */
+  readonly running: readonly { readonly id: string; readonly name: string }[]
   /** Whether the dashboard is where these pages are. */
   readonly hasDashboard: boolean
   readonly invitations: readonly ShownInvitation[]
@@ -93,8 +95,7 @@ ${
 }${trouble(view)}${invitationSection(view)}${passwordSection(view)}
 ${twoStepSection(view)}
 ${sessionSection(view)}
-${grantSection(view)}
-${isMember && hasDashboard && tokenSection}
+${tokenSection(view)}${grantSection(view)}
 <div class="aside">${form({ action: paths.signOut, token: tokenFor(paths.signOut) }, button('Sign out', 'plain'))}</div>`,
     ),
     isWide: true,
@@ -181,9 +182,21 @@ ${button('Sign out everywhere', 'danger')}`,
 )}</section>`
 }
 
-/** Leads to where tokens are made, which belong to a person in an account. */
-const tokenSection = html`<section class="card" aria-labelledby="tokens-title"><h2 id="tokens-title">Tokens of your own</h2>
-<p>Where your roles include calling models, make tokens for your programs in the <a href="${paths.dashboard}">dashboard</a>, under “Your tokens” of the account.</p></section>`
+/** Leads to the tokens of the person, which are pages of the dashboard. */
+function tokenSection({ hasDashboard, running }: AccountView): HtmlValue {
+  return (
+    hasDashboard &&
+    running.length > 0 &&
+    html`<section class="card" aria-labelledby="tokens-title"><h2 id="tokens-title">Your tokens</h2>
+<p>Programs of yours call models with them, as you.</p>
+<ul class="rows">
+${running.map(
+  account => html`<li><a href="${ownTokensOf(account.id)}">In ${accountName(account, running)}</a></li>
+`,
+)}</ul></section>
+`
+  )
+}
 
 function grantSection({ tokenFor, grants }: AccountView): Html {
   const action = paths.endGrant

@@ -119,6 +119,7 @@ test('first steps tick themselves off by what is there, and are gone once all ar
     'zones',
   ])
     assert.match(body, new RegExp(`href="${base}/${path}"`))
+  assert.match(body, new RegExp(`<a class="button plain small" href="${base}/providers">Providers</a>`))
   const provider = {
     name: 'openai',
     model: 'gpt-4o-mini',
