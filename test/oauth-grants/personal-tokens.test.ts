@@ -95,7 +95,7 @@ test('an account that requires two steps is closed to the token of a member with
   await until(async () => (await opens()) === false)
 })
 
-test('where nobody knows the people, no personal token is good', async t => {
+test('without a source of members, no personal token is accepted', async t => {
   const { parts, made, store, user } = await open(t)
   assert.equal(await new TokenVerifier(parts).verify(made.value, null, 'ai'), 'unknown')
   const kept = (await store.users.get(everybody, user.id))!

@@ -27,7 +27,7 @@ test('initials are those of the first two words, in any script', () => {
     assert.equal(initialsOf(name), initials, name)
 })
 
-test('what is no letter says nothing in the place of one', () => {
+test('only letters and digits become initials', () => {
   assert.equal(initialsOf('✅ Verified App'), 'VA')
   assert.equal(initialsOf('👩‍👩‍👧 family'), 'F')
   for (const name of ['✅', '☑️ ✔', '', '  ', '\u202e\u200b', '<>"&', '🇨🇭']) {

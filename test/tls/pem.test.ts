@@ -61,7 +61,7 @@ test('a block that is cut anywhere is not taken, and its text is not whole once 
   )
 })
 
-test('any text is read, and what is found stands in it in this order', () => {
+test('the blocks of any text are parts of it, in this order', () => {
   const boundaries = fc.constantFrom(
     '-----BEGIN CERTIFICATE-----',
     '-----END CERTIFICATE-----',

@@ -1,5 +1,5 @@
-// Handlers of AI providers. They are of the configuration, which all accounts share: where keys come from, addresses and codes of failures are shown only in the account to
-// which all belongs that the configuration gives to nobody, to those who may see the metrics.
+// Handlers of AI providers. They are of the configuration, which all accounts share: where keys come from, addresses and codes of failures are shown only in the oldest account,
+// to callers with Metrics Read.
 
 import type { SecretSource } from '../../config/config.ts'
 import { permits } from '../../permissions/permit.ts'

@@ -32,7 +32,7 @@ export function changedMembers(before: object, after: object): readonly string[]
 }
 
 /**
- * The members of which entries keep values: whoever may read the audit log sees them, whether or not they may see the thing itself. No secret is among them, nothing
+ * The members of which entries keep values: all who may read the audit log see them, even those who may not see the resource. No secret is among them, nothing
  * that proves one, and nothing in which people write secrets, such as the conditions of rules and the content of pages.
  */
 const openMembers: ReadonlySet<string> = new Set([

@@ -51,7 +51,7 @@ const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   RESOURCE_EXHAUSTION: `values are nested more than ${deepest} deep`,
 }
 
-/** What stands for nothing (YAML 1.2.2 section 10.3.2). */
+/** Plain scalars that mean null (YAML 1.2.2 section 10.3.2). */
 const empty = ['', '~', 'null', 'Null', 'NULL']
 
 const parserOptions = {

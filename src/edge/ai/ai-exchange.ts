@@ -31,7 +31,7 @@ export class AiExchange {
   /** Bytes of it that count against the shared limit. */
   gathered = 0
   provider: Provider | null = null
-  /** Hears what the call came to; null before its provider is known. */
+  /** Notes the outcome of the call; null before its provider is known. */
   calls: ProviderCalls | null = null
   /** The keys that the call may use in turn; null where its caller brought one, or there is no other. */
   keys: KeyRing | null = null

@@ -20,7 +20,7 @@ import { NameLookup } from '../resolver/name-lookup.ts'
 /** Ms that a check may take. */
 const longestCheck = 10_000
 
-/** What came of a check. */
+/** The result of a check. */
 interface ProviderCheck {
   /** Null where no response came. */
   readonly status: number | null
@@ -170,14 +170,14 @@ function respond(
     },
     signal,
   })
-  const answered = (response: IncomingMessage) => {
+  const responded = (response: IncomingMessage) => {
     resolve({ status: response.statusCode! })
     response.on('error', () => {})
     response.destroy()
   }
   const failed = (error: Error) => fail(signal.aborted ? fault('GH_RESPONSE_TIMEOUT') : failureOf(error))
   const closed = () => fail(fault('GH_CLOSED'))
-  sent.on('response', guarded(answered, crashed))
+  sent.on('response', guarded(responded, crashed))
   sent.on('error', guarded(failed, crashed))
   sent.on('close', guarded(closed, crashed))
   sent.end()

@@ -1,4 +1,4 @@
-// What this process knows of each provider from the calls that it made: noted as they go, and shown to whoever asks.
+// What this process knows of each provider from the calls that it made.
 
 import type { ErrorName } from '../../errors/catalogue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'

@@ -1,4 +1,4 @@
-// `gatehouse account`: further accounts, straight from the store, for who runs the machine.
+// `gatehouse account`: further accounts, straight from the store, for the operator of the machine.
 
 import { visible } from '../../base/text/visible.ts'
 import { longestName, viewAccount } from '../../admin/people/accounts.ts'
@@ -38,7 +38,7 @@ export function list(input: Input): Promise<number> {
   })
 }
 
-/** Nobody may do anything in a new account, until the operator lets them: whoever is meant to gets a link or a token of their own. */
+/** Returns how to give people and programs access to a new account, which nobody has yet. */
 function nextSteps(id: string, name: string, gateway: string): string {
   return `Created the account ${visible(name)}, with the gateway ${gateway}, which requires a token. Nobody has access yet; next:
   gatehouse user invite --account ${id}   prints a link for its first super administrator

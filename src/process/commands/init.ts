@@ -27,7 +27,7 @@ export async function init({ args: [path = configName], json: asJson }: Input): 
 async function writeSchema(path: string): Promise<boolean> {
   const text = schemaText()
   const fault = await writeNew(path, text)
-  if (fault === null) tell(`${path} is written, by which editors complete, explain and check settings.`)
+  if (fault === null) tell(`${path} is written: editors use it to complete, explain and check settings.`)
   else if ((await readFile(path, 'utf8').catch(() => null)) !== text) {
     tell(`${fault}. For the help of editors: gatehouse schema > ${path}`)
     return false

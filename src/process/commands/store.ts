@@ -23,7 +23,7 @@ export async function copy(input: Input): Promise<number> {
   const { from, dialling } = places
   let before: Mark | null = null
   const work = async (source: Store, target: Store) => {
-    // What cannot be told of a store that fails, the copy tells.
+    // If the store fails, the copy reports it.
     await warnOfUsers(source).catch(() => {})
     before = await source.mark().catch(() => null)
     report('Copied', { source, target, asJson: input.json }, await copyStore(source, target))

@@ -100,8 +100,8 @@ export async function takeOver(
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/** What became of a command: a report, the reason why it was not done, or undefined where no one can be asked. */
-export type CommandOutcome = object | string | undefined
+/** The outcome of a command: a report, the reason why it was not done, or undefined where no gateway responds. */
+type CommandOutcome = object | string | undefined
 
 /** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with its report once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
 export async function command(

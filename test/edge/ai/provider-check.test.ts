@@ -104,7 +104,7 @@ test('it goes by TLS and by the proxy, as calls do', async t => {
   assert.deepEqual([refused.error, refused.code], ['origin_unreachable', 'GH_PROXY_REFUSED'])
 })
 
-test('one that says nothing is given up in time', async t => {
+test('a provider that does not respond is given up in time', async t => {
   const url = `http://127.0.0.1:${await listen(
     t,
     createPlain(() => {}),

@@ -71,7 +71,7 @@ test('a provider that is not reached is known by the error, and a reload keeps w
   assert.deepEqual(known(), failed)
 })
 
-test('providers of nobody are left out until somebody calls them', async t => {
+test('providers that are not configured are left out until they are called', async t => {
   const ai = await startAi(t, { ollama: 'http://127.0.0.1:1' })
   assert.deepEqual(
     ai.edge.plane.providers.map(({ name }) => name),

@@ -79,7 +79,7 @@ test('accounts are listed with their names, the oldest first, for people and for
   assert.equal(listed[0].id, first)
 })
 
-test('commands that need one account name all of them', async t => {
+test('commands that need an account list them all where none is named', async t => {
   const { first, run } = await prepare(t, stores.SQLite!)
   const id = (await run('account', 'create', '--name', 'Shop')).stdout.trim()
   const sentence = `gatehouse: choose an account with --account: ${first} (default), ${id} (Shop)\n`

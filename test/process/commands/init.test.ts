@@ -27,7 +27,7 @@ test('init writes the schema to which the first line of the configuration leads,
   assert.equal(stdout, readFileSync(join(root, 'config/gatehouse.schema.json'), 'utf8'))
   assert.match(
     stderr,
-    /^\S+\/gatehouse\.schema\.json is written, by which editors complete, explain and check settings\.$/m,
+    /^\S+\/gatehouse\.schema\.json is written: editors use it to complete, explain and check settings\.$/m,
   )
   // Of a second configuration beside it, it is the schema as well.
   const file = join(folder, 'other.yaml')

@@ -22,7 +22,7 @@ export interface ShownEntry {
 }
 
 /** An entry, and the gateway that it is from. */
-export type Found = ShownEntry & { readonly gateway: string }
+export type GatewayEntry = ShownEntry & { readonly gateway: string }
 
 const widths = [24, 12, 6, 9, 32, 13, 10, 0]
 
@@ -30,7 +30,7 @@ const widths = [24, 12, 6, 9, 32, 13, 10, 0]
 export const headLine = lineOf(['TIME', 'GATEWAY', 'STATUS', 'DURATION', 'MODEL', 'TOKENS', 'COST', 'CALLER'])
 
 /** Writes an entry in columns, the tokens of request and response with a plus between. */
-export function entryLine(entry: Found): string {
+export function entryLine(entry: GatewayEntry): string {
   const { created_at, gateway, status_code, duration, provider, model, error } = entry
   const call = [created_at, gateway, String(status_code ?? '-'), `${Math.round(duration)} ms`]
   const what = model === null ? provider : `${provider}/${model}`
@@ -44,7 +44,7 @@ export function entryLine(entry: Found): string {
 }
 
 /** Writes an entry as JSON in one line. */
-export function jsonLine({ gateway, ...entry }: Found): string {
+export function jsonLine({ gateway, ...entry }: GatewayEntry): string {
   return `${visibleJson(JSON.stringify({ gateway, ...entry }))}\n`
 }
 

@@ -8,7 +8,7 @@ import { withApi } from '../client/session.ts'
 import type { Input } from '../input.ts'
 import { complain, print, tell } from '../terminal.ts'
 import { filtersOf } from './filters.ts'
-import { entryLine, type Found, headLine, jsonLine, type ShownEntry } from './line.ts'
+import { entryLine, type GatewayEntry, headLine, jsonLine, type ShownEntry } from './line.ts'
 
 /** Ms between two looks, and at most where the gateway does not respond. */
 const interval = 1_000
@@ -31,7 +31,7 @@ export async function tail(input: Input): Promise<number> {
   return withApi(input, async api => {
     const following = new Following(api, gateway, filters, end)
     const format = input.json ? jsonLine : entryLine
-    const show = (entries: readonly Found[]) => print(entries.map(format).join(''))
+    const show = (entries: readonly GatewayEntry[]) => print(entries.map(format).join(''))
     try {
       const latest = await following.begin(last)
       if (!input.json) print(headLine)
@@ -60,7 +60,7 @@ function endOfReading(): AbortSignal {
 /** Shows what is new until the end; while the gateway does not respond, it says so once and tries again. */
 async function follow(
   following: Following,
-  show: (entries: readonly Found[]) => void,
+  show: (entries: readonly GatewayEntry[]) => void,
   end: AbortSignal,
 ): Promise<void> {
   let pause = interval
@@ -102,9 +102,9 @@ class Following {
   }
 
   /** Returns the latest entries of all gateways together, the newest last. */
-  async begin(most: number): Promise<readonly Found[]> {
+  async begin(most: number): Promise<readonly GatewayEntry[]> {
     await this.#list()
-    const latest: Found[] = []
+    const latest: GatewayEntry[] = []
     for (const id of this.#cursors.keys()) latest.push(...(await this.#read(id, Math.max(most, 1))))
     const inOrder = latest.sort((a, b) =>
       a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0,
@@ -113,7 +113,7 @@ class Following {
   }
 
   /** Shows what was stored since, of each gateway in that order. */
-  async look(show: (entries: readonly Found[]) => void): Promise<void> {
+  async look(show: (entries: readonly GatewayEntry[]) => void): Promise<void> {
     if (++this.#looks % looksPerList === 0) await this.#list()
     for (const id of this.#cursors.keys())
       for (let isMore = true; isMore; ) {
@@ -135,7 +135,7 @@ class Following {
     for (const id of ids) if (!this.#cursors.has(id)) this.#cursors.set(id, null)
   }
 
-  async #read(gateway: string, most: number): Promise<readonly Found[]> {
+  async #read(gateway: string, most: number): Promise<readonly GatewayEntry[]> {
     const query = new URLSearchParams(this.#filters)
     query.set('per_page', String(most))
     const after = this.#cursors.get(gateway) ?? null

@@ -111,7 +111,7 @@ test('only what matches is shown, however much does not', async t => {
   assert.equal(await following.interrupt(), 0)
 })
 
-test('it ends without a word where nobody reads it any more', async t => {
+test('it ends silently once nobody reads its output', async t => {
   const { tail, keep } = await start(t)
   await keep('default', 1)
   const following = tail()
