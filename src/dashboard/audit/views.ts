@@ -93,10 +93,9 @@ function whoOf(entry: AuditEntry, pageOf: PageOf): Html {
   const { actor, metadata } = entry
   const { oauth_client_id: client, oauth_client_name: app } = metadata
   const page = client === undefined ? null : pageOf('oauth_client', client)
-  const from = meansOf(entry)
-  return html`<div>${nameOf(actor, pageOf)}${app !== undefined && html` <span class="hint">by ${linked(page, oneLine(app))}</span>`}${
-    from !== '' && html` <span class="hint">${oneLine(from)}</span>`
-  }</div>`
+  return html`<div>${nameOf(actor, pageOf)}${app !== undefined && html` <span class="hint">by ${linked(page, oneLine(app))}</span>`}${meansOf(
+    entry,
+  ).map(means => html` <span class="hint">${oneLine(means)}</span>`)}</div>`
 }
 
 /** Returns from where, and by what, somebody acted. */
@@ -104,14 +103,13 @@ function meansOf({
   actor: { ip },
   interface: means,
   metadata: { unvouched_proxy: proxy },
-}: AuditEntry): string {
-  return [
+}: AuditEntry): readonly string[] {
+  const all = [
     ip !== undefined && `from ${ip}`,
     proxy !== undefined && `through the proxy ${proxy}`,
     means === 'UI' && 'in the dashboard',
   ]
-    .filter(Boolean)
-    .join(', ')
+  return all.filter(one => one !== false)
 }
 
 /** Names who acted: a person by their address, a token by its name, what has neither by its id. */
@@ -141,14 +139,24 @@ function changedIn(entry: AuditEntry): Html {
   const changes = changesIn(entry)
   const told = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
   const rest = [
-    ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
-    told.length > mostChanges && `${told.length - mostChanges} more`,
-  ].filter(Boolean)
-  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.join(', ')}</p>`}</div>`
+    ...changes.flatMap(({ name, values }) => (values ? [] : [broken(name)])),
+    ...(told.length > mostChanges ? [`${told.length - mostChanges} more`] : []),
+  ]
+  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [i > 0 && ', ', one])}</p>`}</div>`
+}
+
+/** Writes the name of a setting, which is broken behind a word where it does not fit on a line. */
+function broken(name: string): Html {
+  return html`<span class="setting">${name.split(/(?<=_)/).map((word, i) => [i > 0 && html`<wbr>`, word])}</span>`
 }
 
 function changed({ name, isList }: Change, { before, after }: NonNullable<Change['values']>): Html {
-  const [gone, come] = [before, after].map(text => told(brief(text, mostOfValue)))
+  const [gone, come] = [before, after].map(shown)
   if (!isList) return html`<p>${name}: <del>${gone!}</del> → <ins>${come!}</ins></p>`
-  return html`<p>${name}:${before !== '' && html` − <del>${gone!}</del>`}${after !== '' && html` + <ins>${come!}</ins>`}</p>`
+  return html`<p>${name}:${before !== '' && html` − <del>${gone!}</del>`}${after !== '' && html` + <ins>${come!}</ins>`}</p>`
+}
+
+/** Writes a value, a moment as all pages do. */
+function shown(text: string): Html {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : told(brief(text, mostOfValue))
 }

@@ -60,9 +60,9 @@ test('who signed in, failed to and signed out is in the log, and nobody is a tok
   await (await browser.get('/auth/sign-out')).submit('/auth/sign-out')
   const shown = await get(`${base}/audit`)
   const inOrder = [
-    `${email} from 127.0.0.1, in the dashboard Signed out: Session`,
-    `${email} from 127.0.0.1, in the dashboard Signed in by password`,
-    'Somebody from 127.0.0.1, in the dashboard Failed: Signed in by password: wrong',
+    `${email} from 127.0.0.1 in the dashboard Signed out: Session`,
+    `${email} from 127.0.0.1 in the dashboard Signed in by password`,
+    'Somebody from 127.0.0.1 in the dashboard Failed: Signed in by password: wrong',
   ]
   const places = inOrder.map(text => shown.text.indexOf(text))
   assert.ok(
@@ -147,11 +147,12 @@ test('a change is shown with what was there before', async t => {
   await kept.audit.append(
     auditEntry({
       account,
-      changed: ['content', 'roles', 'name', 'policies', 'a', 'b', 'c'],
+      changed: ['content', 'roles', 'name', 'policies', 'expires_on', 'a', 'b', 'c'],
       values: {
         before: {
           roles: ['One', 'Two'],
           policies: [{ effect: 'allow', permission_groups: [{ id: 'x', name: 'P' }] }],
+          expires_on: '2027-01-31T00:00:00.000Z',
         },
         after: { roles: ['Two', 'Three'], name: `${hostile}${'x'.repeat(90)}`, policies: [] },
       },
@@ -162,7 +163,8 @@ test('a change is shown with what was there before', async t => {
     page.text,
     /Changed: AI gateway default collect_logs: true → false log_management: \d+ → 50000 /,
   )
-  assert.match(page.text, /roles: − One \+ Three name: none → ">.*… policies: − allow P content, a, b, c /)
+  assert.match(page.text, /roles: − One \+ Three name: none → ">.*… policies: − allow P expires_on: /)
+  assert.match(page.text, /expires_on: 31 Jan 2027, 00:00 UTC → none content, a, b, c /)
   assert.ok(!page.body.includes(hostile))
 })
 
