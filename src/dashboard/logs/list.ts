@@ -66,18 +66,15 @@ export const showLiveLogs: Handler = async ask => {
   }
   return {
     ...page,
-    content: html`${filterForm({ path, filters, hasTime: false })}<div id="tail" data-live="2">${
+    content: html`${filterForm({ path, filters, hasTime: false })}<p class="lead">New calls are shown as they come. Without script, load the page again.</p><div id="tail" data-live="2">${
       listed.result.length === 0
-        ? emptyState(
-            'Waiting for calls',
-            'The latest calls are shown here, and new ones as they come. Without script, load the page again.',
-          )
+        ? emptyState('Waiting for calls', 'None has come yet.', sending(ask))
         : await logTable(ask, listed.result.toReversed())
     }</div>`,
   }
 }
 
-function emptyOf({ account, params, may, entrance }: Ask, filters: Filters, next: string | null) {
+function emptyOf(ask: Ask, filters: Filters, next: string | null) {
   if (next !== null)
     return emptyState(
       'None so far',
@@ -85,14 +82,17 @@ function emptyOf({ account, params, may, entrance }: Ask, filters: Filters, next
     )
   if (Object.keys(filters).length > 0)
     return emptyState('No call matches', 'Take a filter away, or widen the time.')
-  const send = entrance !== null && may('AI Gateway Run')
   return emptyState(
     'No calls yet',
     'Each call that went to a provider is here, with its tokens, its cost and how long it took. Calls that were refused are not.',
-    send
-      ? html`<a class="button" href="${paths.testGateway(account.id, params.gateway!)}">Send a test request</a>`
-      : null,
+    sending(ask),
   )
+}
+
+/** Leads to where a call can be sent; null where the person cannot. */
+function sending({ account, params, may, entrance }: Ask) {
+  if (entrance === null || !may('AI Gateway Run')) return null
+  return html`<a class="button" href="${paths.testGateway(account.id, params.gateway!)}">Send a test request</a>`
 }
 
 function pagerOf(path: string, filters: Filters, cursor: string | null, next: string | null) {

@@ -90,9 +90,18 @@ test('calls are found by the time at which they began: of the last hour or day, 
 })
 
 test('the latest calls are on a page that changes by itself', async t => {
-  const { base, get, kept } = await openDashboard(t)
+  const { base, get, kept, edge } = await openDashboard(t)
   const path = `${base}/gateways/default/logs/live`
-  assert.match((await get(path)).text, /Waiting for calls/)
+  const empty = await get(path)
+  assert.match(empty.text, /Waiting for calls/)
+  assert.doesNotMatch(empty.body, /gateways\/default\/test"/)
+  const provider = { name: 'openai', model: 'gpt-4o-mini', path: '/chat/completions' }
+  edge.entrance = {
+    origin: 'http://ai.test',
+    provider: { ...provider, speaks: 'openai', hasKey: true },
+    send: () => Promise.reject(new Error('Nobody there.')),
+  }
+  assert.match((await get(path)).body, /gateways\/default\/test">Send a test request</)
   await keepEntries(kept, [entryWith(1, { model: 'first' }), entryWith(2, { model: 'second' })])
   const page = await get(path)
   assert.match(page.body, /id="tail" data-live="2"/)
