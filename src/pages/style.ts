@@ -53,13 +53,13 @@ dl.facts div{display:flex;flex-wrap:wrap;gap:0 var(--s4);padding:var(--s2) 0}
 dl.facts div:first-child{padding-top:0}
 dl.facts div:last-child{padding-bottom:0}
 dl.facts div+div{border-top:1px solid var(--line)}
-dl.facts dt{flex:0 0 8.5rem;color:var(--soft)}
-dl.facts dd{flex:1 1 12rem;min-width:0;margin:0}
-.proof{display:inline-flex;gap:var(--s1);align-items:center;font-weight:600}
+dl.facts dt{flex:1 0 8.5rem;color:var(--soft)}
+dl.facts dd{flex:9999 1 12rem;min-width:0;margin:0}
+.proof{display:inline-flex;gap:var(--s1);align-items:baseline;font-weight:600}
 .proof~.proof{margin-top:var(--s1)}
 .proof.yes{color:var(--good)}
 .proof.no{color:var(--bad)}
-.proof svg{flex:none;width:1.125rem;height:1.125rem;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
+.proof svg{flex:none;align-self:center;width:1.125rem;height:1.125rem;fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
 .app{display:flex;gap:var(--s4);align-items:center}
 .app-mark{flex:none;display:block;width:3.5rem;height:3.5rem;overflow:hidden;border:1px solid var(--line);border-radius:var(--round);background:var(--mark);color:#fff;font-size:var(--large);font-weight:600;line-height:3.375rem;text-align:center;white-space:nowrap}
 .app-mark img{display:block;position:relative;width:100%;height:100%;background:#fff;object-fit:contain}
@@ -94,6 +94,7 @@ ul.rows p{font-size:var(--small);color:var(--soft)}
 .qr{display:block;width:min(100%,15rem);height:auto;border-radius:var(--round);background:#fff;color:#000;fill:currentColor}
 .key{display:block;padding:var(--s3);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);overflow-wrap:anywhere;user-select:all}
 ol.codes{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:var(--s2);margin:0;padding:var(--s4);border:1px solid var(--line);border-radius:var(--round);background:var(--paper);list-style:none;user-select:all}
+.whole{white-space:nowrap}
 details summary{cursor:pointer;color:var(--act);font-weight:600}
 details[open] summary{margin-bottom:var(--s3)}
 @media (forced-colors:active){.notice,.tag{border:1px solid}}

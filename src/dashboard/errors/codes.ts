@@ -53,7 +53,8 @@ function columnsOf({ account }: Ask) {
     { title: 'Status', isNumber: true, cell: ({ status }: Entry) => status },
     {
       title: 'Retry',
-      cell: ({ retry_after }: Entry) => (retry_after === undefined ? 'no' : `after ${retry_after} s`),
+      cell: ({ retry_after }: Entry) =>
+        retry_after === undefined ? 'no' : html`<span class="whole">after ${retry_after} s</span>`,
     },
     { title: 'Who must act', cell: whoActs },
   ]

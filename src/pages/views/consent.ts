@@ -73,7 +73,10 @@ ${rememberedNote(view)}${trouble(view)}<div class="card">
 ${facts([
   ['Published by', publisher(app)],
   ['Its name', nameDoubt(app)],
-  ['You', html`${told(view.email)} <a href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`],
+  [
+    'You',
+    html`${told(view.email)} <a class="whole" href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`,
+  ],
   ['Sends you to', destination(view.redirectUri, app)],
   ['Gets access to', access(view)],
   ['More', links(app)],
