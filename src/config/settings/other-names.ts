@@ -15,7 +15,7 @@ const rows: readonly (readonly [settings: readonly string[], names: string])[] =
   ],
   [['hosts'], 'servername domain hostname virtualhost host'],
   [['path'], 'prefix location match uri pathprefix'],
-  [['routes'], 'location path rule handle'],
+  [['routes'], 'location path rule handle upstream backend proxypass reverseproxy'],
   [['listen'], 'port listener bind address entrypoint host'],
   [['providers', 'ai.providers'], 'modellist model llm litellmsettings generalsettings provider'],
   [['default'], 'defaultserver catchall fallback'],

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
 import type { SecretSource } from '../config.ts'
-import { type Findings, type Place, quote, stepInto } from '../file/mistake.ts'
+import { Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, sourceOf, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
 import { knownElsewhere } from './other-names.ts'
@@ -125,7 +125,7 @@ export function list<T>(
   return {
     read(tree, context) {
       const items = itemsOf(tree)
-      if (!items) return refuse(tree, 'must be a list', context.findings, asList(tree))
+      if (!items) return refuseAlone(tree, member, context)
       if (items.length < least)
         return context.findings.flaw(tree, `must have at least ${least} ${least === 1 ? 'item' : 'items'}`)
       if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} items`)
@@ -354,9 +354,18 @@ function refuseKey(key: string, entry: Entry, known: readonly string[], { findin
   findings.mistake(entry.key, `unknown setting ${quote(key)}${hint}`)
 }
 
-/** Returns how a value is written as a list, if that is the whole difference. */
+/** Refuses a value that is no list: says how it is written as one, or what else is wrong with it. */
+function refuseAlone(tree: Tree, member: Shape<unknown>, { findings, ...context }: Context): undefined {
+  const own = new Findings()
+  const path = stepInto(tree.path, 0)
+  if (tree.kind === 'scalar') member.read({ ...tree, path }, { ...context, findings: own })
+  refuse(tree, 'must be a list', findings, own.mistakes.length === 0 ? asList(tree) : '')
+  for (const { message, ...place } of own.mistakes) findings.mistake(place, message)
+}
+
 function asList(tree: Tree): string {
-  return tree.kind === 'scalar' && /^[\w./-]{1,80}$/.test(tree.text) ? `; write [${tree.text}]` : ''
+  if (tree.kind !== 'scalar' || !/^[\w./:-]{1,80}$/.test(tree.text)) return ''
+  return `; write [${tree.text.includes(':') ? `'${tree.text}'` : tree.text}]`
 }
 
 /** Returns where settings of this name are, if there are few. */
