@@ -7,7 +7,7 @@ if (form instanceof HTMLFormElement && input) {
   const list = document.createElement('div')
   list.className = 'found'
   list.setAttribute('role', 'region')
-  list.setAttribute('aria-label', 'Found')
+  list.setAttribute('aria-label', 'Search results')
   list.setAttribute('aria-live', 'polite')
   list.hidden = true
   form.append(list)
