@@ -139,13 +139,13 @@ function changedIn(entry: AuditEntry): Html {
   const changes = changesIn(entry)
   const told = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
   const rest = [
-    ...changes.flatMap(({ name, values }) => (values ? [] : [broken(name)])),
+    ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
     ...(told.length > mostChanges ? [`${told.length - mostChanges} more`] : []),
   ]
-  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [i > 0 && ', ', one])}</p>`}</div>`
+  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
 }
 
-/** Writes the name of a setting, which is broken behind a word where it does not fit on a line. */
+/** Writes the name of a setting, which is broken between words, and only where no line is long enough for it. */
 function broken(name: string): Html {
   return html`<span class="setting">${name.split(/(?<=_)/).map((word, i) => [i > 0 && html`<wbr>`, word])}</span>`
 }
