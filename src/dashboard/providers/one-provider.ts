@@ -67,7 +67,7 @@ function testCard({ tested_at, path, results }: Test): Html {
     },
     { title: 'Result', cell: resultBadge },
     {
-      title: 'What to make of it',
+      title: 'What it means',
       cell: ({ message, error, code }: Result) =>
         html`<span>${message}${error !== null && html` <code>${error}</code>`}${code !== undefined && html` <code>${code}</code>`}</span>`,
     },
