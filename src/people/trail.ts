@@ -7,6 +7,7 @@ import {
   type KnownUser,
   type Resource,
   signingIn,
+  userResource,
 } from '../store/audit-entry.ts'
 import type { AuditAction, AuditEntry, AuditProof } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -43,7 +44,7 @@ export class Trail {
     user: KnownUser,
     { address, ray }: Pick<Visit, 'address' | 'ray'>,
     now: number,
-    { action, changed = [], resource = resourceOf(user), proof, caller = inPerson(user), except }: Deed,
+    { action, changed = [], resource = userResource(user), proof, caller = inPerson(user), except }: Deed,
   ): Promise<Trail> {
     const members = await store.members.ofUser(user.id)
     const accounts = members.flatMap(({ account, status }) =>
@@ -85,8 +86,4 @@ export async function tellSignIn(
 ): Promise<void> {
   const trail = await Trail.of(store, user, visit, now, { ...deed, action, caller: signingIn(user) })
   await trail.write()
-}
-
-function resourceOf({ id, email }: KnownUser): Resource {
-  return { resourceKind: 'user', resource: id, resourceName: email }
 }

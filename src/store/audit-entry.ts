@@ -1,11 +1,26 @@
 // The entry of a change in the audit log, which is kept together with it.
 
 import { randomBytes } from 'node:crypto'
-import { type AddressProof, isEmailVerified, type User } from './people.ts'
-import type { ActingApp, AuditAction, AuditEntry, ChangedValues } from './records.ts'
+import { type AddressProof, isEmailVerified, type Member, type User } from './people.ts'
+import type { ActingApp, AuditAction, AuditEntry, ChangedValues, Token } from './records.ts'
 
 /** What a change was made to. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource' | 'resourceName'>
+
+/** Names a member as a resource of audit entries. */
+export function memberResource({ id }: Pick<Member, 'id'>, { email }: Pick<User, 'email'>): Resource {
+  return { resourceKind: 'member', resource: id, resourceName: email }
+}
+
+/** Names a user as a resource of audit entries. */
+export function userResource({ id, email }: Pick<User, 'id' | 'email'>): Resource {
+  return { resourceKind: 'user', resource: id, resourceName: email }
+}
+
+/** Names a token as a resource of audit entries. */
+export function tokenResource({ id, name }: Pick<Token, 'id' | 'name'>): Resource {
+  return { resourceKind: 'token', resource: id, resourceName: name }
+}
 
 /** The token that asks, by its name, or who else acts; the id is under which entries are counted. */
 export interface Caller {

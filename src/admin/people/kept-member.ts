@@ -1,7 +1,7 @@
 // What the handlers of members and of memberships share: the one that a path names, its user, and its removal.
 
 import { isId } from '../../base/id.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, memberResource } from '../../store/audit-entry.ts'
 import { everybody, type Member, type User } from '../../store/people.ts'
 import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
@@ -9,7 +9,6 @@ import { endTokensOf } from '../tokens/own-tokens.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { drop } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'
-import { memberResource } from './member-view.ts'
 
 export const noMember = failure('no_such', 'Member')
 

@@ -5,7 +5,6 @@ import { hash } from 'node:crypto'
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import { isEmailVerified, type Member, type User } from '../../store/people.ts'
-import type { Resource } from '../../store/audit-entry.ts'
 import { viewRole } from './roles.ts'
 
 /** Shows a member, and the user as far as the account may know. */
@@ -44,9 +43,4 @@ function viewUserOf(member: Member, user: User) {
 /** Returns a revision by what can change of a member. */
 export function revisionOf({ id, status, roles, modifiedAt }: Member) {
   return { revision: hash('sha256', JSON.stringify([id, status, roles, modifiedAt])).slice(0, 32) }
-}
-
-/** Names a member as a resource of audit entries. */
-export function memberResource({ id }: Pick<Member, 'id'>, { email }: Pick<User, 'email'>): Resource {
-  return { resourceKind: 'member', resource: id, resourceName: email }
 }

@@ -5,7 +5,7 @@ import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { apiFaults, faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { runGroup } from '../../oauth-grants/personal-tokens.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, tokenResource } from '../../store/audit-entry.ts'
 import type { Member } from '../../store/people.ts'
 import type { Token } from '../../store/records.ts'
 import { newToken } from '../../tokens/new-token.ts'
@@ -17,7 +17,7 @@ import { Parameters } from '../request/query.ts'
 import type { Api, Call, UserCall } from '../row.ts'
 import { readNewToken, resourcePrefix, type TokenBody } from './body.ts'
 import { reachBeyond } from './reach.ts'
-import { tokenResource, viewToken } from './view.ts'
+import { viewToken } from './view.ts'
 
 export async function createOwnToken(call: UserCall, api: Api): Promise<ApiResponse> {
   const { actor, body, caller, now } = call

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { isId } from '../../base/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { apiFaults } from '../../errors/api-faults.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf, tokenResource } from '../../store/audit-entry.ts'
 import type { Token } from '../../store/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
@@ -18,7 +18,7 @@ import { etagOf, unmet } from '../request/precondition.ts'
 import { Parameters } from '../request/query.ts'
 import { readNewToken, readToken } from './body.ts'
 import { powersBeyond, reachBeyond } from './reach.ts'
-import { statusOf, tokenResource, viewLimits, viewToken } from './view.ts'
+import { statusOf, viewLimits, viewToken } from './view.ts'
 
 export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'tokens'], async keep => {

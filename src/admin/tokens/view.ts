@@ -1,6 +1,5 @@
 // How the management API shows an API token: everything but its value and digest.
 
-import type { Resource } from '../../store/audit-entry.ts'
 import type { Policy, Token, TokenOwner } from '../../store/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime, isoTimeOfUse } from '../records/kept.ts'
@@ -20,11 +19,6 @@ export function viewToken(token: Token, now: number, lastUsed?: number) {
     modified_on: isoTime(token.modifiedOn),
     ...(lastUsed !== undefined && { last_used_on: isoTimeOfUse(lastUsed, token.issuedOn) }),
   }
-}
-
-/** Names a token as a resource of audit entries. */
-export function tokenResource({ id, name }: Pick<Token, 'id' | 'name'>): Resource {
-  return { resourceKind: 'token', resource: id, resourceName: name }
 }
 
 function viewPerson({ user, email, isEmailVerified = false }: TokenOwner) {

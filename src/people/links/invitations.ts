@@ -1,7 +1,7 @@
 // Accepting an invitation: who is new sets a password, who is a user already signs in.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { auditOf, inPerson } from '../../store/audit-entry.ts'
+import { auditOf, inPerson, memberResource, userResource } from '../../store/audit-entry.ts'
 import type { Credential } from '../../store/credential.ts'
 import { everybody, isEmailVerified, type Member, type User } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
@@ -186,11 +186,7 @@ export class Invitations {
       if (pending === null) return false
       const account = pending.account.id
       const origin = { account, caller: inPerson(user), now: this.#clock.now(), address, ray }
-      const audit = auditOf(origin, 'delete', {
-        resourceKind: 'member',
-        resource: id,
-        resourceName: user.email,
-      })
+      const audit = auditOf(origin, 'delete', memberResource({ id }, user))
       const kept = await members.get(account, id)
       if (kept?.record.status !== 'pending') return false
       if (await members.remove(account, id, { audit }, kept.version)) return true
@@ -219,23 +215,12 @@ export class Invitations {
     const { store } = this.#parts
     const { members } = store
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
-    const audit = auditOf(
-      origin,
-      'accept',
-      { resourceKind: 'member', resource: member.id, resourceName: user.email },
-      ['status'],
-    )
+    const audit = auditOf(origin, 'accept', memberResource(member, user), ['status'])
     for (;;) {
       const kept = await members.get(account.id, member.id)
       if (kept === null) return false
       if (kept.record.status === 'accepted') {
-        await store.audit.append(
-          auditOf(origin, 'change_password', {
-            resourceKind: 'user',
-            resource: user.id,
-            resourceName: user.email,
-          }),
-        )
+        await store.audit.append(auditOf(origin, 'change_password', userResource(user)))
         return true
       }
       const accepted: Member = { ...kept.record, status: 'accepted', modifiedAt: now }

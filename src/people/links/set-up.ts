@@ -3,7 +3,7 @@
 import { newId } from '../../base/id.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { roles, areSuper } from '../../permissions/roles.ts'
-import { auditOf, inPerson } from '../../store/audit-entry.ts'
+import { auditOf, inPerson, memberResource } from '../../store/audit-entry.ts'
 import type { Member } from '../../store/people.ts'
 import type { Account } from '../../store/records.ts'
 import { emailFault, normalEmail } from '../email.ts'
@@ -70,12 +70,7 @@ export class SetUp {
     const member = superAdministrator(account.id, user.id, now)
     const { address, ray } = visit
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
-    const audit = auditOf(
-      origin,
-      'create',
-      { resourceKind: 'member', resource: member.id, resourceName: email },
-      ['user', 'roles'],
-    )
+    const audit = auditOf(origin, 'create', memberResource(member, { email }), ['user', 'roles'])
     await store.members.insert(member, { audit })
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
     const begun = await sessions.begin(user, proof, visit, replaced)

@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { newId } from '../../base/id.ts'
 import type { Config } from '../../config/config.ts'
 import type { Member, User } from '../../store/people.ts'
+import { memberResource, userResource } from '../../store/audit-entry.ts'
 import type { Store } from '../../store/store.ts'
 import { areSuper, roles } from '../../permissions/roles.ts'
 import { emailFault, normalEmail } from '../../people/email.ts'
@@ -81,12 +82,7 @@ async function inviteByEmail(
       return complain(`a new member needs --role: ${roles.map(({ name }) => name).join(', ')}`)
     const user = await userOfEmail(store.users, email, now)
     const invited = newMember(account, user.id, given, now)
-    const audit = auditHere(
-      account,
-      'invite',
-      { resourceKind: 'member', resource: invited.id, resourceName: email },
-      ['email', 'roles'],
-    )
+    const audit = auditHere(account, 'invite', memberResource(invited, { email }), ['email', 'roles'])
     if (!(await store.members.insert(invited, { audit })))
       return refuse('the member has just been added by somebody else')
     return handInvitation(store, invited, user, origin)
@@ -95,12 +91,7 @@ async function inviteByEmail(
     return complain(`${email} is a member already: change roles with gatehouse member update`)
   if (member.status === 'pending' && !(await isSquatted(store, kept!.record)))
     return handInvitation(store, member, kept!.record, origin)
-  const audit = auditHere(
-    account,
-    'update',
-    { resourceKind: 'user', resource: member.user, resourceName: email },
-    ['password', 'totp'],
-  )
+  const audit = auditHere(account, 'update', userResource({ id: member.user, email }), ['password', 'totp'])
   const link = await recover(store, member, audit)
   if (link === null) return refuse('the user is gone')
   if (kept!.record.identity !== null) {

@@ -1,10 +1,11 @@
 // `gatehouse token create`: writes a token to the store directly, for operators who lost the first one or have no admin listener.
 
-import { tokenResource, viewToken } from '../../../admin/tokens/view.ts'
+import { viewToken } from '../../../admin/tokens/view.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { permissionGroups } from '../../../permissions/permission-groups.ts'
 import { newToken } from '../../../tokens/new-token.ts'
 import { TokenTags } from '../../../tokens/token-tags.ts'
+import { tokenResource } from '../../../store/audit-entry.ts'
 import type { Input } from '../input.ts'
 import { auditHere, withAccount } from '../configured-store.ts'
 import { json } from '../table.ts'

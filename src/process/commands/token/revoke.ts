@@ -1,7 +1,7 @@
 // `gatehouse token revoke`: deletes a token from the store; asks first, since what uses it fails from then on.
 
-import { tokenResource } from '../../../admin/tokens/view.ts'
 import { visible } from '../../../base/text/visible.ts'
+import { tokenResource } from '../../../store/audit-entry.ts'
 import type { Input } from '../input.ts'
 import { auditHere } from '../configured-store.ts'
 import { json } from '../table.ts'

@@ -3,6 +3,7 @@
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { visible } from '../../../base/text/visible.ts'
 import { TokenTags } from '../../../tokens/token-tags.ts'
+import { tokenResource } from '../../../store/audit-entry.ts'
 import type { Input } from '../input.ts'
 import { auditHere } from '../configured-store.ts'
 import { json } from '../table.ts'
@@ -25,13 +26,7 @@ export function roll(input: Input): Promise<number> {
       )
     const now = Date.now()
     const { value, digest } = await new TokenTags(store).mint('svct_')
-    const audit = auditHere(
-      account,
-      'roll',
-      { resourceKind: 'token', resource: id, resourceName: name },
-      ['value'],
-      now,
-    )
+    const audit = auditHere(account, 'roll', tokenResource(token), ['value'], now)
     const rolled = { ...token, digest, modifiedOn: now }
     if (!(await store.tokens.replace(rolled, version, { audit })))
       return refuse(`the token ${id} has just been changed by somebody else: run the same command again`)
