@@ -25,7 +25,14 @@ export function readTree(text: string, findings: Findings): Tree | undefined {
   const [first, second] = documents
   if (!first?.contents) return findings.mistake(start, 'the file has no settings')
   const errors = documents.flatMap(document => document.errors)
-  if (errors.length > 0) return noteSyntax(errors, lines, findings)
+  if (errors.length > 0) {
+    const place = placeOf(first.contents, lines)
+    // Then everything that begins in the first column is unexpected, and says nothing of the cause.
+    const isOfNothing = isSeq(first.contents) || place.column > 1
+    if (isOfNothing && errors[0]!.code === 'UNEXPECTED_TOKEN')
+      return findings.mistake(place, `invalid YAML: ${lacksParent}`)
+    return noteSyntax(errors, lines, findings)
+  }
   if (second) return findings.mistake(placeOf(second.contents, lines), 'a second document begins here')
   const reader = new TreeReader(text, lines, findings)
   const tree = reader.read(first.contents)
@@ -40,6 +47,7 @@ const mostValues = 100_000
 
 // Our own words, since those of the parser may quote the file, and with it a secret.
 const anySyntaxMistake = 'check indentation, brackets and quotes'
+const lacksParent = 'no setting above it has this line: its own may be missing, or be a comment still'
 const syntaxMistakes: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'tabs cannot be used for indentation; use spaces',
   BAD_INDENT: 'the indentation does not match the lines above, or a bracket is not closed',
@@ -70,6 +78,8 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
     if (place.line === lastLine) continue
     lastLine = place.line
     findings.mistake(place, `invalid YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
+    // What follows is as unexpected as this, whatever it is.
+    if (code === 'UNEXPECTED_TOKEN') return
   }
 }
 
