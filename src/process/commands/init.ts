@@ -8,7 +8,7 @@ import { json } from './table.ts'
 import { print, tell } from './terminal.ts'
 
 export async function init({ args: [path = configName], json: asJson }: Input): Promise<number> {
-  const fault = await writeNew(path, await readFile(bundledConfig(configName), 'utf8'))
+  const fault = await writeNew(path, withAddresses(await readFile(bundledConfig(configName), 'utf8')))
   if (fault !== null) {
     tell(fault)
     return 1
@@ -21,6 +21,13 @@ export async function init({ args: [path = configName], json: asJson }: Input): 
   const hasSchema = await writeSchema(schema)
   if (asJson) print(json({ file: path, schema: hasSchema ? schema : null }))
   return 0
+}
+
+/** Returns the configuration with its two addresses as settings: they are what most people change first, and in a comment, that would do nothing. */
+function withAddresses(text: string): string {
+  return text
+    .replace(/^#listen:\n {2}#- address:/m, 'listen:\n  - address:')
+    .replace(/^#admin: (\S+)$/m, (_, address) => `admin: \${GATEHOUSE_ADMIN:-${address}}`)
 }
 
 /** Writes the schema to which the first line of the configuration refers. Without it, everything but the help of editors works. Returns whether it is there. */

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Config } from '../../../src/config/config.ts'
+import { loadConfig } from '../../../src/config/file/load.ts'
 import { gatehouse } from '../../help/command.ts'
 import { main } from '../../help/gateway.ts'
 import { quickFolder } from '../../help/quick-folder.ts'
@@ -14,6 +16,29 @@ test('init writes a configuration without mistakes, and says how to start with i
   assert.equal(code, 0)
   assert.match(stderr, /^\S+ is written\. ORIGIN=\S+ gatehouse start --config \S+ serves/)
   assert.equal((await gatehouse(['check', '--config', path])).code, 0)
+})
+
+test('an address that is changed in what init writes is where the gateway listens', async t => {
+  const path = join(quickFolder(t, 'init'), 'my.yaml')
+  await gatehouse(['init', path])
+  const written = readFileSync(path, 'utf8')
+  const addresses = (text: string, env: NodeJS.ProcessEnv = {}, given = {}) => {
+    writeFileSync(path, text)
+    const { listen, admin } = (loadConfig(path, env, { given }) as { config: Config }).config
+    return [listen.map(({ host, port }) => `${host}:${port}`), `${admin.host}:${admin.port}`]
+  }
+  assert.deepEqual(addresses(written), [['0.0.0.0:8080'], '127.0.0.1:8081'])
+  const changed = written
+    .replace('address: 0.0.0.0:8080', 'address: 127.0.0.1:3000')
+    .replace('{GATEHOUSE_ADMIN:-127.0.0.1:8081}', '{GATEHOUSE_ADMIN:-127.0.0.1:3001}')
+  assert.deepEqual(addresses(changed), [['127.0.0.1:3000'], '127.0.0.1:3001'])
+  // What starts it still has the last word.
+  const env = { GATEHOUSE_ADMIN: '127.0.0.1:4001' }
+  assert.deepEqual(addresses(written, env, { port: '4000' }), [['0.0.0.0:4000'], '127.0.0.1:4001'])
+  assert.deepEqual(addresses(written, {}, { listen: '127.0.0.1:5000', admin: '127.0.0.1:5001' }), [
+    ['127.0.0.1:5000'],
+    '127.0.0.1:5001',
+  ])
 })
 
 test('init writes the schema to which the first line of the configuration leads, as schema prints it', async t => {
