@@ -53,7 +53,10 @@ function keysInWords({ keys, needs_key }: Provider): Html {
   if (keys.length === 0) return html`${needs_key ? 'the caller’s own' : 'none needed'}`
   if (keys.some(({ source }) => source === undefined))
     return html`${keys.length === 1 ? 'set' : `${keys.length} keys`}`
-  return html`<div>${keys.map(key => html`<div>${sourceOf(key)}</div>`)}</div>`
+  const bySource = Map.groupBy(keys, ({ source }) => `${source!.type} ${source!.name}`)
+  return html`<div>${[...bySource.values()].map(
+    same => html`<div>${sourceOf(same[0]!)}${same.length > 1 && `: ${same.length} keys`}</div>`,
+  )}</div>`
 }
 
 const whatFor =

@@ -21,12 +21,14 @@ test('the list shows each provider with its state, and where its key comes from'
       keys: ['sk-hidden'],
       keySources: [{ kind: 'environment', variables: ['OPENAI_API_KEY'] }],
     },
+    mistral: { keys: ['sk-1', 'sk-2'], keySources: [{ kind: 'configuration' }, { kind: 'configuration' }] },
     anthropic: {},
     ollama: {},
   })
   providersGiven.views = [[viewOf('openai', { lastAt: clock.now(), goodAt: clock.now() })]]
   const { text, body } = await get(`${base}/providers`)
   assert.match(text, /openai works variable OPENAI_API_KEY 1 Jan 2026/)
+  assert.match(text, /mistral not called yet in the configuration: 2 keys never/)
   assert.match(text, /anthropic no key the caller’s own never/)
   assert.match(text, /ollama not called yet none needed/)
   assert.doesNotMatch(body, /sk-hidden/)
