@@ -11,7 +11,8 @@ const links = [
   ['readyz', 'Readiness, for load balancers'],
   ['metrics', 'Metrics in the Prometheus text format'],
   ['errors', 'Every error that clients can see: its causes, and what to check'],
-  ['client/v4/openapi.json', 'The management API, described by OpenAPI 3.1'],
+  ['docs/api', 'The management API: each operation, with an example'],
+  ['client/v4/openapi.json', 'The same for programs, as OpenAPI 3.1'],
 ] as const
 
 /** Returns links to what a browser can open, as a page, or as JSON where that is accepted instead. */

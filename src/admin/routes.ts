@@ -4,6 +4,7 @@ import type { ManagementConfig } from '../config/config.ts'
 import type { StoreSigns } from '../metrics/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
 import type { ApiResponse } from './envelope.ts'
+import { apiIndex, apiOperation } from './docs/docs.ts'
 import { documentation, documentationIndex } from './error-docs.ts'
 import { guarded, guardedForAll, guardedForUser, guardedInZone, guardedUnless } from './guard.ts'
 import { type HandOver, handover } from './handover.ts'
@@ -84,6 +85,8 @@ export const plainRows: readonly PlainRow[] = [
 /** The rows of the management API about the user for whom a token acts. */
 export const userRows: readonly UserRow[] = [...peopleRows, ...userGrantRows, ...ownTokenRows]
 
+const documented = [...apiRows, ...zoneRows, ...plainRows, ...userRows]
+
 export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
@@ -110,8 +113,10 @@ export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
     path: '/client/v4/openapi.json',
-    handle: () => openapi([...apiRows, ...zoneRows, ...plainRows, ...userRows]),
+    handle: () => openapi(documented),
   },
+  { method: 'GET', path: '/docs/api', handle: request => apiIndex(request, documented) },
+  { method: 'GET', path: '/docs/api/{operation}', handle: request => apiOperation(request, documented) },
   ...plainRows.map(guardedForAll),
   ...userRows.map(guardedForUser),
   ...apiRows.map(guarded),

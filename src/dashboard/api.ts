@@ -100,10 +100,12 @@ export class Api {
 
   /** Reads a file, as it is read from the store. */
   async file(path: string, query: Query = {}): Promise<Result<File>> {
-    const response = await this.#ask({ method: 'GET', target: targetOf(path, query) })
-    if (response.status >= 300) return read(response)
-    const { headers, stream } = response
-    return { ok: true, result: { headers, body: bodyOf(response), stream }, info: null, etag: null }
+    return fileIn(await this.#ask({ method: 'GET', target: targetOf(path, query) }))
+  }
+
+  /** Reads a page of the documentation, which is below `/docs`. */
+  async docs(path: string): Promise<Result<File>> {
+    return fileIn(await this.#ask({ method: 'GET', target: `/docs${path}` }))
   }
 
   post<T>(path: string, body?: unknown, conditions?: Conditions): Promise<Result<T>> {
@@ -184,6 +186,12 @@ function read<T>(response: ApiResponse): Result<T> {
     faults: faultsOf(errors),
     retryAfter: retryAfter === undefined ? null : Number(retryAfter),
   }
+}
+
+function fileIn(response: ApiResponse): Result<File> {
+  if (response.status >= 300) return read(response)
+  const { headers, stream } = response
+  return { ok: true, result: { headers, body: bodyOf(response), stream }, info: null, etag: null }
 }
 
 function bodyOf({ body, rest = [] }: ApiResponse): string {

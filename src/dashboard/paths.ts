@@ -15,6 +15,7 @@ export const paths = {
   home: (account: string) => at(account),
   hideFirstSteps: (account: string) => at(account, 'first-steps', 'hide'),
   find: (account: string) => at(account, 'find'),
+  apiDocs: (account: string) => at(account, 'docs', 'api'),
   errors: (account: string) => at(account, 'errors'),
   errorCodes: (account: string) => at(account, 'errors', 'codes'),
   errorCode: (account: string, code: string) => at(account, 'errors', 'codes', code),

@@ -3,6 +3,7 @@
 import type { Route } from './ask.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { clientRoutes } from './oauth-clients/routes.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { errorRoutes } from './errors/routes.ts'
 import { gatewayRoutes } from './gateways/routes.ts'
 import { logRoutes } from './logs/routes.ts'
@@ -25,4 +26,5 @@ export const routes: readonly Route[] = [
   ...tokenRoutes,
   ...ownTokenRoutes,
   ...auditRoutes,
+  ...docsRoutes,
 ]

@@ -119,6 +119,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getMetrics: none,
   listErrors: none,
   getError: () => ({ params: { code: '522' } }),
+  listOperations: none,
+  showOperation: () => ({ params: { operation: 'createToken' } }),
 }
 
 async function madeToken(api: Api): Promise<Ask> {

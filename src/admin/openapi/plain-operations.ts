@@ -26,6 +26,8 @@ const documentedError = open(
   { retry_after: whole(0) },
 )
 
+const asPage = { content: { 'text/html; charset=utf-8': text } }
+
 export const plainOperations: Readonly<Record<string, Operation>> = {
   'GET /client/v4/openapi.json': {
     id: 'getOpenApi',
@@ -98,6 +100,18 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     summary: 'Explain an error',
     description: 'In the format that Accept prefers.',
     response: inAnyFormat(documentedError),
+  },
+  'GET /docs/api': {
+    id: 'listOperations',
+    tag,
+    summary: 'List the operations of this API, as a page',
+    response: asPage,
+  },
+  'GET /docs/api/{operation}': {
+    id: 'showOperation',
+    tag,
+    summary: 'Explain an operation of this API, as a page',
+    response: asPage,
   },
 }
 

@@ -1,0 +1,32 @@
+// A call of the API as a command for a shell.
+
+import type { Operation } from './operations.ts'
+
+/** Where the side port listens unless `admin` says otherwise. */
+const sidePort = 'http://127.0.0.1:8081'
+
+/** Returns a command that asks an operation: `{account_id}` in its path becomes `$ACCOUNT`, and the first example is its body. */
+export function curlOf({ method, path, token, body, good }: Operation): string {
+  const url = sidePort + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)
+  const [example] = body?.examples ?? []
+  const isText = body !== null && !body.type.startsWith('application/json')
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"${url}"`,
+    token !== 'no' && '-H "Authorization: Bearer $TOKEN"',
+    body !== null && `-H "Content-Type: ${body.type}"`,
+    example !== undefined &&
+      `--data-raw ${quoted(isText ? String(example.value) : JSON.stringify(example.value, null, 2))}`,
+    good.content.some(({ type }) => type === 'application/x-ndjson') && '-N',
+  ]
+    .filter(part => part !== false)
+    .join(' \\\n  ')
+}
+
+/** Returns the variable that stands for a segment of a path. */
+export function variableOf(segment: string): string {
+  return segment.replace(/^account_id$/, 'account').toUpperCase()
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,33 @@
+// What the side port explains of itself: the pages below /docs.
+
+import { type ApiResponse, failure } from '../envelope.ts'
+import { openapiDocument } from '../openapi/openapi.ts'
+import type { ApiRequest } from '../router.ts'
+import type { Row } from '../row.ts'
+import { ApiPages } from './api-pages.ts'
+import type { Document } from './operations.ts'
+import { docsPage } from './page.ts'
+
+/** Responds with the list of the operations of the API. */
+export function apiIndex(request: ApiRequest, rows: readonly Row[]): ApiResponse {
+  return docsPage(pagesOf(rows).index(), homeOf(request))
+}
+
+/** Responds with the page of an operation of the API. */
+export function apiOperation(request: ApiRequest, rows: readonly Row[]): ApiResponse {
+  const { operation } = request.params
+  const page = pagesOf(rows).operation(operation!)
+  return page === null ? failure('no_such', 'Operation') : docsPage(page, homeOf(request))
+}
+
+let made: ApiPages | null = null
+
+function pagesOf(rows: readonly Row[]): ApiPages {
+  made ??= new ApiPages(openapiDocument(rows) as unknown as Document)
+  return made
+}
+
+/** Returns where the mark leads: from the dashboard, which asks within this process, back to it. */
+function homeOf({ requester }: ApiRequest): string {
+  return requester.caller === undefined ? '/' : '/dashboard'
+}

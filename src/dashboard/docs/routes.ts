@@ -1,0 +1,22 @@
+// The documentation, for people who are signed in: the pages of the side port, wherever the dashboard is.
+
+import { strictHeaders } from '../../pages/layout.ts'
+import { apiPath } from '../api.ts'
+import type { Handler, Route } from '../ask.ts'
+
+const docs = '/dashboard/{account}/docs'
+
+/** Responds with a page as the side port has it; its links are relative, and so lead to others of these. */
+const showDocs: Handler = async ({ api, path }) => {
+  const [, , , , ...steps] = path.split('/').map(decodeURIComponent)
+  const page = await api.docs(apiPath(...steps))
+  if (!page.ok) return page
+  const { headers, body } = page.result
+  const own = ['content-type', 'content-security-policy'].map(name => [name, headers[name]!] as const)
+  return { status: 200, headers: [...own, ...strictHeaders], body }
+}
+
+export const docsRoutes: readonly Route[] = [
+  { path: `${docs}/api`, permission: null, show: showDocs },
+  { path: `${docs}/api/{operation}`, permission: null, show: showDocs },
+]
