@@ -1,7 +1,6 @@
 // Asks the API operations of its document, sees that each answer is as documented, and keeps what was answered. Called by openapi.test.ts.
 
 import assert from 'node:assert/strict'
-import type { Token } from '../../src/store/records.ts'
 import type { startApi } from '../admin/api.ts'
 import { described, flawsOf } from '../admin/openapi/openapi-document.ts'
 import { account } from '../tokens/token-with.ts'
@@ -18,8 +17,6 @@ export interface Ask {
   /** The owner's unless given, none when null. */
   readonly token?: string | null
   readonly origin?: string
-  /** A person who is signed in, as whom the pages ask. */
-  readonly caller?: Token
 }
 
 const operations = new Map(described.map(operation => [operation.id, operation]))
@@ -27,27 +24,20 @@ const operations = new Map(described.map(operation => [operation.id, operation])
 export const answered = new Set<string>()
 
 /** Asks an operation, sees that its answer is as documented, and gives status and codes. */
-export async function ask(
-  api: Api,
-  id: string,
-  { params = {}, query = '', token, origin, caller, ...rest }: Ask,
-) {
+export async function ask(api: Api, id: string, { params = {}, query = '', token, origin, ...rest }: Ask) {
   const operation = operations.get(id)!
   const segments: Record<string, string> = { account_id: account, zone: 'main', ...params }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segments[name]!)
   const { body, headers = {} } = rest
-  const inPerson = caller && (await askInPerson(api, caller, operation.method, path + query, body))
-  const response =
-    inPerson ??
-    (await fetch(`${origin ?? api.origin}${path}${query}`, {
-      method: operation.method,
-      headers: {
-        ...(token !== null && { authorization: `Bearer ${token ?? api.owner.value}` }),
-        ...(body !== undefined && { 'content-type': operation.body?.type ?? 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
-    }))
+  const response = await fetch(`${origin ?? api.origin}${path}${query}`, {
+    method: operation.method,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token ?? api.owner.value}` }),
+      ...(body !== undefined && { 'content-type': operation.body?.type ?? 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
+  })
   const text = await response.text()
   assert.equal(flawsOf(operation, response, text), '')
   const type = response.headers.get('content-type')!
@@ -56,20 +46,6 @@ export async function ask(
   const codes = mistakes.map(({ code }) => code)
   note(id, response.status, response.status === 200 ? [type] : codes)
   return { status: response.status, codes, json, headers: response.headers }
-}
-
-async function askInPerson({ server }: Api, caller: Token, method: string, target: string, body: unknown) {
-  const sender = {
-    address: '192.0.2.7',
-    peer: '127.0.0.1',
-    isDirect: true,
-    isVouched: false,
-    base: null,
-    ray: '0123456789abcdef',
-  }
-  const question = { method: method as 'POST', target, body, sender }
-  const { status, headers, body: text } = await server.askAs(caller, question)
-  return new Response(text, { status, headers: { ...headers, 'svc-ray': sender.ray } })
 }
 
 /** Asks, and asserts status and codes. */

@@ -1,7 +1,6 @@
 // A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
 
 import { randomBytes } from 'node:crypto'
-import { PersonTokens } from '../../src/people/person-token.ts'
 import { Sessions } from '../../src/people/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { everybody } from '../../src/store/people.ts'
@@ -9,7 +8,7 @@ import { zoneOwner } from '../../src/store/zone-lists.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import { tokenWith } from '../tokens/token-with.ts'
-import { keepMember, memberWith, role, userWith } from '../admin/people/people.ts'
+import { keepMember, memberWith, role } from '../admin/people/people.ts'
 import { type Api, type Ask, ask, exampleOf } from './openapi-asks.ts'
 
 export const logParams = { gateway_id: 'default', log_id: '0000000000000001' }
@@ -68,7 +67,6 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   rollToken: madeToken,
   listProviders: none,
   testProvider: knownProvider,
-  createUserToken: signedIn,
   listUserTokens: person,
   deleteUserToken: ownToken,
   createGateway: none,
@@ -142,16 +140,6 @@ async function keepPerson(api: Api) {
 function knownProvider({ providersGiven }: Api): Ask {
   providersGiven.configure({ openai: { url: 'http://127.0.0.1:1/v1' } })
   return { params: { provider_id: 'openai' } }
-}
-
-async function signedIn({ kept, clock }: Api): Promise<Ask> {
-  const user = userWith()
-  await kept.users.insert(user)
-  await kept.members.insert(memberWith(user, [role.super]))
-  const proof = { method: 'password', secondFactor: true, at: clock.now() } as const
-  const visit = { address: '192.0.2.1', userAgent: 'a browser', ray: '' }
-  const { session } = await new Sessions(kept, clock).begin(user, proof, visit)
-  return { caller: (await new PersonTokens(kept, clock).of({ user, session })).token }
 }
 
 async function ownToken(api: Api): Promise<Ask> {

@@ -40,7 +40,7 @@ async function stateOf({ kept }: Api): Promise<string> {
 }
 
 /** What every account has under the same id. */
-const everybodys = new Set(['getRole'])
+const everybodys = new Set(['getRole', 'testProvider'])
 
 test('whatever is asked of an account with a token of another is refused, and nothing of it is told or changed', async t => {
   const { api, other, stranger } = await startTwo(t)

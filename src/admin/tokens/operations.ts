@@ -28,16 +28,6 @@ const example = {
 
 const ownTokens = '/client/v4/user/tokens'
 const { cursor: _, ...countedPages } = pageQuery
-const ownExample = {
-  name: 'my laptop',
-  policies: [
-    {
-      effect: 'allow',
-      permission_groups: [{ name: 'AI Gateway Run' }],
-      resources: { [`${resourcePrefix}0123456789abcdef0123456789abcdef`]: '*' },
-    },
-  ],
-}
 
 export const tokenOperations: Readonly<Record<string, Operation>> = {
   [`GET ${tokens}/verify`]: {
@@ -104,16 +94,6 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
     description: 'The old value ends at once.',
     response: json(success(value)),
     refusals: [refusal('personal_token')],
-  },
-  [`POST ${ownTokens}`]: {
-    id: 'createUserToken',
-    tag,
-    summary: 'Create a token of the user, to run models',
-    description:
-      'Its policies allow `AI Gateway Run` in one account, and nothing else. What it opens is what the user may do there when it is used: it ends with the membership, and opens nothing while the roles do not include that. It opens no other API. Only a person who is signed in can create one.',
-    body: { schema: newToken, examples: { 'To run models': ownExample } },
-    response: json(success(createdToken)),
-    refusals: [refusal('no_such')],
   },
   [`GET ${ownTokens}`]: {
     id: 'listUserTokens',

@@ -68,7 +68,7 @@ export const tokenRows: readonly ApiRow[] = [
 
 const ownTokens = `${user}/tokens`
 
-/** Tokens that people make for themselves. */
+/** Tokens that people make for themselves. The document lacks the creation: only the pages can ask for one, since a person has no token before. */
 export const ownTokenRows: readonly UserRow[] = [
   {
     method: 'POST',

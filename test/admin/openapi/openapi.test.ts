@@ -21,10 +21,11 @@ test('the document is valid OpenAPI 3.1, and its schemas are valid JSON Schema',
   }
 })
 
-test('it documents the rows of the table of routes but those that are for programs of this machine, and no others', () => {
+test('it documents the rows of the table of routes but those that are for programs of this machine or for the pages, and no others', () => {
   assert.deepEqual(
     [
       ...described.map(({ method, path }) => `${method} ${path}`),
+      'POST /client/v4/user/tokens',
       'POST /handover',
       'POST /reload',
       'POST /upgrade',
