@@ -142,7 +142,7 @@ function knownProvider({ providersGiven }: Api): Ask {
   return { params: { provider_id: 'openai' } }
 }
 
-async function ownToken(api: Api): Promise<Ask> {
+export async function ownToken(api: Api): Promise<Ask> {
   const { value, user, member } = await keepPerson(api)
   const owned = { user: user.id, email: user.email, member: member.id }
   const { token } = tokenWith({ account: member.account, person: owned })

@@ -20,6 +20,7 @@ import {
   logParams,
   madeClient,
   madeGateway,
+  ownToken,
   pendingMembership,
   rotatedClient,
 } from './openapi-good-requests.ts'
@@ -235,6 +236,7 @@ test('a request that conflicts with the current state is refused as documented',
   await expect(api, 'deleteMember', last, 409, 10415)
   await expect(api, 'reinviteMember', last, 409, 10418)
   await expect(api, 'signMemberOut', await invitedMember(api), 409, 10419)
+  await expect(api, 'rollToken', { params: (await ownToken(api)).params! }, 409, 10424)
   api.pages.origin = null
   await expect(api, 'createMember', invitation, 409, 10423)
   await expect(api, 'reinviteMember', last, 409, 10423)
@@ -299,7 +301,8 @@ test('a token that has made too many changes is refused as documented', async t 
 test('a method that a path does not have is 405 with the documented ones', async t => {
   const api = await startApi(t)
   for (const path of new Set(described.map(({ path }) => path))) {
-    const methods = described.filter(one => patternOf(one.path).test(path)).map(({ method }) => method)
+    const known = [...described, { method: 'POST', path: '/client/v4/user/tokens' }]
+    const methods = known.filter(one => patternOf(one.path).test(path)).map(({ method }) => method)
     const wrong = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].find(method => !methods.includes(method))!
     const url = `${api.origin}${path.replace(/\{\w+\}/g, 'x')}`
     const response = await fetch(url, { method: wrong })

@@ -122,6 +122,7 @@ test('what changes something asks for a permission to change, and what only read
 
 test('outside of accounts nothing is changed but by the person whose it is', async t => {
   for (const { method, path } of [...plainRows, ...userRows]) {
+    if (!described.some(one => one.path === path && one.method === method)) continue
     const spy = new Spy()
     const api = await startApi(t, store => spy.on(store))
     await askWell(api, spy, { method, path })
