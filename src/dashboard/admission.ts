@@ -19,7 +19,7 @@ import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records.ts'
 import { StoreUnreachable } from '../store/store.ts'
 import { Api, type AskApi, type Failure } from './api.ts'
-import type { Ask, Crumb, Handler, Route, View } from './ask.ts'
+import type { Ask, Handler, Route, SectionLink, View } from './ask.ts'
 import { deedOf } from './deeds.ts'
 import type { Entrance } from './entrance.ts'
 import { paths } from './paths.ts'
@@ -225,9 +225,9 @@ export class Admission {
     }
   }
 
-  #sectionsOf(account: string, person: PersonToken): readonly Crumb[] {
+  #sectionsOf(account: string, person: PersonToken): readonly SectionLink[] {
     return sections
-      .map(({ title, path }) => ({ title, path: path(account) }))
+      .map(({ path, ...section }) => ({ ...section, path: path(account) }))
       .filter(({ path }) => {
         const found = this.#table.find(path)
         return found !== null && maySee(found.route, account, person)

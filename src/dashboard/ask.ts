@@ -23,7 +23,7 @@ export interface Ask {
   /** The account of the path, whose member that is. */
   readonly account: { readonly id: string; readonly name: string }
   /** The sections of the dashboard that this person may see there. */
-  readonly sections: readonly Crumb[]
+  readonly sections: readonly SectionLink[]
   /** The management API, as this person may ask it. */
   readonly api: Api
   readonly visit: Visit
@@ -68,6 +68,11 @@ export interface View {
 export interface Crumb {
   readonly title: string
   readonly path: string
+}
+
+/** A section, and the place of its operations in the list of those of the API. */
+export interface SectionLink extends Crumb {
+  readonly api: string
 }
 
 /** A failure of the API becomes a page that says so. */

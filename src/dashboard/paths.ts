@@ -15,7 +15,8 @@ export const paths = {
   home: (account: string) => at(account),
   hideFirstSteps: (account: string) => at(account, 'first-steps', 'hide'),
   find: (account: string) => at(account, 'find'),
-  apiDocs: (account: string) => at(account, 'docs', 'api'),
+  apiDocs: (account: string, place?: string) =>
+    at(account, 'docs', 'api') + (place === undefined ? '' : `#${place}`),
   errors: (account: string) => at(account, 'errors'),
   errorCodes: (account: string) => at(account, 'errors', 'codes'),
   errorCode: (account: string, code: string) => at(account, 'errors', 'codes', code),

@@ -6,7 +6,7 @@ import { accountName, notice, told } from '../pages/components.ts'
 import { type PageResponse, strictHeaders } from '../pages/layout.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { scriptPaths, stylePath } from './assets.ts'
-import type { Crumb, View } from './ask.ts'
+import type { Crumb, SectionLink, View } from './ask.ts'
 import { paths } from './paths.ts'
 
 interface Account {
@@ -22,7 +22,7 @@ interface Viewer {
   /** All that the person is a member of, each with the page that is like this one there. */
   readonly accounts: readonly (Account & { readonly path: string })[]
   /** What they may see there. */
-  readonly sections: readonly Crumb[]
+  readonly sections: readonly SectionLink[]
   readonly path: string
   /** Whether they may see something that can be searched. */
   readonly mayFind: boolean
@@ -87,14 +87,15 @@ ${content}
 /** Makes the frame; `place` is the page, or the one at the top of those above it. */
 function bar(viewer: Viewer, place: string): Html {
   const { account, accounts, email } = viewer
+  const section = account === null ? undefined : sectionOf(viewer.sections, account.id, place)
   return html`<header class="bar">
 <a class="mark" href="${paths.root}"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${gate}"/></svg>Gatehouse</a>
 <details class="menu"><summary>Menu</summary>
 <div class="menu-body">
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && viewer.mayFind && finder(account)}
-${account !== null && navigation(viewer, sectionOf(viewer.sections, account.id, place))}
-<ul class="person">${account !== null && html`<li><a href="${paths.apiDocs(account.id)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
+${account !== null && navigation(viewer, section)}
+<ul class="person">${account !== null && html`<li><a href="${paths.apiDocs(account.id, section?.api)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
 </header>`
@@ -109,7 +110,7 @@ function accountSwitch(account: Account, accounts: Viewer['accounts']): Html {
 </details>`
 }
 
-function navigation({ sections, path }: Viewer, current: Crumb | undefined): Html {
+function navigation({ sections, path }: Viewer, current: SectionLink | undefined): Html {
   return html`<nav aria-label="Sections"><ul>${sections.map(
     section =>
       html`<li><a href="${section.path}"${section === current && html` aria-current="${section.path === path ? 'page' : 'true'}"`}>${section.title}</a></li>`,
@@ -121,7 +122,11 @@ function finder({ id }: Account): Html {
 }
 
 /** Finds the section that a place is in. The path of the overview is above all others, and yet nothing but itself is in it. */
-function sectionOf(sections: readonly Crumb[], account: string, place: string): Crumb | undefined {
+function sectionOf(
+  sections: readonly SectionLink[],
+  account: string,
+  place: string,
+): SectionLink | undefined {
   const isAround = ({ path }: Crumb) => path !== paths.home(account) && place.startsWith(`${path}/`)
   return sections.find(one => one.path === place || isAround(one))
 }

@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sections } from '../../../src/dashboard/sections.ts'
 import { openDashboard } from '../site.ts'
 import { Visitor } from '../../sign-in/site.ts'
 
 test('every page of the dashboard leads to the API, whose pages lead to each other and back', async t => {
   const { base, get } = await openDashboard(t)
-  assert.ok((await get(base)).body.includes(`href="${base}/docs/api"`))
+  assert.ok((await get(base)).body.includes(`href="${base}/docs/api#`))
   const index = await get(`${base}/docs/api`)
   assert.match(index.body, /<h1>Management API<\/h1>/)
   assert.match(index.body, /<a class="mark" href="\/dashboard">/)
@@ -18,6 +19,16 @@ test('every page of the dashboard leads to the API, whose pages lead to each oth
     assert.equal(status, 200, link)
     assert.match(headers.get('content-security-policy')!, /script-src 'none'/)
     assert.match(body, / href="\.\.\/api"/)
+  }
+})
+
+test('each section leads to its own operations', async t => {
+  const { base, get } = await openDashboard(t)
+  const { body: index } = await get(`${base}/docs/api`)
+  for (const { title, path, api } of sections) {
+    const { body } = await get(path(base.split('/').at(-1)!))
+    assert.ok(body.includes(`href="${base}/docs/api#${api}"`), title)
+    assert.ok(index.includes(` id="${api}"`), title)
   }
 })
 

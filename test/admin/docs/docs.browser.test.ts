@@ -1,0 +1,46 @@
+// The pages of the API in a browser: each can be read on the smallest screen, in light and dark.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { AdminServer } from '../../../src/admin/server.ts'
+import { violationsOf } from '../../help/axe.ts'
+import { complaintsOf, launchBrowser } from '../../help/browser.ts'
+import { crossingsOf } from '../../help/overflow.ts'
+import { described } from '../openapi/openapi-document.ts'
+
+let browser: Browser
+before(async () => {
+  browser = await launchBrowser()
+})
+after(() => browser?.close())
+
+const narrow = { width: 320, height: 800 }
+const wide = { width: 1280, height: 800 }
+
+test('every page of the API can be used, narrow and wide, light and dark', async t => {
+  const facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' } as const
+  const server = new AdminServer(facts, bug => assert.fail(String(bug)))
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => server.close())
+  const page = await (await browser.newContext({ viewport: narrow })).newPage()
+  const complaints = complaintsOf(page)
+  // Pages of one group have the same parts.
+  const groups = new Map(described.toReversed().map(({ id, tag }) => [tag, `/${id}`]))
+  const first = new Set(['', ...groups.values()])
+  for (const path of ['', ...described.map(({ id }) => `/${id}`)]) {
+    await page.goto(`http://127.0.0.1:${port}/docs/api${path}`)
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true')
+    assert.deepEqual(await crossingsOf(page), [], `${path}, narrow`)
+    if (first.has(path)) assert.deepEqual(await violationsOf(page), [], path)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.setViewportSize(wide)
+    assert.deepEqual(await crossingsOf(page), [], `${path}, wide`)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize(narrow)
+  }
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(`http://127.0.0.1:${port}/docs/api/createToken`)
+  assert.deepEqual(await violationsOf(page, ['color-contrast']), [])
+  assert.deepEqual(complaints, [])
+})
