@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { replicates, startRedis } from '../../help/redis.ts'
-import { account } from '../../tokens/token-with.ts'
+import { account, tokenWith } from '../../tokens/token-with.ts'
 import { gatewayOf, startApi } from '../api.ts'
 import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
 import { zoneRows } from '../../../src/admin/zones/routes.ts'
@@ -52,7 +52,8 @@ test('whatever is deleted and unconfirmed is 503 until that is confirmed', async
   await kept.gateways.insert(gatewayOf('going'))
   const access = () => keepAccess(kept, { now: clock.now() })
   const [inAccount, ofClient, ofOne] = [await access(), await access(), await access()]
-  const [leaving, withOne, withAll, granting] = [
+  const [leaving, withOne, withAll, granting, owning] = [
+    await access(),
     await access(),
     await access(),
     await access(),
@@ -69,6 +70,9 @@ test('whatever is deleted and unconfirmed is 503 until that is confirmed', async
   }
   for (const { user } of [signedOut, withAll]) await signIn(user)
   const session = await signIn(withOne.user)
+  const person = { user: owning.user.id, email: owning.user.email, member: owning.member.id }
+  const { token: own } = tokenWith({ account, person })
+  await kept.tokens.insert(own)
   const grants = `/oauth_clients/${ofOne.client.id}/grants`
   const deletions: readonly Deletion[] = [
     { path: `/tokens/${token.id}`, end: 404 },
@@ -85,6 +89,7 @@ test('whatever is deleted and unconfirmed is 503 until that is confirmed', async
     { path: `/oauth_grants/${inAccount.grant.id}`, end: 404 },
     { path: `/client/v4/memberships/${elsewhere.id}`, token: leaving.value, end: 404 },
     { path: `/client/v4/user/sessions/${session}`, token: withOne.value, end: 404 },
+    { path: `/client/v4/user/tokens/${own.id}`, token: owning.value, end: 404 },
     // These end the token that asks, too.
     { path: '/client/v4/user/sessions', token: withAll.value, end: 401 },
     { path: `/client/v4/user/oauth_grants/${granting.grant.id}`, token: granting.value, end: 401 },

@@ -18,8 +18,6 @@ const backends: Readonly<Record<string, (t: TestContext) => Promise<string>>> = 
   Redis: async t => (await startRedis(t)).url,
 }
 
-const warn = 40
-const error = 50
 const [current, old] = [randomBytes(32), randomBytes(32)]
 const keys = new SecretKeys(current, [old])
 const known = [keys.currentId, new SecretKeys(old).currentId]
@@ -74,7 +72,7 @@ for (const [name, place] of Object.entries(backends)) {
       /^client secrets rejected: made with unknown keys; add these keys to secrets\.old_keys/,
     )
     assert.deepEqual((told as string[]).toSorted(), [one, other].toSorted())
-    assert.partialDeepStrictEqual(line, { level: warn, secrets: 4, clients: 3, current: keys.currentId })
+    assert.partialDeepStrictEqual(line, { level: 'warn', secrets: 4, clients: 3, current: keys.currentId })
   })
 
   test(`users whose apps were sealed under unknown keys are reported in one warning (${name})`, async t => {
@@ -90,7 +88,7 @@ for (const [name, place] of Object.entries(backends)) {
     const [{ msg, ...line }, ...more] = lines as [Record<string, unknown>]
     assert.deepEqual(more, [])
     assert.match(String(msg), /^codes of authenticator apps rejected: .* add these keys to secrets\.old_keys/)
-    assert.partialDeepStrictEqual(line, { level: warn, users: 2, current: keys.currentId })
+    assert.partialDeepStrictEqual(line, { level: 'warn', users: 2, current: keys.currentId })
   })
 
   test(`where all keys are known, or there is no client, nothing is logged (${name})`, async t => {
@@ -118,7 +116,7 @@ test('an unreachable store is waited for silently', async t => {
   assert.deepEqual(lines, [])
   await server.restart()
   await done
-  assert.partialDeepStrictEqual(lines, [{ level: warn, secrets: 1, clients: 1 }])
+  assert.partialDeepStrictEqual(lines, [{ level: 'warn', secrets: 1, clients: 1 }])
 })
 
 test('it stops on request, silently, whether the store is reachable or not', async t => {
@@ -143,7 +141,7 @@ test('any other failure is logged, and has no further effect', async () => {
   const { lines, done } = look({ accounts: { list } } as unknown as Store)
   await done
   assert.partialDeepStrictEqual(lines, [
-    { level: error, msg: 'checking the keys of client secrets and authenticator apps failed' },
+    { level: 'error', msg: 'checking the keys of client secrets and authenticator apps failed' },
   ])
   assert.equal(lines.length, 1)
 })
