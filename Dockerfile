@@ -10,6 +10,7 @@ COPY LICENSE ./
 COPY bin ./bin
 COPY build ./build
 COPY config ./config
+COPY docs ./docs
 COPY src ./src
 RUN node build/package.ts dist && node build/fill-cache.ts dist dist/cache
 

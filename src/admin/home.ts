@@ -11,6 +11,7 @@ const links = [
   ['readyz', 'Readiness, for load balancers'],
   ['metrics', 'Metrics in the Prometheus text format'],
   ['errors', 'Every error that clients can see: its causes, and what to check'],
+  ['docs', 'The guides of this version'],
   ['docs/api', 'The management API: each operation, with an example'],
   ['client/v4/openapi.json', 'The same for programs, as OpenAPI 3.1'],
 ] as const

@@ -4,7 +4,7 @@ import type { ManagementConfig } from '../config/config.ts'
 import type { StoreSigns } from '../metrics/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
 import type { ApiResponse } from './envelope.ts'
-import { apiIndex, apiOperation } from './docs/docs.ts'
+import { apiIndex, apiOperation, guideNamed, guides } from './docs/docs.ts'
 import { documentation, documentationIndex } from './error-docs.ts'
 import { guarded, guardedForAll, guardedForUser, guardedInZone, guardedUnless } from './guard.ts'
 import { type HandOver, handover } from './handover.ts'
@@ -115,7 +115,9 @@ export const routes: readonly Route<Facts>[] = [
     path: '/client/v4/openapi.json',
     handle: () => openapi(documented),
   },
+  { method: 'GET', path: '/docs', handle: guides },
   { method: 'GET', path: '/docs/api', handle: request => apiIndex(request, documented) },
+  { method: 'GET', path: '/docs/{guide}', handle: guideNamed },
   { method: 'GET', path: '/docs/api/{operation}', handle: request => apiOperation(request, documented) },
   ...plainRows.map(guardedForAll),
   ...userRows.map(guardedForUser),

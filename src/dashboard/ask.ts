@@ -73,6 +73,7 @@ export interface Crumb {
 /** A section, and the place of its operations in the list of those of the API. */
 export interface SectionLink extends Crumb {
   readonly api: string
+  readonly guide: string
 }
 
 /** A failure of the API becomes a page that says so. */

@@ -15,6 +15,7 @@ export const paths = {
   home: (account: string) => at(account),
   hideFirstSteps: (account: string) => at(account, 'first-steps', 'hide'),
   find: (account: string) => at(account, 'find'),
+  guide: (account: string, name: string) => at(account, 'docs', name),
   apiDocs: (account: string, place?: string) =>
     at(account, 'docs', 'api') + (place === undefined ? '' : `#${place}`),
   errors: (account: string) => at(account, 'errors'),

@@ -95,7 +95,7 @@ function bar(viewer: Viewer, place: string): Html {
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && viewer.mayFind && finder(account)}
 ${account !== null && navigation(viewer, section)}
-<ul class="person">${account !== null && html`<li><a href="${paths.apiDocs(account.id, section?.api)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
+<ul class="person">${account !== null && html`<li><a href="${paths.guide(account.id, section?.guide ?? 'dashboard')}">Guide</a></li><li><a href="${paths.apiDocs(account.id, section?.api)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
 </header>`

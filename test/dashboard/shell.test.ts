@@ -12,8 +12,8 @@ const viewer = {
     { id: 'b', name: 'two', path: '/dashboard/b/tokens' },
   ],
   sections: [
-    { title: 'Overview', path: '/dashboard/a', api: 'gateway' },
-    { title: 'Tokens', path: '/dashboard/a/tokens', api: 'api-tokens' },
+    { title: 'Overview', path: '/dashboard/a', api: 'gateway', guide: 'dashboard' },
+    { title: 'Tokens', path: '/dashboard/a/tokens', api: 'api-tokens', guide: 'people' },
   ],
   path: '/dashboard/a/tokens/new',
   mayFind: true,

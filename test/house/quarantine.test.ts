@@ -13,6 +13,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'acme-client': ['process/acme/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts'],
+  marked: ['admin/docs/guides.ts'],
   maxmind: ['access/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
   negotiator: ['edge/compression/accept-encoding.ts', 'errors/negotiate.ts'],

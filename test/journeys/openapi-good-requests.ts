@@ -117,6 +117,8 @@ export const good: Readonly<Record<string, (api: Api) => Ask | Promise<Ask>>> = 
   getMetrics: none,
   listErrors: none,
   getError: () => ({ params: { code: '522' } }),
+  listGuides: none,
+  showGuide: () => ({ params: { guide: 'configuration' } }),
   listOperations: none,
   showOperation: () => ({ params: { operation: 'createToken' } }),
 }

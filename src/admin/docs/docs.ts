@@ -5,6 +5,7 @@ import { openapiDocument } from '../openapi/openapi.ts'
 import type { ApiRequest } from '../router.ts'
 import type { Row } from '../row.ts'
 import { ApiPages } from './api-pages.ts'
+import { guide, guideIndex } from './guides.ts'
 import type { Document } from './operations.ts'
 import { docsPage } from './page.ts'
 
@@ -18,6 +19,17 @@ export function apiOperation(request: ApiRequest, rows: readonly Row[]): ApiResp
   const { operation } = request.params
   const page = pagesOf(rows).operation(operation!)
   return page === null ? failure('no_such', 'Operation') : docsPage(page, homeOf(request))
+}
+
+/** Responds with the list of the guides. */
+export function guides(request: ApiRequest): ApiResponse {
+  return docsPage(guideIndex(), homeOf(request))
+}
+
+/** Responds with a guide. */
+export async function guideNamed(request: ApiRequest): Promise<ApiResponse> {
+  const page = await guide(request.params.guide!)
+  return page === null ? failure('no_such', 'Guide') : docsPage(page, homeOf(request))
 }
 
 let made: ApiPages | null = null

@@ -55,6 +55,7 @@ export const parameters = {
   rule_id: segment('rule_id', 'The rule.', id),
   page_type: segment('page_type', 'The type of errors that the page is for.', oneOf(errorPageTypes)),
   code: segment('code', 'The code of the error.', oneOf(entries.map(({ code }) => code))),
+  guide: segment('guide', 'The name of the guide, as in the list.', { ...text, pattern: '^[a-z-]{1,64}$' }),
   operation: segment('operation', 'The `operationId`.', { ...text, pattern: '^[A-Za-z]{1,64}$' }),
   'if-match': field(
     'If-Match',

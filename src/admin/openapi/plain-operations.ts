@@ -101,6 +101,18 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
     description: 'In the format that Accept prefers.',
     response: inAnyFormat(documentedError),
   },
+  'GET /docs': {
+    id: 'listGuides',
+    tag,
+    summary: 'List the guides of this version, as a page',
+    response: asPage,
+  },
+  'GET /docs/{guide}': {
+    id: 'showGuide',
+    tag,
+    summary: 'Show a guide, as a page',
+    response: asPage,
+  },
   'GET /docs/api': {
     id: 'listOperations',
     tag,

@@ -17,6 +17,8 @@ const showDocs: Handler = async ({ api, path }) => {
 }
 
 export const docsRoutes: readonly Route[] = [
+  { path: docs, permission: null, show: showDocs },
   { path: `${docs}/api`, permission: null, show: showDocs },
   { path: `${docs}/api/{operation}`, permission: null, show: showDocs },
+  { path: `${docs}/{guide}`, permission: null, show: showDocs },
 ]

@@ -7,6 +7,7 @@ import { curlOf, variableOf } from '../../../src/admin/docs/curl.ts'
 import { type Document, operationsOf } from '../../../src/admin/docs/operations.ts'
 import { schemaRow, schemaRows } from '../../../src/admin/docs/schema-rows.ts'
 import { AdminServer } from '../../../src/admin/server.ts'
+import { readPages } from '../../help/docs.ts'
 import { described, document, faultsOf } from '../openapi/openapi-document.ts'
 
 const operations = operationsOf(document as unknown as Document)
@@ -61,25 +62,51 @@ test('every operation has a page with all that the document has of it', async t 
   }
 })
 
+test('every guide has a page with its title and headings, and the list leads to it', async t => {
+  const get = await startSidePort(t)
+  const index = await get('/docs')
+  assert.ok(linksOf(index.text).includes('docs/api'))
+  const pages = readPages().filter(({ path }) => /^docs\/(?!screenshots)/.test(path))
+  assert.ok(pages.length > 15)
+  for (const { path, text } of pages) {
+    const name = path.slice('docs/'.length, -'.md'.length)
+    assert.ok(linksOf(index.text).includes(`docs/${name}`), name)
+    const page = await get(`/docs/${name}`)
+    assert.equal(page.status, 200, name)
+    assert.match(page.headers.get('content-security-policy')!, /script-src 'none'/)
+    const [title, ...sections] = headingsOf(text)
+    assert.ok(page.text.includes(`<h1>${title}</h1>`), name)
+    assert.deepEqual(Array.from(page.text.matchAll(/<h[2-6] id="([^"]+)"/g)).length, sections.length, name)
+    assert.doesNotMatch(page.text, /<(script|img|picture)\b|<!--/)
+  }
+  assert.equal((await get('/docs/screenshots')).status, 404)
+  assert.equal((await get('/docs/..%2FREADME')).status, 404)
+})
+
+/** Reads the headings outside of blocks of code. */
+const headingsOf = (markdown: string) =>
+  Array.from(markdown.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm), ([, heading]) => heading!)
+
 test('every link of the pages leads to a page, and to a place in it', async t => {
   const get = await startSidePort(t)
   const pages = new Map<string, string>()
-  const queue = ['/docs/api']
+  const queue = ['/docs']
   for (const path of queue) {
     if (pages.has(path)) continue
     const { status, text } = await get(path)
     assert.equal(status, 200, path)
     pages.set(path, text)
     for (const link of linksOf(text)) {
-      const { pathname, protocol } = new URL(link, `http://side.test${path}`)
-      if (protocol !== 'data:' && pathname !== '/') queue.push(pathname)
+      const { pathname, host } = new URL(link, `http://side.test${path}`)
+      if (host === 'side.test' && pathname !== '/') queue.push(pathname)
     }
   }
   for (const { id } of described) assert.ok(pages.has(`/docs/api/${id}`), `no page leads to ${id}`)
   for (const [path, text] of pages)
     for (const link of linksOf(text)) {
-      const { pathname, hash } = new URL(link, `http://side.test${path}`)
-      if (hash !== '') assert.ok(pages.get(pathname)!.includes(` id="${hash.slice(1)}"`), `${path}: ${link}`)
+      const { pathname, host, hash } = new URL(link, `http://side.test${path}`)
+      if (host === 'side.test' && hash !== '')
+        assert.ok(pages.get(pathname)!.includes(` id="${hash.slice(1)}"`), `${path}: ${link}`)
     }
 })
 

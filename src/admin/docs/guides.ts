@@ -1,0 +1,95 @@
+// /docs and /docs/{guide}: the guides in docs/, which come with the program, as pages for people.
+
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import type { Marked } from 'marked'
+import { html, raw } from '../../base/text/html.ts'
+import type { DocsPage } from './page.ts'
+
+/** Beside the program where it was built, and in the folder of the project otherwise. */
+const folder = ['docs/', '../../../docs/']
+  .map(path => new URL(path, import.meta.url))
+  .find(url => existsSync(new URL('configuration.md', url)))
+
+const ending = '.md'
+
+/** Their names, which are those of their files. Without the pictures of the dashboard, which are not shipped. */
+const names = (folder === undefined ? [] : readdirSync(folder))
+  .filter(file => file.endsWith(ending) && file !== 'screenshots.md')
+  .map(file => file.slice(0, -ending.length))
+  .sort()
+
+const made = new Map<string, DocsPage>()
+
+/** Returns the list of the guides. */
+export function guideIndex(): DocsPage {
+  const items = names.map(
+    name => html`<li><a href="docs/${name}">${titleOf(textOf(name))}</a></li>
+`,
+  )
+  const content = html`<p>The guides of this version, and <a href="docs/api">the operations of the management API</a>.</p>
+<ul class="links">
+${items}</ul>`
+  return { title: 'Documentation', content, crumbs: [] }
+}
+
+/** Returns the page of a guide; null where there is none of this name. */
+export async function guide(name: string): Promise<DocsPage | null> {
+  if (!names.includes(name)) return null
+  const known = made.get(name)
+  if (known !== undefined) return known
+  const page = await render(textOf(name))
+  made.set(name, page)
+  return page
+}
+
+async function render(markdown: string): Promise<DocsPage> {
+  const title = titleOf(markdown)
+  const { Marked, Renderer } = await import('marked')
+  const tables = Renderer.prototype.table
+  const marked: Marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const content = this.parser.parseInline(tokens)
+        return `<h${depth} id="${anchorOf(content)}">${content}</h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        const content = this.parser.parseInline(tokens)
+        const target = targetOf(href)
+        return target === null ? content : html`<a href="${target}">${raw(content)}</a>`.markup
+      },
+      // A region that can be scrolled is reached by the keyboard too.
+      table(token): string {
+        return `<div class="wide" tabindex="0" role="region" aria-label="Table">${tables.call(this, token)}</div>\n`
+      },
+      image: () => '',
+      html: () => '',
+    },
+  })
+  const body = markdown.slice(markdown.indexOf('\n') + 1)
+  return { title, content: raw(await marked.parse(body)), crumbs: [['../docs', 'Documentation']] }
+}
+
+/** Returns where a link of a guide leads from its page; null for what is not among the pages. */
+function targetOf(href: string): string | null {
+  if (/^(https?:|#)/.test(href)) return href
+  const [, name, place = ''] = /^([a-z-]+)\.md(#.*)?$/.exec(href) ?? []
+  return name !== undefined && names.includes(name) ? name + place : null
+}
+
+/** Returns the anchor that links of the guides name for a heading, as the usual viewers of Markdown make it. */
+function anchorOf(heading: string): string {
+  return heading
+    .replaceAll(/<[^>]*>|&[a-z#\d]+;/g, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-')
+}
+
+function textOf(name: string): string {
+  return readFileSync(new URL(name + ending, folder), 'utf8')
+}
+
+function titleOf(markdown: string): string {
+  return /^# (.*)$/m.exec(markdown)![1]!
+}
