@@ -324,7 +324,7 @@ test('the front page shows the state of the gateway, and its links work', async 
   const text = await page.text()
   assert.match(text, /class="state ready">Ready</)
   const paths = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, path]) => path!)
-  assert.deepEqual(paths, ['readyz', 'metrics', 'errors', 'client/v4/openapi.json'])
+  assert.deepEqual(paths, ['readyz', 'metrics', 'errors', 'docs', 'docs/api', 'client/v4/openapi.json'])
   for (const path of paths) assert.equal((await fetch(new URL(path, `${url}/`))).status, 200, path)
   unready = 'draining'
   assert.match(await (await fetch(url)).text(), />Not ready: draining</)

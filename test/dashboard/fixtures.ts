@@ -16,7 +16,7 @@ export const hostile = `"><img src=x onerror=alert(1)>'&lt;`
 
 /** Makes what there is, and returns what the `{name}` steps of paths stand for. */
 const makers: readonly ((site: Site) => Promise<Readonly<Record<string, string>>>)[] = [
-  async ({ account }) => ({ account, operation: 'createToken' }),
+  async ({ account }) => ({ account, operation: 'createToken', guide: 'configuration' }),
   async ({ keepToken }) => ({ token: (await keepToken(['API Tokens Read'], { name: hostile })).token.id }),
   async ({ account, kept, keys, clock }) => {
     const { client, grant, member } = await keepAccess(kept)

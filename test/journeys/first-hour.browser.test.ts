@@ -74,7 +74,7 @@ async function start(t: TestContext): Promise<{ readonly dns: DnsServer; readonl
   execFileSync('sh', ['-c', init!], { cwd: home, env, stdio: 'pipe' })
   const file = join(home, 'gatehouse.yaml')
   const written = readFileSync(file, 'utf8')
-    .replace('#listen:', "listen: ['127.0.0.1:0']")
+    .replace('address: 0.0.0.0:8080', 'address: 127.0.0.1:0')
     .replace('    openai:\n', `    openai:\n      url: ${provider.url}\n`)
     .replace('  #resolvers: []', `  resolvers: ['${dns.address}']`)
   writeFileSync(file, written)

@@ -45,6 +45,7 @@ export async function guide(name: string): Promise<DocsPage | null> {
 async function render(markdown: string): Promise<DocsPage> {
   const title = titleOf(markdown)
   const { Marked, Renderer } = await import('marked')
+  let count = 0
   const tables = Renderer.prototype.table
   const marked: Marked = new Marked({
     renderer: {
@@ -59,7 +60,8 @@ async function render(markdown: string): Promise<DocsPage> {
       },
       // A region that can be scrolled is reached by the keyboard too.
       table(token): string {
-        return `<div class="wide" tabindex="0" role="region" aria-label="Table">${tables.call(this, token)}</div>\n`
+        const table = tables.call(this, token).replaceAll('<th></th>', '<td></td>')
+        return `<div class="wide" tabindex="0" role="region" aria-label="Table ${++count}">${table}</div>\n`
       },
       image: () => '',
       html: () => '',

@@ -9,7 +9,7 @@ const docs = '/dashboard/{account}/docs'
 /** Responds with a page as the side port has it; its links are relative, and so lead to others of these. */
 const showDocs: Handler = async ({ api, path }) => {
   const [, , , , ...steps] = path.split('/').map(decodeURIComponent)
-  const page = await api.docs(apiPath(...steps))
+  const page = await api.docs(steps.length === 0 ? '' : apiPath(...steps))
   if (!page.ok) return page
   const { headers, body } = page.result
   const own = ['content-type', 'content-security-policy'].map(name => [name, headers[name]!] as const)

@@ -18,7 +18,7 @@ test('token create reports mistakes, and creates nothing', async t => {
     [['token'], 2, /gatehouse token create .*gatehouse token generate /s],
     [['token', 'steal'], 2, /unknown command 'token steal'/],
     [['token', 'create', '--permission', 'Everything'], 2, /unknown permission 'Everything'; known: OAuth/],
-    [['token', 'create', '--config', file], 1, /the store .* is empty/],
+    [['token', 'create', '--config', file], 1, /there is no store sqlite:.*; start the gateway once/],
   ] as const
   for (const [args, code, sentence] of outcomes) {
     const outcome = await gatehouse(args, env)

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../../help/command.ts'
 import { main, provokable, spawnGateway, startGateway, writeConfig } from '../../help/gateway.ts'
+import { quickFolder } from '../../help/quick-folder.ts'
 import { siteConfig } from '../../help/site.ts'
 
 const closed = siteConfig('http://127.0.0.1:1')
@@ -18,8 +17,7 @@ const well = { code: 0, stdout: '', stderr: '' }
 
 /** Returns variables with a data folder of their own, and a configuration whose side port nobody has. */
 function elsewhere(t: TestContext): { GATEHOUSE_DATA: string; GATEHOUSE_CONFIG: string } {
-  const GATEHOUSE_DATA = mkdtempSync(join(tmpdir(), 'gatehouse-'))
-  t.after(() => rmSync(GATEHOUSE_DATA, { recursive: true }))
+  const GATEHOUSE_DATA = quickFolder(t, 'health')
   return {
     GATEHOUSE_DATA,
     GATEHOUSE_CONFIG: writeConfig(t, `listen: ['127.0.0.1:0']\nadmin: 127.0.0.1:1${closed}`),
