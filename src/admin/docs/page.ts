@@ -49,7 +49,8 @@ ul.rows li>:last-child{flex:1 1 20rem;min-width:0;font-size:.875rem;color:var(--
 main :is(ul,ol):not([class]){max-width:44rem;padding-left:1.25rem}
 main li+li{margin-top:var(--s1)}
 .wide{overflow-x:auto;margin-top:var(--s3)}
-.wide table{border-collapse:collapse;font-size:.9375rem}
+.wide table{border-collapse:collapse;font-size:.9375rem;overflow-wrap:normal}
+.wide code{overflow-wrap:normal;word-break:normal}
 .wide :is(th,td){padding:var(--s2) var(--s3);border:1px solid var(--line);text-align:left;vertical-align:top}
 ul.links{columns:16rem;margin:var(--s3) 0 0;padding-left:1.25rem}
 ul.links a{display:inline-block;padding-block:.15rem}
