@@ -292,7 +292,7 @@ for (const kind of ['dump of Redis', 'copy of SQLite'] as const)
     assert.match(next!, /gatehouse store accept/)
     assert.match(await storeCommand(gateway, env), /Found: .* with 1 account\nAccepted/)
     const started = await ready
-    assert.equal((await readinessOf(started)).status, 'ready')
+    await until(async () => (await readinessOf(started)).status === 'ready')
     await until(async () => (await statusOf(started, '/three')) === 200)
     assert.equal(await statusOf(started, '/secret'), 403)
   })
