@@ -65,6 +65,8 @@ test('an installed package does what its README says, and leaves its own folder 
   assert.match(bodies[0]!, /"error_code":521,/)
   assert.match(bodies[1]!, /^# Error 522/m)
   assert.ok(readPage('README.md').text.includes(call!.slice(1).join('\n')))
+  // The guides come with it.
+  assert.match(await (await fetch(`${gateway.admin}/docs/configuration`)).text(), /<h1>Configuration<\/h1>/)
   gateway.signal('SIGTERM')
   assert.deepEqual(await gateway.exited, { code: 0, signal: null })
   assert.ok(existsSync(join(home, '.local/share/gatehouse/gatehouse.db')))
