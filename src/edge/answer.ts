@@ -15,8 +15,7 @@ import type { Exchange, ResponseTop } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { factsOf } from './exchange-facts.ts'
 import { talliesOf } from './note-error.ts'
-import { hstsLine } from './forward/response-heads.ts'
-import { ownStatusLines } from './status-lines.ts'
+import { hstsLine, ownStatusLines } from './status-lines.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function answer(x: Exchange, given: Refusal): void {

@@ -1,4 +1,4 @@
-// What responses say of themselves where their zone, or the gateway outside of zones, wants it: Proxy-Status and Server-Timing.
+// Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing and HSTS.
 
 import { internalStatusLine, proxyStatusLine, retriedStatusLine } from '../errors/proxy-status.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,6 +15,12 @@ export function relayedStatusLines(x: Exchange, status: number): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   const isRetried = proxyStatus && x.retries > 0
   return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
+}
+
+/** Returns how long browsers must use https only, as the zone says (RFC 6797 section 6.1); empty over plain HTTP, where they must ignore it. */
+export function hstsLine(x: Exchange): string {
+  const hsts = x.zone === null ? null : x.zone.config.tls.hsts
+  return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`
 }
 
 function settingsOf({ zone, snapshot }: Exchange): { proxyStatus: boolean; serverTiming: boolean } {

@@ -7,7 +7,7 @@ import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Settled } from '../compression/settle.ts'
 import type { Exchange, ResponseTop } from '../exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
-import { relayedStatusLines } from '../status-lines.ts'
+import { hstsLine, relayedStatusLines } from '../status-lines.ts'
 
 /** Writes the head of the final response; `settled` is null where its route compresses nothing. */
 export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | null): ResponseTop {
@@ -41,12 +41,6 @@ export function rewritten({ responseChanges }: Exchange, head: ResponseHead): Fi
 
 function hasDate(head: ResponseHead, message: FieldLines): boolean {
   return message === head ? head.hasDate : message.ids.includes(field.date)
-}
-
-/** Returns how long browsers are to use https only, as the zone has it (RFC 6797 section 6.1); empty over plain HTTP, where they must ignore it. */
-export function hstsLine(x: Exchange): string {
-  const hsts = x.zone === null ? null : x.zone.config.tls.hsts
-  return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`
 }
 
 /** Returns the same, where the origin does not say it. */
