@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { SidePort } from '../../src/edge/plane.ts'
-import { type Client, Exchange } from '../../src/edge/exchange.ts'
+import type { SidePort } from '../../src/edge/snapshot/plane.ts'
+import { type Client, Exchange } from '../../src/edge/exchange/exchange.ts'
 import { DataPlane } from '../../src/edge/data-plane.ts'
-import { locate } from '../../src/edge/locate.ts'
+import { locate } from '../../src/edge/steps/locate.ts'
 import type { BodyReader } from '../../src/http1/body.ts'
 import { hostName } from '../../src/http1/host.ts'
 import { parseRequestHead, RequestHead, requestBody } from '../../src/http1/request-head.ts'
@@ -18,9 +18,9 @@ import {
   switchText,
   wholeText,
 } from '../../src/edge/client/http1-response.ts'
-import { BodyWriter } from '../../src/edge/forward/body-writer.ts'
-import { LastRequest } from '../../src/edge/client/last-request.ts'
-import { nodeOf } from '../../src/edge/client/way.ts'
+import { BodyWriter } from '../../src/edge/wire/body-writer.ts'
+import { LastRequest } from '../../src/edge/exchange/request-reuse.ts'
+import { nodeOf } from '../../src/edge/exchange/forwarded-trust.ts'
 import { nextRay } from '../../src/base/ray.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { EdgeMetrics } from '../../src/metrics/edge-metrics.ts'

@@ -62,14 +62,14 @@ test('files import from lower ranks and their own folder only', () => {
 
 test('an import that climbs, or goes sideways, would be seen', () => {
   const file = {
-    path: 'edge/serve.ts',
+    path: 'edge/serve/serve.ts',
     text: '',
     packages: [],
     imports: ['process/cli.ts', 'admin/routes.ts', 'edge/body.ts', 'base/ray.ts'],
   }
   assert.deepEqual(wrongTurns(file), [
-    'edge/serve.ts imports process/cli.ts',
-    'edge/serve.ts imports admin/routes.ts',
+    'edge/serve/serve.ts imports process/cli.ts',
+    'edge/serve/serve.ts imports admin/routes.ts',
   ])
 })
 

@@ -104,11 +104,11 @@ function unguarded(text: string): readonly string[] {
 /** What is confined where it is told, or can only set a promise. */
 const confinedElsewhere: Readonly<Record<string, RegExp>> = {
   'edge/client/connection.ts': /^ClientConnection\.#on(Data|End|Drain|Close)\)/,
-  'edge/client/http2-writer.ts': /^this\.#flush\)/,
+  'edge/client/http2/http2-writer.ts': /^this\.#flush\)/,
   'edge/origin/http2/http2-connection.ts': /^this\.#readOn\)/,
   'edge/accept/listeners.ts': /^error => this\.#owner\.acceptFailed/,
-  'edge/origin/health-check.ts': /^\(\) => \{\s*fail\('GH_RESPONSE_TIMEOUT'\)/,
-  'edge/origin/health-checker.ts': /^\(\) => void this\.#check\(\)/,
+  'edge/origin/health/health-check.ts': /^\(\) => \{\s*fail\('GH_RESPONSE_TIMEOUT'\)/,
+  'edge/origin/health/health-checker.ts': /^\(\) => void this\.#check\(\)/,
 }
 
 test('what events and timers of the edge run is guarded', () => {

@@ -16,7 +16,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   marked: ['admin/docs/guides.ts'],
   maxmind: ['access/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
-  negotiator: ['edge/compression/accept-encoding.ts', 'errors/negotiate.ts'],
+  negotiator: ['edge/encoding/accept-encoding.ts', 'errors/negotiate.ts'],
   'openid-client': ['people/openid/openid-provider.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],

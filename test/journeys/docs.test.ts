@@ -413,7 +413,7 @@ test('the configurations shown are valid', () => {
 })
 
 test('the numbered life of a request has the steps of serve.ts', () => {
-  const story = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
+  const story = readFileSync(join(root, 'src/edge/serve/serve.ts'), 'utf8')
   const list = /const story: readonly Step\[\] = \[([^\]]+)\]/.exec(story)![1]!
   const steps = [...list.matchAll(/(\w+)\(x\)/g)].map(([, step]) => step)
   const told = [...readPage('docs/architecture.md').text.matchAll(/^\d+\. \*\*(\w+)\*\*/gm)].map(

@@ -442,7 +442,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/exchange-facts.ts',
+    file: 'edge/exchange/facts.ts',
     tests: ['wire/access'],
     changes: [
       {

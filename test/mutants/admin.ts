@@ -303,7 +303,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/note-error.ts',
+    file: 'edge/exchange/count-error.ts',
     tests: ['edge/note-error'],
     changes: [
       {

@@ -72,7 +72,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/outbound-call.ts',
+    file: 'edge/ai-call/outbound-call.ts',
     tests: ['wire/ai-native', 'wire/ai-rest', 'wire/ai-authentication'],
     changes: [
       {
@@ -126,7 +126,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/ai-fields.ts',
+    file: 'edge/ai-call/ai-fields.ts',
     tests: ['wire/ai-misplaced', 'wire/ai-authentication'],
     changes: [
       {
@@ -279,7 +279,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/withheld-usage.ts',
+    file: 'edge/ai-call/withheld-usage.ts',
     tests: ['edge/ai/withheld-usage'],
     changes: [
       {
@@ -295,7 +295,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/rewriting.ts',
+    file: 'edge/ai-call/rewriting.ts',
     tests: ['wire/ai-streams', 'wire/ai-rest', 'wire/ai-answers-fuzz'],
     changes: [
       {
@@ -439,7 +439,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/ai/outbound-call.ts',
+    file: 'edge/ai-call/outbound-call.ts',
     tests: ['wire/ai-sessions'],
     changes: [
       {

@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const compression: readonly Mutated[] = [
   {
-    file: 'edge/compression/accept-encoding.ts',
+    file: 'edge/encoding/accept-encoding.ts',
     tests: ['edge/compression/accept-encoding'],
     changes: [
       {
@@ -30,7 +30,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/compression.ts',
+    file: 'edge/encoding/compression.ts',
     tests: ['wire/compression'],
     changes: [
       {
@@ -41,7 +41,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/media-types.ts',
+    file: 'edge/encoding/media-types.ts',
     tests: ['wire/compression'],
     changes: [
       {
@@ -57,7 +57,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/compressible.ts',
+    file: 'edge/encoding/compressible.ts',
     tests: ['wire/compression'],
     changes: [
       {
@@ -108,7 +108,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/compressed-fields.ts',
+    file: 'edge/encoding/compressed-fields.ts',
     tests: ['wire/compression'],
     changes: [
       {
@@ -140,7 +140,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/settle.ts',
+    file: 'edge/compression/decide.ts',
     tests: ['wire/compression'],
     changes: [
       {
@@ -222,7 +222,7 @@ export const compression: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/compression/encoders.ts',
+    file: 'edge/encoding/encoders.ts',
     tests: ['wire/compression'],
     changes: [
       {

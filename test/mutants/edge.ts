@@ -16,7 +16,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/preview.ts',
+    file: 'edge/steps/preview.ts',
     tests: ['wire/previews'],
     changes: [
       {
@@ -37,7 +37,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/credentials.ts',
+    file: 'edge/exchange/gateway-credentials.ts',
     tests: ['wire/credentials', 'edge/credentials'],
     changes: [
       {
@@ -108,7 +108,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/secure.ts',
+    file: 'edge/steps/secure.ts',
     tests: ['edge/secure'],
     changes: [
       {
@@ -119,7 +119,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/secure.ts',
+    file: 'edge/steps/secure.ts',
     tests: ['wire/http2'],
     changes: [
       {
@@ -130,7 +130,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client-certificate.ts',
+    file: 'edge/exchange/client-certificate.ts',
     tests: ['edge/client-certificate'],
     changes: [
       {
@@ -199,7 +199,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/serve.ts',
+    file: 'edge/serve/serve.ts',
     tests: ['edge/serve'],
     changes: [
       {
@@ -376,7 +376,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/client-pace.ts',
+    file: 'edge/client/pace/client-pace.ts',
     tests: ['edge/client/client-pace'],
     changes: [
       {
@@ -491,7 +491,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/body-pace.ts',
+    file: 'edge/client/pace/body-pace.ts',
     tests: ['edge/client/body-pace'],
     changes: [
       {
@@ -517,7 +517,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/read-pace.ts',
+    file: 'edge/client/pace/read-pace.ts',
     tests: ['edge/client/read-pace'],
     changes: [
       {
@@ -592,7 +592,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/log-throttle.ts',
+    file: 'log/log-throttle.ts',
     tests: ['edge/log-throttle'],
     changes: [
       {
@@ -603,7 +603,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/accept/share.ts',
+    file: 'edge/accept/connection-share.ts',
     tests: ['edge/accept/share', 'process/workers/share-ledger'],
     changes: [
       {
@@ -741,7 +741,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/way.ts',
+    file: 'edge/exchange/forwarded-trust.ts',
     tests: ['edge/client/way', 'wire/forwarding-headers'],
     changes: [
       {
@@ -785,7 +785,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/gather-limit.ts',
+    file: 'edge/snapshot/gather-limit.ts',
     tests: ['edge/gather-limit'],
     changes: [
       {
@@ -802,7 +802,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/gather-body.ts',
+    file: 'edge/exchange/gather-body.ts',
     tests: ['wire/ai-rest', 'wire/slow-uploads'],
     changes: [
       {
@@ -844,7 +844,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/wire.ts',
+    file: 'edge/client/salvaged-head.ts',
     tests: ['edge/client/wire'],
     changes: [
       {
@@ -855,7 +855,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-offenders.ts',
+    file: 'edge/client/http2/http2-offenders.ts',
     tests: ['edge/client/http2-offenders', 'wire/http2-penalties'],
     changes: [
       {
@@ -881,7 +881,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-stream.ts',
+    file: 'edge/client/http2/http2-stream.ts',
     tests: ['wire/http2'],
     changes: [
       {
@@ -902,7 +902,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-requests.ts',
+    file: 'edge/client/http2/http2-requests.ts',
     tests: ['wire/http2'],
     changes: [
       {
@@ -913,7 +913,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-connection.ts',
+    file: 'edge/client/http2/http2-connection.ts',
     tests: ['wire/http2'],
     changes: [
       {
@@ -957,7 +957,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/answer.ts',
+    file: 'edge/exchange/deliver.ts',
     tests: ['wire/one-connection'],
     changes: [
       {
@@ -986,7 +986,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/locate.ts',
+    file: 'edge/steps/locate.ts',
     tests: ['edge/locate'],
     changes: [
       {
@@ -1014,7 +1014,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/examine.ts',
+    file: 'edge/steps/examine.ts',
     tests: ['edge/examine'],
     changes: [
       {
@@ -1044,7 +1044,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/bound.ts',
+    file: 'edge/exchange/bounds.ts',
     tests: ['edge/bound'],
     changes: [
       {
@@ -1066,7 +1066,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/admit.ts',
+    file: 'edge/steps/admit.ts',
     tests: ['wire/access', 'wire/access-bans'],
     changes: [
       {
@@ -1143,7 +1143,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/meter/key.ts',
+    file: 'edge/meter/limit-key.ts',
     tests: ['edge/meter/key'],
     changes: [
       {
@@ -1186,7 +1186,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/meter/limit-fields.ts',
+    file: 'edge/snapshot/limit-fields.ts',
     tests: ['edge/meter/limit-fields'],
     changes: [
       {
@@ -1197,7 +1197,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/meter/gateway.ts',
+    file: 'edge/meter/meter-gateway.ts',
     tests: ['wire/rate-limits-ai'],
     changes: [
       {
@@ -1219,7 +1219,7 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/meter/rules.ts',
+    file: 'edge/snapshot/limit-rules.ts',
     tests: ['wire/rate-limits'],
     changes: [
       {

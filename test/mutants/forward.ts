@@ -310,7 +310,7 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/kept-body.ts',
+    file: 'edge/forward/buffered-body.ts',
     tests: ['edge/forward/kept-body', 'wire/grpc'],
     changes: [
       {
@@ -436,7 +436,7 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/body-writer.ts',
+    file: 'edge/wire/body-writer.ts',
     tests: ['edge/forward/body-writer'],
     changes: [
       {
@@ -452,7 +452,7 @@ export const forward: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/event-stream.ts',
+    file: 'edge/exchange/event-stream.ts',
     tests: ['edge/forward/event-stream'],
     changes: [
       {

@@ -40,7 +40,7 @@ export const frontDoor: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/accept/proxied.ts',
+    file: 'edge/accept/proxied-connection.ts',
     tests: ['wire/proxy-protocol'],
     changes: [
       {
@@ -111,7 +111,7 @@ export const frontDoor: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client-certificate.ts',
+    file: 'edge/exchange/client-certificate.ts',
     tests: ['edge/client-certificate'],
     changes: [
       {
@@ -127,7 +127,7 @@ export const frontDoor: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/secure.ts',
+    file: 'edge/steps/secure.ts',
     tests: ['edge/secure', 'edge/client-certificate', 'wire/http2'],
     changes: [
       {
@@ -148,7 +148,7 @@ export const frontDoor: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/challenge.ts',
+    file: 'edge/steps/challenge.ts',
     tests: ['edge/challenge'],
     changes: [
       {

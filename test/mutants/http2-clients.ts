@@ -48,7 +48,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/accept/newcomers.ts',
+    file: 'edge/accept/unproven-connections.ts',
     tests: ['edge/accept/newcomers'],
     changes: [
       {
@@ -74,7 +74,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-spending.ts',
+    file: 'edge/client/http2/http2-spending.ts',
     tests: ['edge/client/http2-spending'],
     changes: [
       {
@@ -96,7 +96,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-connection.ts',
+    file: 'edge/client/http2/http2-connection.ts',
     tests: ['edge/client/http2-connection'],
     changes: [
       {
@@ -130,7 +130,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-account.ts',
+    file: 'edge/client/http2/http2-account.ts',
     tests: ['edge/client/http2-connection'],
     changes: [
       {
@@ -152,7 +152,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-reader.ts',
+    file: 'edge/client/http2/http2-reader.ts',
     tests: ['edge/client/http2-connection'],
     changes: [
       {
@@ -169,7 +169,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-address.ts',
+    file: 'edge/client/http2/http2-address.ts',
     tests: ['edge/client/http2-address'],
     changes: [
       {
@@ -215,7 +215,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/client/http2-turns.ts',
+    file: 'edge/client/http2/http2-turns.ts',
     tests: ['edge/client/http2-turns'],
     changes: [
       {

@@ -120,7 +120,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/pinned-connections.ts',
+    file: 'edge/origin/idle/pinned-connections.ts',
     tests: ['edge/origin/pinned-connections', 'wire/connection-authentication'],
     changes: [
       {
@@ -151,7 +151,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/idle-pinned.ts',
+    file: 'edge/origin/idle/idle-pinned-connections.ts',
     tests: ['edge/origin/pinned-connections', 'wire/connection-authentication'],
     changes: [
       {
@@ -167,7 +167,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/idle-connections.ts',
+    file: 'edge/origin/idle/idle-connections.ts',
     tests: ['edge/origin/idle-connections'],
     changes: [
       {
@@ -190,7 +190,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/dials.ts',
+    file: 'edge/origin/dial/dials.ts',
     tests: ['edge/origin/dials'],
     changes: [
       {
@@ -212,7 +212,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/handshakes.ts',
+    file: 'edge/origin/dial/handshakes.ts',
     tests: ['edge/origin/handshakes'],
     changes: [
       {
@@ -357,7 +357,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/dial.ts',
+    file: 'edge/origin/dial/dial.ts',
     tests: ['wire/tls-origin', 'wire/dns'],
     changes: [
       {
@@ -387,7 +387,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/health-checker.ts',
+    file: 'edge/origin/health/health-checker.ts',
     tests: ['edge/origin/health-checker'],
     changes: [
       {
@@ -418,7 +418,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/origin/health-check.ts',
+    file: 'edge/origin/health/health-check.ts',
     tests: ['edge/origin/health-checker'],
     changes: [
       {

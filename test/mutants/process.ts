@@ -397,7 +397,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/plan.ts',
+    file: 'edge/steps/plan.ts',
     tests: ['wire/connection-authentication'],
     changes: [
       {

@@ -61,7 +61,7 @@ export const telemetry: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/trace/trace-lines.ts',
+    file: 'edge/forward/trace-lines.ts',
     tests: ['edge/trace/trace-lines', 'edge/trace/request-spans'],
     changes: [
       {
@@ -139,7 +139,7 @@ export const telemetry: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/trace/request-spans.ts',
+    file: 'edge/spans/request-spans.ts',
     tests: ['edge/trace/request-spans'],
     changes: [
       {

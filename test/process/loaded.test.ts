@@ -30,7 +30,7 @@ test('a start loads no package that its configuration does not need, and a worke
   assert.equal(alone.length, 1)
   for (const modules of [...alone, supervisor!, worker!]) {
     // It has seen what was loaded.
-    assert.ok(modules.some(name => name.endsWith('src/edge/serve.ts')))
+    assert.ok(modules.some(name => name.endsWith('src/edge/serve/serve.ts')))
     assert.ok(modules.includes('NativeModule http'))
     assert.deepEqual(
       modules.filter(name => unneeded.test(name)),

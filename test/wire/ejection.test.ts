@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { checkKey } from '../../src/edge/origin/health-checker.ts'
+import { checkKey } from '../../src/edge/origin/health/health-checker.ts'
 import { poolState } from '../../src/edge/origin/pools.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'

@@ -2,9 +2,9 @@
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
 import type { LimitKey } from '../../../src/config/limit-config.ts'
-import type { Exchange } from '../../../src/edge/exchange.ts'
+import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
-import { compileRateLimits } from '../../../src/edge/meter/rules.ts'
+import { compileRateLimits } from '../../../src/edge/snapshot/limit-rules.ts'
 import { Limiter } from '../../../src/limits/limiter.ts'
 import { medianOf } from '../median.ts'
 

@@ -3,7 +3,7 @@
 import { clientKey } from '../../base/address/client-key.ts'
 import { freeDescriptors, mostDescriptors } from '../../base/descriptors.ts'
 import type { Config } from '../../config/config.ts'
-import { everybody, Share } from './share.ts'
+import { everybody, Share } from './connection-share.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
 const spare = 32

@@ -2,8 +2,8 @@
 // one, and in each case from the network that has the most. A client with many connections crowds out only itself.
 
 import { clientKey, networkKey } from '../../base/address/client-key.ts'
-import { type Crowd, Crowds } from './crowds.ts'
-import { everybody } from './share.ts'
+import { type Crowd, Crowds } from './connections-by-network.ts'
+import { everybody } from './connection-share.ts'
 
 /** Ms for which a connection without a request stays where any other can make room: a client far away needs that long for a handshake and a head. */
 const grace = 1_000

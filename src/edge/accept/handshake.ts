@@ -10,10 +10,10 @@ import { trustOf } from '../../certificates/client-trust.ts'
 import { ClientCertificate } from '../../tls/client-certificate.ts'
 import { offersFips } from '../../tls/fips.ts'
 import { type ClientHello, readClientHello } from '../../tls/client-hello.ts'
-import type { ClientTls } from '../exchange.ts'
-import { highWaterMark } from '../origin/dial.ts'
-import { guarded } from '../guarded.ts'
-import type { Plane } from '../plane.ts'
+import type { ClientTls } from '../exchange/exchange.ts'
+import { highWaterMark } from '../origin/dial/dial.ts'
+import { guarded } from '../../base/guarded.ts'
+import type { Plane } from '../snapshot/plane.ts'
 
 /** A fatal alert: unrecognized_name (RFC 6066 section 3), which says that there is no certificate for the name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])

@@ -11,7 +11,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type AcceptedConnection, screen } from '../../base/accepted-connection.ts'
 import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
-import { highWaterMark } from '../origin/dial.ts'
+import { highWaterMark } from '../origin/dial/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and those in which all that wait are accepted: one a turn of each socket. */
 const shortTurn = 0.05

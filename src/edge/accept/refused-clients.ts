@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { ignoreErrors } from '../../base/closed.ts'
 import { reset } from '../../base/reset.ts'
 import type { EdgeMetrics, ProxyFailure } from '../../metrics/edge-metrics.ts'
-import type { LogThrottle } from '../log-throttle.ts'
+import type { LogThrottle } from '../../log/log-throttle.ts'
 import type { RefusedConnection } from './connection-limits.ts'
 
 export class RefusedClients {

@@ -14,11 +14,11 @@ import { placeInField, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import type { Gateway, Token } from '../../store/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
-import type { AiExchange } from './ai-exchange.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
-import { repeated } from './ai-fields.ts'
-import { keepCredentials } from '../credentials.ts'
-import type { Exchange, Verdict } from '../exchange.ts'
+import { repeated } from '../ai-call/ai-fields.ts'
+import { keepCredentials } from '../exchange/gateway-credentials.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
 /**
  * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded, in a request to an origin too (400), or where only the other kind of route reads it (400), no valid token (401), a token without permission

@@ -5,10 +5,10 @@ import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
-import { callerAt, callerOf } from './callers.ts'
-import { AiExchange } from './ai-exchange.ts'
-import type { Exchange } from '../exchange.ts'
-import type { EdgeAi } from '../snapshot.ts'
+import { callerAt, callerOf } from '../ai-call/callers.ts'
+import { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { EdgeAi } from '../snapshot/snapshot.ts'
 
 /** Finds the AI route, or refuses: an unknown path (404), a method that it does not have (405), a WebSocket where there is none (426). */
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {

@@ -6,8 +6,8 @@ import { safetyHeaders } from '../../errors/safety-headers.ts'
 import { hostName } from '../../http1/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
-import type { Exchange } from '../exchange.ts'
-import { ownStatusLines } from '../status-lines.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { ownStatusLines } from '../exchange/status-lines.ts'
 
 /** The scope of AI calls. */
 export const runScope = 'ai_gateway.run'

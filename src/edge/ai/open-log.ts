@@ -3,9 +3,9 @@
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'
-import type { Exchange } from '../exchange.ts'
-import { type Once, repeated } from './ai-fields.ts'
-import { Tap } from './tap.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type Once, repeated } from '../ai-call/ai-fields.ts'
+import { Tap } from '../ai-call/tap.ts'
 
 /** Opens the log of a call as its gateway and its client want it; refuses unknown fields for the gateway (400), since the client may rely on them. */
 export function openLog(x: Exchange): Refusal | null {

@@ -5,9 +5,9 @@ import { equalsIgnoreCase } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import { retryAfterIn } from '../../http1/retry-after.ts'
 import type { Key } from '../../ai/key-ring.ts'
-import type { AiExchange } from './ai-exchange.ts'
-import type { Exchange } from '../exchange.ts'
-import { secondsOf } from '../meter/limit-fields.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { secondsOf } from '../snapshot/limit-fields.ts'
 
 /** Refuses a call for which every key is resting (1015), with the shortest wait. */
 export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {

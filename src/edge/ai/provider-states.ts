@@ -4,10 +4,10 @@ import type { ErrorName } from '../../errors/catalogue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { EdgeAi } from '../snapshot.ts'
-import type { Exchange } from '../exchange.ts'
-import type { AiExchange } from './ai-exchange.ts'
-import { bringsCredential } from './outbound-call.ts'
+import type { EdgeAi } from '../snapshot/snapshot.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { bringsCredential } from '../ai-call/outbound-call.ts'
 
 /** How one provider is doing in this process, as data that crosses from process to process. Times are in ms since the epoch, 0 for never. */
 export interface ProviderInProcess {

@@ -2,9 +2,9 @@
 
 import { withoutUsage } from '../../ai/plan.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Exchange } from '../exchange.ts'
-import type { AiExchange } from './ai-exchange.ts'
-import { rewritingOf } from './rewriting.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { rewritingOf } from '../ai-call/rewriting.ts'
 
 /** The most bytes of an error that are read to learn its reason. */
 export const largestReason = 64 * 1024

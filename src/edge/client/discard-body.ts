@@ -1,7 +1,7 @@
 // Reads what is left of a small request body and forgets it, so that a refused client may go on on its connection: a new one would cost both sides more
 // than the bytes.
 
-import type { Exchange, Upstream } from '../exchange.ts'
+import type { Exchange, Upstream } from '../exchange/exchange.ts'
 
 /** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
 const worthReading = 64 * 1024

@@ -5,9 +5,9 @@ import { nextRay } from '../../base/ray.ts'
 import { BodyReader } from '../../http1/body.ts'
 import { hostName } from '../../http1/host.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
-import { type Client, Exchange, type RequestBody } from '../exchange.ts'
-import type { Plane } from '../plane.ts'
-import { salvage } from './wire.ts'
+import { type Client, Exchange, type RequestBody } from '../exchange/exchange.ts'
+import type { Plane } from '../snapshot/plane.ts'
+import { salvage } from './salvaged-head.ts'
 
 interface TrustableClient extends Client {
   isTrusted: boolean

@@ -3,8 +3,8 @@
 // that will be; where no such byte can be known, the next of the response will tell, or the system, which asks without any (RFC 9293 section 3.8.4).
 
 import type { Socket } from 'node:net'
-import type { Exchange } from '../exchange.ts'
-import { writeTo } from '../forward/body-writer.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { writeTo } from '../wire/body-writer.ts'
 
 /** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
 const askAfter = 1_000

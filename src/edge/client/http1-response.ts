@@ -1,7 +1,7 @@
 // Responses as the text of HTTP/1 (RFC 9112): status line, framing and connection around the lines that every version has.
 
 import { chunkText } from '../../http1/chunk.ts'
-import type { Exchange, ResponseTop } from '../exchange.ts'
+import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 
 /** Writes an interim response, which clients of HTTP/1.0 would take for the final one. */
 export function interimText({ status, reason, lines }: ResponseTop): string {

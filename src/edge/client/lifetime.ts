@@ -1,8 +1,8 @@
 // How long the connection of a client lasts: the time it has for its next request, and the time that it has to read what was written before it closes.
 
 import type { Socket } from 'node:net'
-import type { Exchange } from '../exchange.ts'
-import type { Plane } from '../plane.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Plane } from '../snapshot/plane.ts'
 
 /** Ms that a closing connection stays open for the client to read the response and close (RFC 9112 section 9.6). */
 const linger = 2_000

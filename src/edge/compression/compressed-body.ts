@@ -3,12 +3,12 @@
 // does not.
 
 import type { ContentCoding } from '../../config/compression-config.ts'
-import { answerBug } from '../answer.ts'
-import type { Exchange, ResponseSink } from '../exchange.ts'
-import { guarded } from '../guarded.ts'
-import { compressedTrailers } from './compressed-fields.ts'
-import { codings, type Encoder } from './encoders.ts'
-import type { Encoded, Encoding } from './encoding.ts'
+import { answerBug } from '../exchange/deliver.ts'
+import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
+import { guarded } from '../../base/guarded.ts'
+import { compressedTrailers } from '../encoding/compressed-fields.ts'
+import { codings, type Encoder } from '../encoding/encoders.ts'
+import type { Encoded, Encoding } from '../encoding/encoding.ts'
 import { Finishing } from './finishing.ts'
 
 /** Bytes that may wait for the encoder before the origin has to. */

@@ -1,7 +1,7 @@
 // An exchange whose origin has sent all, while the last of it is encoded and read by the client.
 
-import type { Exchange, Upstream } from '../exchange.ts'
-import { deadlineIn } from '../forward/deadline.ts'
+import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import { deadlineIn } from '../exchange/deadline.ts'
 
 /** A body of which the client has yet to get some. */
 interface Unfinished {

@@ -10,10 +10,10 @@ import { Glob } from '../../base/text/glob.ts'
 import type { AccessRule } from '../../config/access-config.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import type { Compared, DecidingRule } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
-import { secondsOf } from '../meter/limit-fields.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { secondsOf } from '../snapshot/limit-fields.ts'
 import type { Reason } from './rehearsed.ts'
-import { shown, shownPath } from './shown.ts'
+import { shown, shownPath } from './redact.ts'
 
 /** Describes what the access rules decided, by their last decision. */
 export function accessReason(

@@ -2,9 +2,9 @@
 
 import type { CompressionConfig } from '../../config/compression-config.ts'
 import type { ExplainedCompression } from '../../zones/explanation.ts'
-import { forbidsTransform } from '../compression/compressible.ts'
-import { acceptEncodingOf } from '../compression/compression.ts'
-import type { Exchange } from '../exchange.ts'
+import { forbidsTransform } from '../encoding/compressible.ts'
+import { acceptEncodingOf } from '../encoding/compression.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 /** Returns in which encoding, or why in none. */
 export function compressionOf(x: Exchange): ExplainedCompression {

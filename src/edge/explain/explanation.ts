@@ -2,15 +2,15 @@
 
 import { holdsOurs } from '../../tokens/misplaced.ts'
 import type { ExplainedGateway, Explanation } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
-import { factsOf } from '../exchange-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { factsOf } from '../exchange/facts.ts'
 import { compressionOf } from './compression.ts'
 import { forwardOf, poolOf, routeOf } from './forward.ts'
 import { limitsOf } from './limits.ts'
 import { stepOf } from './reasons.ts'
 import type { Rehearsed } from './rehearsed.ts'
 import { responseOf } from './response.ts'
-import { type StepName, stepTitles } from './steps.ts'
+import { type StepName, stepTitles } from '../serve/steps.ts'
 
 /** Returns what would happen, without any value that may be secret. */
 export function explanationOf(rehearsed: Rehearsed): Explanation {

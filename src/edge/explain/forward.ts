@@ -11,11 +11,11 @@ import type {
   ExplainedPool,
   ExplainedRoute,
 } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
-import { bodyLimitOf } from '../bound.ts'
-import { factsOf } from '../exchange-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { bodyLimitOf } from '../exchange/bounds.ts'
+import { factsOf } from '../exchange/facts.ts'
 import { outboundHead } from '../forward/outbound-request.ts'
-import { shownPath } from './shown.ts'
+import { shownPath } from './redact.ts'
 import { headText } from '../origin/outbound-head.ts'
 
 export function routeOf(x: Exchange): ExplainedRoute | null {

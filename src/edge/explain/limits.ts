@@ -2,12 +2,12 @@
 
 import type { LimitKey } from '../../config/limit-config.ts'
 import type { LimitState } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
-import { shownPath } from './shown.ts'
-import { secondsOf } from '../meter/limit-fields.ts'
-import type { MeterRule } from '../meter/rules.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { shownPath } from './redact.ts'
+import { secondsOf } from '../snapshot/limit-fields.ts'
+import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { Rehearsed } from './rehearsed.ts'
-import type { Look } from './still-limiter.ts'
+import type { Look } from './read-only-limiter.ts'
 
 /** Returns the state of each limit that was asked; of one that counts a path by several readings the fullest. */
 export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {

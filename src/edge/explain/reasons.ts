@@ -7,12 +7,12 @@ import { type Refusal, retryAfterOf } from '../../errors/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
 import { HostLookup } from '../../zones/lookup.ts'
 import type { RouteConfig, ZoneConfig } from '../../config/config.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
 import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
-import { shown, shownPath } from './shown.ts'
-import { type StepName, stepTitles } from './steps.ts'
+import { shown, shownPath } from './redact.ts'
+import { type StepName, stepTitles } from '../serve/steps.ts'
 
 /** Describes a step, also one that was not reached. */
 export function stepOf(step: StepName, rehearsed: Rehearsed): Omit<ExplainedStep, 'number'> {

@@ -3,10 +3,10 @@
 import type { AccessDecision } from '../../access/policy.ts'
 import type { Refusal } from '../../errors/refusal.ts'
 import type { Compared, DecidingRule } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { AbsentClient } from './client.ts'
-import type { StepName } from './steps.ts'
-import type { StillLimiter } from './still-limiter.ts'
+import type { StepName } from '../serve/steps.ts'
+import type { StillLimiter } from './read-only-limiter.ts'
 
 /** What a step decided. */
 export interface Decision {

@@ -2,8 +2,8 @@
 
 import type { ErrorRule } from '../../config/custom-errors-config.ts'
 import type { ExplainedResponse } from '../../zones/explanation.ts'
-import type { Exchange } from '../exchange.ts'
-import { factsOf } from '../exchange-facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { factsOf } from '../exchange/facts.ts'
 import type { Rehearsed } from './rehearsed.ts'
 
 export function responseOf({ x, client }: Rehearsed): ExplainedResponse {

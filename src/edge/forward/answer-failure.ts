@@ -3,8 +3,8 @@
 import { type Failure, originFailure } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
-import { answer } from '../answer.ts'
-import type { Exchange } from '../exchange.ts'
+import { answer } from '../exchange/deliver.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 /** Answers a request with the error for how its origin failed in this phase. */
 export function answerFailure(x: Exchange, phase: Phase, failure: Failure): void {

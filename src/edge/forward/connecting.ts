@@ -3,15 +3,15 @@
 import type { Timeouts } from '../../config/config.ts'
 import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
-import { answerBug } from '../answer.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Dial, DialPhase } from '../origin/dial.ts'
+import { answerBug } from '../exchange/deliver.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Dial, DialPhase } from '../origin/dial/dial.ts'
 import type { Lease } from '../origin/lease.ts'
 import { longestWait } from '../origin/longest-wait.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { Waiter } from '../origin/connection-queue.ts'
-import { deadlineIn } from './deadline.ts'
-import type { KeptBody } from './kept-body.ts'
+import { deadlineIn } from '../exchange/deadline.ts'
+import type { KeptBody } from './buffered-body.ts'
 
 /** Extended by what needs the connection, and no part of its own: one object less for each request. */
 export abstract class Connecting implements Waiter {

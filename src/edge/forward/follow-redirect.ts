@@ -4,9 +4,9 @@
 import { equalsIgnoreCase } from '../../http1/fields.ts'
 import { RequestHead } from '../../http1/request-head.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import { accessRefusal } from '../admit.ts'
-import { Exchange } from '../exchange.ts'
-import { locate } from '../locate.ts'
+import { accessRefusal } from '../steps/admit.ts'
+import { Exchange } from '../exchange/exchange.ts'
+import { locate } from '../steps/locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 import { holdsOurs } from '../../tokens/misplaced.ts'
 

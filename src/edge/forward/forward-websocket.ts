@@ -2,9 +2,9 @@
 
 import { FrameBorders } from '../../http1/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'
-import { modelInQuery } from '../ai/query-model.ts'
-import { answerBug } from '../answer.ts'
-import type { Exchange, Upstream } from '../exchange.ts'
+import { modelInQuery } from '../ai-call/query-model.ts'
+import { answerBug } from '../exchange/deliver.ts'
+import type { Exchange, Upstream } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { TunnelUser } from '../origin/connection-user.ts'
 

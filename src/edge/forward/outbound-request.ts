@@ -3,14 +3,14 @@
 
 import { field, listHas } from '../../http1/fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
-import type { AiExchange } from '../ai/ai-exchange.ts'
-import type { Exchange } from '../exchange.ts'
-import { certificateLines } from '../client-certificate.ts'
-import { providerFields } from '../ai/outbound-call.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { certificateLines } from '../exchange/client-certificate.ts'
+import { providerFields } from '../ai-call/outbound-call.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { isSidePort } from '../resolver/own-addresses.ts'
-import { tracedLines, traceLines } from '../trace/trace-lines.ts'
-import { appended, strangersLines, trustedLines } from '../client/way.ts'
+import { tracedLines, traceLines } from './trace-lines.ts'
+import { appended, strangersLines, trustedLines } from '../exchange/forwarded-trust.ts'
 
 /** Returns the head of the request to an origin at an address. */
 export function outboundHead(x: Exchange, address: string): OutboundHead {

@@ -2,12 +2,12 @@
 
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
-import { answerBug } from '../answer.ts'
-import type { Exchange } from '../exchange.ts'
+import { answerBug } from '../exchange/deliver.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { Carrier } from './carrier.ts'
-import { deadlineIn } from './deadline.ts'
+import { deadlineIn } from '../exchange/deadline.ts'
 
 /** Bytes that are read to keep the connection. */
 const worthReading = 64 * 1024

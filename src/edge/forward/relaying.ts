@@ -1,14 +1,14 @@
 // A response on its way from the origin to the client, rewritten where the call asks for it, and in no greater haste than the client reads.
 
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Rewriter } from '../ai/rewriter.ts'
+import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
-import type { Encoding } from '../compression/encoding.ts'
-import { settle } from '../compression/settle.ts'
-import type { Exchange, ResponseSink } from '../exchange.ts'
+import type { Encoding } from '../encoding/encoding.ts'
+import { settle } from '../compression/decide.ts'
+import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
-import { EventStream } from './event-stream.ts'
+import { EventStream } from '../exchange/event-stream.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 

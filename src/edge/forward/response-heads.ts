@@ -4,10 +4,10 @@
 import type { Framing } from '../../http1/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Settled } from '../compression/settle.ts'
-import type { Exchange, ResponseTop } from '../exchange.ts'
+import type { Settled } from '../compression/decide.ts'
+import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
-import { hstsLine, relayedStatusLines } from '../status-lines.ts'
+import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
 /** Writes the head of the final response; `settled` is null where its route compresses nothing. */
 export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | null): ResponseTop {

@@ -2,7 +2,7 @@
 
 import type { Phase } from '../../metrics/edge-metrics.ts'
 import { blamesMember, type Failure } from '../../errors/origin-failure.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
 /** Sets out for the member that was picked, or for another one, if it became somebody else's trial while the body of the request came. */

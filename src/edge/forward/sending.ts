@@ -1,6 +1,6 @@
 // What follows the body of a request on its way to an origin.
 
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 

@@ -3,8 +3,8 @@
 
 import { misuse } from '../../base/misuse.ts'
 import type { Phase } from '../../metrics/edge-metrics.ts'
-import type { ByteSink } from '../forward/body-writer.ts'
-import type { Dial } from './dial.ts'
+import type { ByteSink } from '../wire/body-writer.ts'
+import type { Dial } from './dial/dial.ts'
 import type { ConnectionUser, TunnelUser } from './connection-user.ts'
 import type { OutboundHead } from './outbound-head.ts'
 

@@ -7,9 +7,9 @@ import { readNothingAhead } from '../../base/read-ahead.ts'
 import { reset } from '../../base/reset.ts'
 import { misuse } from '../../base/misuse.ts'
 import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
-import { BodyWriter, writeTo } from '../forward/body-writer.ts'
-import type { Dial } from './dial.ts'
-import { guarded } from '../guarded.ts'
+import { BodyWriter, writeTo } from '../wire/body-writer.ts'
+import type { Dial } from './dial/dial.ts'
+import { guarded } from '../../base/guarded.ts'
 import {
   type ConnectionHolder,
   Lease,

@@ -3,7 +3,7 @@
 import type { Endpoint, OriginConfig } from '../../config/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
-import { IdlePinned } from './idle-pinned.ts'
+import { IdlePinned } from './idle/idle-pinned-connections.ts'
 import { type Means, Origin } from './origin.ts'
 
 /** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */

@@ -7,7 +7,7 @@ import { usualRetries } from '../../config/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../../pools/health.ts'
 import { type MemberState, memberState } from '../../pools/member-state.ts'
 import { Member, newLedger, Pool, type PoolLedger } from '../../pools/pool.ts'
-import { checkKey, type KeyedCheckResult } from './health-checker.ts'
+import { checkKey, type KeyedCheckResult } from './health/health-checker.ts'
 import type { Origin } from './origin.ts'
 import type { Origins } from './origins.ts'
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
 import type { TransportConfig } from '../../config/pool-config.ts'
-import { guarded } from '../guarded.ts'
+import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/origin-failure.ts'
 

@@ -7,7 +7,7 @@ import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
 import type { Work } from '../../expression/work-budget.ts'
 import type { Tally } from '../../metrics/distribution.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { ambiguousPath } from '../ambiguous-path.ts'
+import { ambiguousPath } from '../../errors/ambiguous-path.ts'
 
 export class RewriteValue {
   readonly #expression: Expression<string>

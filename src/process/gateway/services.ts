@@ -21,7 +21,7 @@ import { TokenTags } from '../../tokens/token-tags.ts'
 import { TokenUses } from '../../tokens/token-uses.ts'
 import { TokenVerifier } from '../../tokens/verify.ts'
 import { ZoneRecords } from '../../zones/zone-records.ts'
-import type { AiServices } from '../../edge/plane.ts'
+import type { AiServices } from '../../edge/snapshot/plane.ts'
 import { issuerOf } from '../url.ts'
 import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
 

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import type { Tally } from '../../store/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
-import { Share } from '../../edge/accept/share.ts'
+import { Share } from '../../edge/accept/connection-share.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
 import {

@@ -1,7 +1,12 @@
 // What each worker has of the limits on connections that hold for all of them. Shares move from one to another on request, and none is ever made: a worker has what
 // it was granted only after another one has left it.
 
-import { evenShare, type MovedShare, type ShareClaim, type ShareRequest } from '../../edge/accept/share.ts'
+import {
+  evenShare,
+  type MovedShare,
+  type ShareClaim,
+  type ShareRequest,
+} from '../../edge/accept/connection-share.ts'
 
 /** A worker as this ledger knows it. */
 export interface ShareHolder {

@@ -14,7 +14,7 @@ import type { Seen } from '../../store/mark.ts'
 import type { Tally } from '../../store/tally.ts'
 import type { Loan } from '../../store/cache/lending.ts'
 import type { BanNews } from '../../access/bans.ts'
-import type { ShareClaim, ShareRequest } from '../../edge/accept/share.ts'
+import type { ShareClaim, ShareRequest } from '../../edge/accept/connection-share.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import {
   type Ask,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Evictions } from '../../../src/edge/accept/evictions.ts'
-import { everybody } from '../../../src/edge/accept/share.ts'
+import { everybody } from '../../../src/edge/accept/connection-share.ts'
 
 interface Connection {
   readonly name: string

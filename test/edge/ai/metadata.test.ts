@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { challengeFor } from '../../../src/edge/ai/metadata.ts'
-import type { Exchange } from '../../../src/edge/exchange.ts'
+import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 
 const call = fc.record({
   host: fc.constantFrom('ai.example', 'AI.example:8443', 'other.example', 'not a host', null),

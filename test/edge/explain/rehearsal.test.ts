@@ -8,8 +8,8 @@ import { AddressLists } from '../../../src/access/lists.ts'
 import type { AccessCondition, AccessRule, BanConfig } from '../../../src/config/access-config.ts'
 import type { Config, RouteConfig } from '../../../src/config/config.ts'
 import type { LimitKey, RateLimitConfig } from '../../../src/config/limit-config.ts'
-import { headBytes } from '../../../src/edge/explain/head.ts'
-import { stepTitles } from '../../../src/edge/explain/steps.ts'
+import { headBytes } from '../../../src/edge/explain/request-bytes.ts'
+import { stepTitles } from '../../../src/edge/serve/steps.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import type { DecidingRule, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
@@ -358,7 +358,7 @@ async function foretold(
 }
 
 test('the steps are those of serve.ts, in their order', async t => {
-  const source = readFileSync(join(root, 'src/edge/serve.ts'), 'utf8')
+  const source = readFileSync(join(root, 'src/edge/serve/serve.ts'), 'utf8')
   const list = /const story: readonly Step\[\] = \[([^\]]+)\]/.exec(source)![1]!
   const story = [...list.matchAll(/(\w+)\(x\)/g)].map(([, step]) => step)
   assert.deepEqual(Object.keys(stepTitles), story)

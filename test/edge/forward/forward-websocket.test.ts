@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Exchange } from '../../../src/edge/exchange.ts'
+import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { Tunnel } from '../../../src/edge/forward/forward-websocket.ts'
 import type { Lease } from '../../../src/edge/origin/lease.ts'
 import { closeFrame, frame, maskedCode, opcodes } from '../../help/frames.ts'

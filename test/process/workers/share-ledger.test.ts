@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { Share, type ShareClaim } from '../../../src/edge/accept/share.ts'
+import { Share, type ShareClaim } from '../../../src/edge/accept/connection-share.ts'
 import { ShareLedger, type ShareHolder } from '../../../src/process/workers/share-ledger.ts'
 
 const patience = 20

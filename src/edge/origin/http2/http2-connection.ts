@@ -13,8 +13,8 @@ import {
 } from '../../../errors/origin-failure.ts'
 import { ClientSession } from '../../../http2/client/session.ts'
 import type { SessionFault } from '../../../http2/client/session-fault.ts'
-import { guarded } from '../../guarded.ts'
-import type { Dial } from '../dial.ts'
+import { guarded } from '../../../base/guarded.ts'
+import type { Dial } from '../dial/dial.ts'
 import type { Lease } from '../lease.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 

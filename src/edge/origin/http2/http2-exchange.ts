@@ -7,7 +7,7 @@ import type { ClientStream, StreamFault, StreamUser } from '../../../http2/clien
 import type { ResponseHead } from '../../../http1/response-head.ts'
 import type { Phase } from '../../../metrics/edge-metrics.ts'
 import type { ConnectionUser, ResponseBody } from '../connection-user.ts'
-import type { Dial } from '../dial.ts'
+import type { Dial } from '../dial/dial.ts'
 import { Lease, type Leased, type RequestSink } from '../lease.ts'
 import type { OutboundHead } from '../outbound-head.ts'
 

@@ -10,9 +10,9 @@ import type { EdgeMetrics } from '../../../metrics/edge-metrics.ts'
 import type { AddressBook } from '../../resolver/address-book.ts'
 import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { ConnectionQueue, hand, undialled, type Waiter } from '../connection-queue.ts'
-import type { Dial, Dialer, DialPhase } from '../dial.ts'
-import { Dials } from '../dials.ts'
-import type { Handshakes } from '../handshakes.ts'
+import type { Dial, Dialer, DialPhase } from '../dial/dial.ts'
+import { Dials } from '../dial/dials.ts'
+import type { Handshakes } from '../dial/handshakes.ts'
 import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 
 /** Ms for which an idle connection is kept: servers that close theirs say so in time. */

@@ -1,0 +1,101 @@
+// What a client begins with where it may speak either version without TLS: the first bytes decide which one it is.
+
+import type { Socket } from 'node:net'
+import { canonicalAddress } from '../../base/address/address.ts'
+import { ignoreErrors } from '../../base/closed.ts'
+import { reset } from '../../base/reset.ts'
+import { guarded } from '../../base/guarded.ts'
+import type { Plane } from '../snapshot/plane.ts'
+import { drainPatience } from './handshake.ts'
+
+/** The first line of HTTP/2 (RFC 9113 section 3.4), which no request of HTTP/1 has. */
+const firstLine = Buffer.from('PRI * HTTP/2.0\r\n', 'latin1')
+
+interface OvertureOwner {
+  /** The version is known; `overture` is over, and the socket has yet to be read. */
+  heard(overture: Overture, isHttp2: boolean): void
+  /** The client has left, or sent nothing in time; `overture` is over. */
+  failed(overture: Overture): void
+}
+
+export class Overture {
+  readonly peer: string
+  readonly hasRequested = false
+  readonly hasGreeted = false
+  readonly isIdle = false
+  readonly standing = 'silent'
+  readonly #socket: Socket
+  readonly #plane: Plane
+  readonly #owner: OvertureOwner
+  /** Monotonic ms by which the version must be known. */
+  #deadline: number
+  readonly #cleanups: (() => void)[] = []
+  #bytes: Buffer | null = null
+
+  /** `proxied` says of whom the connection is where a load balancer has announced it. */
+  constructor(
+    socket: Socket,
+    plane: Plane,
+    owner: OvertureOwner,
+    proxied: { readonly peer: string } | null = null,
+  ) {
+    this.#socket = socket
+    this.#plane = plane
+    this.#owner = owner
+    this.peer = proxied?.peer ?? canonicalAddress(socket.remoteAddress ?? '') ?? ''
+    this.#deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
+    ignoreErrors(socket)
+    this.#on('data', (bytes: Buffer) => this.#receive(bytes))
+    this.#on('end', () => this.#fail())
+    this.#on('close', () => this.#fail())
+  }
+
+  /** Ends it at its deadline. */
+  sweep(now: number): void {
+    if (now >= this.#deadline) this.#fail()
+  }
+
+  /** Leaves it a moment to go on: its client may have sent a request. */
+  drain(): void {
+    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
+  }
+
+  goAway(): void {}
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#letGo()
+    reset(this.#socket)
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#bytes = this.#bytes === null ? bytes : Buffer.concat([this.#bytes, bytes])
+    const length = Math.min(this.#bytes.length, firstLine.length)
+    const mayBe = this.#bytes.compare(firstLine, 0, length, 0, length) === 0
+    if (mayBe && length < firstLine.length) return
+    const received = this.#bytes
+    this.#letGo()
+    this.#socket.pause()
+    this.#socket.unshift(received)
+    this.#owner.heard(this, mayBe)
+  }
+
+  #fail(): void {
+    this.destroy()
+    this.#owner.failed(this)
+  }
+
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    const listener = guarded(handle, bug => {
+      this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
+      this.#fail()
+    })
+    this.#socket.on(event, listener)
+    this.#cleanups.push(() => this.#socket.off(event, listener))
+  }
+
+  #letGo(): void {
+    this.#bytes = null
+    for (const cleanup of this.#cleanups.splice(0)) cleanup()
+  }
+}

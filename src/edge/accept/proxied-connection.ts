@@ -1,0 +1,110 @@
+// A connection that a load balancer has opened for a client, from its first byte until it is known for whom.
+
+import type { Socket } from 'node:net'
+import { ignoreErrors } from '../../base/closed.ts'
+import { reset } from '../../base/reset.ts'
+import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
+import type { Announced } from '../client/connection.ts'
+import { guarded } from '../../base/guarded.ts'
+import type { Plane } from '../snapshot/plane.ts'
+import { drainPatience } from './handshake.ts'
+import { readProxyHeader } from './proxy-header.ts'
+
+interface ProxiedOwner {
+  /** It is known; `proxied` is over. */
+  announced(proxied: Proxied, client: Announced): void
+  /** It never will be; `proxied` is over. */
+  failed(proxied: Proxied, failure: ProxyFailure): void
+}
+
+export class Proxied {
+  /** Of whom the connection counts: of the balancer, until its client is known. */
+  peer: string
+  readonly hasRequested = false
+  readonly hasGreeted = false
+  readonly isIdle = false
+  /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
+  deadline: number
+  readonly socket: Socket
+  readonly #plane: Plane
+  readonly #owner: ProxiedOwner
+  #bytes: Buffer | null = null
+  #isOver = false
+  /** What was added to the socket, to be removed at the end. */
+  readonly #cleanups: (() => void)[] = []
+
+  constructor(socket: Socket, peer: string, plane: Plane, owner: ProxiedOwner) {
+    this.socket = socket
+    this.peer = peer
+    this.#plane = plane
+    this.#owner = owner
+    this.deadline = plane.coarseNow + plane.snapshot.client.handshakeTimeout
+    ignoreErrors(socket)
+    this.#on('data', (bytes: Buffer) => this.#receive(bytes))
+    this.#on('end', () => this.#fail('closed'))
+    this.#on('close', () => this.#fail('closed'))
+  }
+
+  /** Ends it at its deadline. */
+  sweep(now: number): void {
+    if (now >= this.deadline) this.#fail('timeout')
+  }
+
+  /** Leaves it a moment to go on: its client may have sent a request behind it. */
+  drain(): void {
+    this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainPatience)
+  }
+
+  goAway(): void {}
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#end()
+    reset(this.socket)
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#bytes = this.#bytes === null ? bytes : Buffer.concat([this.#bytes, bytes])
+    const header = readProxyHeader(this.#bytes)
+    if (header === null) return
+    if (typeof header === 'string') return this.#fail(header)
+    const { client, length } = header
+    const rest = this.#bytes.subarray(length)
+    this.#letGo()
+    this.socket.pause()
+    if (rest.length > 0) this.socket.unshift(rest)
+    // Over only then, so that a bug in that still ends the connection.
+    this.#owner.announced(this, {
+      peer: client === null || client === 'local' ? this.peer : client,
+      isAnonymous: client === null,
+    })
+    this.#end()
+  }
+
+  #fail(failure: ProxyFailure): void {
+    if (this.#isOver) return
+    this.destroy()
+    this.#owner.failed(this, failure)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#bytes = null
+    this.#letGo()
+  }
+
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    const listener = guarded(handle, this.#crashed)
+    this.socket.on(event, listener)
+    this.#cleanups.push(() => this.socket.off(event, listener))
+  }
+
+  readonly #crashed = (bug: unknown): void => {
+    this.#plane.log.error({ err: bug }, 'reading a PROXY header failed: internal error')
+    this.#fail('other')
+  }
+
+  #letGo(): void {
+    for (const cleanup of this.#cleanups.splice(0)) cleanup()
+  }
+}

@@ -1,0 +1,171 @@
+// Connections that have yet to show what they are about, a few of each address at a time on listeners of HTTP/2: whoever attacks with many at once is known by the first of them,
+// before anything of the others is read.
+
+import type { AcceptedConnection } from '../../base/accepted-connection.ts'
+import { clientKey } from '../../base/address/client-key.ts'
+import { guarded } from '../../base/guarded.ts'
+import type { Plane } from '../snapshot/plane.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
+
+/** Newcomers that an address has before others wait, and connections that may wait in all. */
+const mostNew = 8
+const mostWaiting = 1_024
+/** Ms after which one that is silent, or sends much, no longer has others wait, and for which any waits: many clients may share an address. */
+const silence = 20
+const longestBusy = 1_000
+const longestWait = 100
+/** Ms between two looks at those that wait. */
+const lookEvery = 2
+
+/** A connection, or what comes before one. */
+interface Newcomer {
+  readonly peer: string
+  /** What is known of it: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
+  readonly standing: 'silent' | 'busy' | 'known'
+}
+
+interface Waiting {
+  readonly connection: AcceptedConnection
+  readonly peer: string
+  /** Monotonic ms. */
+  readonly until: number
+}
+
+/** What an address has. */
+interface Room {
+  /** And since when, in monotonic ms. */
+  readonly newcomers: Map<Newcomer, number>
+  /** In the order in which they came. */
+  readonly waiting: Waiting[]
+}
+
+export class Newcomers {
+  readonly #plane: Pick<Plane, 'clock' | 'snapshot' | 'log'>
+  readonly #limits: ConnectionLimits
+  readonly #release: (connection: AcceptedConnection) => void
+  readonly #rooms = new Map<string, Room>()
+  #count = 0
+  #waiting = 0
+  #timer: NodeJS.Timeout | null = null
+
+  /** `release` takes connections that have waited, which count under no limit any more; it must not throw. */
+  constructor(
+    plane: Pick<Plane, 'clock' | 'snapshot' | 'log'>,
+    limits: ConnectionLimits,
+    release: (connection: AcceptedConnection) => void,
+  ) {
+    this.#plane = plane
+    this.#limits = limits
+    this.#release = release
+  }
+
+  /** Whether a connection has to wait, since its address has others that are new; it counts as any other one meanwhile. */
+  holds(connection: AcceptedConnection): boolean {
+    if (this.#count < mostNew || this.#waiting >= mostWaiting) return false
+    const { peer } = connection
+    const room = this.#rooms.get(clientKey(peer))
+    const now = this.#plane.clock.monotonic()
+    if (room === undefined || (room.waiting.length === 0 && this.#newOf(room, now) < mostNew)) return false
+    if (this.#limits.take(peer, false, connection.descriptor, this.#plane.snapshot.client) !== null)
+      return false
+    room.waiting.push({ connection, peer, until: now + longestWait })
+    this.#waiting++
+    this.#plan()
+    return true
+  }
+
+  /** Takes note of a connection that is served from now on. */
+  add(newcomer: Newcomer): void {
+    const key = clientKey(newcomer.peer)
+    let room = this.#rooms.get(key)
+    if (room === undefined) {
+      room = { newcomers: new Map(), waiting: [] }
+      this.#rooms.set(key, room)
+    }
+    room.newcomers.set(newcomer, this.#plane.clock.monotonic())
+    this.#count++
+  }
+
+  /** Puts what a newcomer has become in its place. */
+  replace(before: Newcomer, after: Newcomer): void {
+    const room = this.#rooms.get(clientKey(before.peer))
+    const since = room?.newcomers.get(before)
+    if (room === undefined || since === undefined) return
+    room.newcomers.delete(before)
+    room.newcomers.set(after, since)
+  }
+
+  /** Forgets a connection that is over. */
+  delete(newcomer: Newcomer): void {
+    if (this.#count === 0) return
+    const key = clientKey(newcomer.peer)
+    const room = this.#rooms.get(key)
+    if (room?.newcomers.delete(newcomer) !== true) return
+    this.#count--
+    this.#forget(key, room)
+  }
+
+  /** Forgets those that are known. */
+  sweep(): void {
+    if (this.#count === 0) return
+    const now = this.#plane.clock.monotonic()
+    for (const [key, room] of this.#rooms) {
+      this.#newOf(room, now)
+      this.#forget(key, room)
+    }
+  }
+
+  /** Releases all that wait. */
+  close(): void {
+    clearTimeout(this.#timer ?? undefined)
+    this.#timer = null
+    for (const { waiting } of this.#rooms.values()) while (waiting.length > 0) this.#releaseOne(waiting)
+  }
+
+  /** Counts those for which others wait at monotonic ms `now`, and forgets those that are known. */
+  #newOf({ newcomers }: Room, now: number): number {
+    let count = 0
+    for (const [newcomer, since] of newcomers) {
+      const { standing } = newcomer
+      if (standing === 'known') {
+        newcomers.delete(newcomer)
+        this.#count--
+      } else if (now - since < (standing === 'busy' ? longestBusy : silence)) count++
+    }
+    return count
+  }
+
+  #forget(key: string, { newcomers, waiting }: Room): void {
+    if (newcomers.size === 0 && waiting.length === 0) this.#rooms.delete(key)
+  }
+
+  #plan(): void {
+    this.#timer ??= setTimeout(this.#turn, lookEvery)
+  }
+
+  readonly #turn = guarded(
+    () => {
+      this.#timer = null
+      const now = this.#plane.clock.monotonic()
+      for (const room of this.#rooms.values()) if (room.waiting.length > 0) this.#releaseSome(room, now)
+      if (this.#waiting > 0) this.#plan()
+    },
+    bug => this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error'),
+  )
+
+  #releaseSome(room: Room, now: number): void {
+    const { waiting } = room
+    const free = mostNew - this.#newOf(room, now)
+    for (let count = 0; count < mostNew && waiting.length > 0; count++) {
+      if (count >= free && now < waiting[0]!.until) return
+      this.#releaseOne(waiting)
+    }
+  }
+
+  #releaseOne(waiting: Waiting[]): void {
+    const { connection, peer } = waiting.shift()!
+    this.#waiting--
+    this.#limits.leave(peer)
+    this.#release(connection)
+  }
+}

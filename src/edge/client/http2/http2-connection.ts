@@ -1,0 +1,355 @@
+// One connection of a client over HTTP/2: many requests at a time, each on a stream of its own, and how all of them end.
+
+import type { Socket } from 'node:net'
+import { canonicalAddress } from '../../../base/address/address.ts'
+import { forget, ignoreErrors } from '../../../base/closed.ts'
+import { readNothingAhead } from '../../../base/read-ahead.ts'
+import { reset } from '../../../base/reset.ts'
+import type { HeadLimits, RequestHead } from '../../../http1/request-head.ts'
+import type { HeadFault } from '../../../http1/request-line.ts'
+import { errorCode } from '../../../http2/frames.ts'
+import { ServerSession } from '../../../http2/server-session.ts'
+import type { SessionFault, SessionUser, StreamFault } from '../../../http2/session-user.ts'
+import { Shown } from '../../../tokens/verify.ts'
+import type { ClientTls, Exchange } from '../../exchange/exchange.ts'
+import { guarded } from '../../../base/guarded.ts'
+import type { PinnedConnections } from '../../origin/idle/pinned-connections.ts'
+import type { Plane } from '../../snapshot/plane.ts'
+import { record } from '../../serve/record.ts'
+import type { Arrival } from '../connection.ts'
+import { ClientPace } from '../pace/client-pace.ts'
+import { Http2Account, type Http2Peers } from './http2-account.ts'
+import { Http2Reader, type Standing } from './http2-reader.ts'
+import { Http2Requests } from './http2-requests.ts'
+import type { ClientStream, StreamClient, StreamConnection } from './http2-stream.ts'
+import type { Http2Turns } from './http2-turns.ts'
+import { Http2Writer } from './http2-writer.ts'
+import { LastRequest } from '../../exchange/request-reuse.ts'
+import { Lifetime } from '../lifetime.ts'
+import { TlsPace } from '../pace/tls-pace.ts'
+import { nodeOf } from '../../exchange/forwarded-trust.ts'
+
+/** Ms between two looks at the pace of streams. */
+const lookEvery = 1_000
+
+export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
+  readonly peer: string
+  readonly isAnonymous: boolean
+  readonly node: string
+  readonly tls: ClientTls | null
+  readonly shown = new Shown()
+  readonly last = new LastRequest()
+  pinned: PinnedConnections | null = null
+  readonly session: ServerSession<StreamClient>
+  readonly #socket: Socket
+  readonly #transport: Socket
+  readonly #plane: Plane
+  readonly #closed: (connection: Http2Connection) => void
+  readonly #lifetime: Lifetime
+  readonly #requests: Http2Requests
+  readonly #pace = new ClientPace()
+  readonly #tlsPace: TlsPace | null
+  /** Streams that are reset once what waits of them is sent. */
+  readonly #ending = new Set<ClientStream>()
+  readonly #turns: Http2Turns
+  readonly #account: Http2Account
+  readonly #reader: Http2Reader
+  readonly #writer: Http2Writer
+  #isShutDown = false
+  #isClosed = false
+  #lookedAt = 0
+
+  /** `closed` hears once that the connection is closed. */
+  constructor(
+    socket: Socket,
+    plane: Plane,
+    closed: (connection: Http2Connection) => void,
+    { tls, transport, client }: Arrival,
+    peers: Http2Peers,
+  ) {
+    const { offenders, turns } = peers
+    this.#socket = socket
+    this.#transport = transport
+    this.tls = tls
+    this.#tlsPace = tls === null ? null : new TlsPace(socket, transport)
+    this.#plane = plane
+    this.#closed = closed
+    this.peer = client?.peer ?? canonicalAddress(transport.remoteAddress ?? '') ?? ''
+    this.isAnonymous = client?.isAnonymous ?? false
+    this.node = nodeOf(this.peer)
+    this.#requests = new Http2Requests(this, plane)
+    this.#lifetime = new Lifetime(socket, plane)
+    this.#turns = turns
+    this.#account = new Http2Account(this, plane, peers)
+    this.#reader = new Http2Reader(this, socket, plane, this.#requests, this.#account, turns)
+    this.#writer = new Http2Writer(this, socket, this.#account)
+    const { coarseNow: now, snapshot } = plane
+    const budgets = offenders.budgetsOf(this.peer, now)
+    this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
+    readNothingAhead(socket)
+    this.#on('data', (bytes: Buffer) => this.#receive(bytes))
+    // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
+    this.#on('end', () => {
+      this.#leave()
+      this.#cut()
+    })
+    ignoreErrors(socket)
+    this.#on('close', (isBroken: boolean) => this.#onClose(isBroken))
+    if (this.session.hasOutput) this.outputReady()
+  }
+
+  /** What is known of its client. */
+  get standing(): Standing {
+    return this.#reader.standing
+  }
+
+  // ── what time and shutdown ask of it ──
+
+  get hasRequested(): boolean {
+    return this.session.requestCount > 0
+  }
+
+  /** Whether it has got through a handshake of TLS. */
+  get hasGreeted(): boolean {
+    return this.tls !== null
+  }
+
+  get isIdle(): boolean {
+    const hasWork = this.session.streamCount > 0 || this.session.hasOutput || this.#socket.writableLength > 0
+    return this.session.requestCount > 0 && !hasWork
+  }
+
+  /** Acts on deadlines that have passed, its own and those of the exchanges that it serves. */
+  sweep(now: number): void {
+    this.#requests.sweep(now)
+    try {
+      this.#account.joinAgain()
+      if (now - this.#lookedAt >= lookEvery) this.#look(now)
+      if (this.#lifetime.isOver(now)) this.#expire(now)
+      if (this.#tlsPace?.isFlooded()) this.#cut()
+      this.#settle()
+    } catch (bug) {
+      this.crashed(bug)
+    }
+  }
+
+  /** Announces the end of the connection, and closes it when the last response is sent. */
+  drain(): void {
+    try {
+      this.#shutDown()
+    } catch (bug) {
+      this.crashed(bug)
+    }
+  }
+
+  /** Closes behind what it serves: its handshake checked the client by rules that are no longer in effect. */
+  retire(): void {
+    this.drain()
+  }
+
+  /** Has WebSockets closed by their ends. */
+  goAway(): void {
+    this.#requests.goAway()
+  }
+
+  /** Cuts the connection; a client in the middle of a response sees that it is cut. */
+  destroy(): void {
+    const isSent = this.#socket.writableLength === 0 && !this.session.hasOutput
+    if (this.#requests.cut() && isSent) this.#socket.destroy()
+    else reset(this.#socket, this.#transport)
+  }
+
+  get isIndebted(): boolean {
+    return this.#account.isIndebted
+  }
+
+  /** Reads on with so much work. */
+  readOn(work: number): void {
+    try {
+      if (this.#lifetime.isOpen) this.#reader.readOn(work)
+    } catch (bug) {
+      this.crashed(bug)
+    }
+  }
+
+  /** Ends so many requests of a client that has left; returns how many more it could have ended. */
+  endSome(most: number): number {
+    try {
+      return this.#requests.abandon(most)
+    } catch (bug) {
+      this.crashed(bug)
+      return most
+    } finally {
+      this.#leaveIfOver()
+    }
+  }
+
+  // ── what its streams ask of it ──
+
+  concluded(client: StreamClient, x: Exchange): void {
+    this.#requests.concluded(client)
+    if (this.#requests.count === 0 && this.#lifetime.isOpen) {
+      this.#lifetime.exchangeEnded(x)
+      this.#lifetime.awaitRequest()
+    }
+    x.endShortPhase()
+    record(x)
+  }
+
+  begun(mostRequests: number): void {
+    this.#lifetime.exchangeBegun()
+    if (this.session.requestCount >= mostRequests) this.#shutDown()
+  }
+
+  resetBehind(stream: ClientStream): void {
+    this.#ending.add(stream)
+    this.outputReady()
+  }
+
+  // ── what the session has found ──
+
+  get limits(): HeadLimits {
+    return this.#plane.snapshot.limits
+  }
+
+  get headTimeout(): number {
+    return this.#plane.snapshot.client.headerTimeout
+  }
+
+  begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
+    this.#requests.begin(stream, head, fault)
+  }
+
+  body(stream: ClientStream, bytes: Buffer): void {
+    this.#requests.body(stream, bytes)
+  }
+
+  bodyEnd(stream: ClientStream, trailers: readonly string[] | null): void {
+    this.#requests.bodyEnd(stream, trailers)
+  }
+
+  aborted(stream: ClientStream, fault: StreamFault): void {
+    // Those of a session that is over are ended in turns.
+    if (fault !== 'session') this.#requests.aborted(stream, fault)
+  }
+
+  drained(stream: ClientStream): void {
+    this.#requests.drained(stream)
+  }
+
+  outputReady(): void {
+    this.#writer.plan()
+  }
+
+  failed(fault: SessionFault, detail: string): void {
+    this.#plane.metrics.http2Failures[fault].inc()
+    this.#reader.hasEnded = true
+    this.#account.offended(fault)
+    this.#plane.log.debug(
+      { client: this.peer, fault, detail },
+      'HTTP/2 connection closed: the client broke its rules',
+    )
+    this.#turns.end(this)
+    this.outputReady()
+  }
+
+  // ── reading and writing ──
+
+  #receive(bytes: Buffer): void {
+    if (this.#lifetime.isOpen) this.#reader.receive(bytes)
+    else this.#lifetime.receivedBehind(bytes.length)
+  }
+
+  wrote(isAll: boolean): void {
+    if (isAll) this.#reader.outputTaken()
+    this.#account.count()
+    this.#settle()
+  }
+
+  /** Ends what has nothing more to say: streams whose response was cut short, or whose tunnel was (RFC 8441 section 5), and the connection itself. */
+  #settle(): void {
+    for (const stream of this.#ending) {
+      if (!stream.isClosed && stream.waiting > 0) continue
+      this.#ending.delete(stream)
+      this.session.reset(stream, stream.isTunnel ? errorCode.cancel : errorCode.internal)
+    }
+    const isDone = this.session.isDone && !this.session.hasOutput && !this.#writer.isWriting
+    if (!isDone || !this.#lifetime.isOpen) return
+    // Whoever broke the rules is not waited for.
+    if (this.#reader.hasEnded) this.#socket.destroySoon()
+    else this.#lifetime.close()
+  }
+
+  // ── endings ──
+
+  #look(now: number): void {
+    this.#lookedAt = now
+    const { responseRate } = this.#plane.snapshot.client
+    this.session.sweep(now, responseRate, this.#account.isOverdrawn)
+    this.#account.countAll()
+    if (!this.#pace.readsTooSlowly(this.#socket, responseRate, now)) return
+    this.#plane.metrics.slowClients.response.inc()
+    this.#cut()
+  }
+
+  #expire(now: number): void {
+    this.#lifetime.deadline = Number.POSITIVE_INFINITY
+    if (this.#lifetime.isOpen) {
+      if (this.session.requestCount === 0) this.#plane.metrics.slowClients.head.inc()
+      this.session.shutdown(now)
+    } else if (this.#socket.writableLength > 0) reset(this.#socket, this.#transport)
+    else this.#socket.destroy()
+  }
+
+  #shutDown(): void {
+    if (this.#isShutDown) return
+    this.#isShutDown = true
+    this.session.shutdown(this.#plane.coarseNow)
+  }
+
+  /** Drops a client that has left, or does not do its part. */
+  #cut(): void {
+    this.#abandonAll()
+    reset(this.#socket, this.#transport)
+  }
+
+  #abandonAll(): void {
+    this.#lifetime.isOpen = false
+    this.session.close()
+    this.#turns.end(this)
+  }
+
+  /** `isBroken` says that the client has reset the connection, or has vanished. */
+  #onClose(isBroken: boolean): void {
+    if (isBroken) this.#leave()
+    this.#abandonAll()
+    this.#isClosed = true
+    this.#account.close()
+    forget(this.#socket)
+    this.#leaveIfOver()
+  }
+
+  /** Counts as a connection until all of its requests are ended. */
+  #leaveIfOver(): void {
+    if (!this.#isClosed || this.#requests.count > 0) return
+    this.pinned?.close()
+    this.#closed(this)
+  }
+
+  #leave(): void {
+    this.session.leave(this.#plane.coarseNow)
+    this.#account.settleUp()
+  }
+
+  crashed(bug: unknown): void {
+    this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
+    this.destroy()
+  }
+
+  #on<T = void>(event: string, handle: (what: T) => void): void {
+    this.#socket.on(
+      event,
+      guarded(handle, bug => this.crashed(bug)),
+    )
+  }
+}

@@ -1,0 +1,100 @@
+// Reads what the client of a connection over HTTP/2 sends, no faster than its address may send, others have their turns, and it takes what is written.
+
+import type { Socket } from 'node:net'
+import type { ServerSession } from '../../../http2/server-session.ts'
+import type { ReadState } from '../../../http2/session-user.ts'
+import type { Plane } from '../../snapshot/plane.ts'
+import type { Http2Account } from './http2-account.ts'
+import type { Http2Requests } from './http2-requests.ts'
+import type { Http2Turns } from './http2-turns.ts'
+
+interface ReadConnection {
+  readonly session: ServerSession<unknown>
+  readonly isIndebted: boolean
+  /** Has this read on with so much work; must not throw. */
+  readOn(work: number): void
+}
+
+/** What is known of a client: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
+export type Standing = 'silent' | 'busy' | 'known'
+
+export class Http2Reader {
+  standing: Standing = 'silent'
+  /** Whether nothing is read any more, since the client broke its rules. */
+  hasEnded = false
+  readonly #connection: ReadConnection
+  readonly #socket: Socket
+  readonly #plane: Plane
+  readonly #requests: Http2Requests
+  readonly #account: Http2Account
+  readonly #turns: Http2Turns
+  /** Whether reading waits for what was written to be on its way. */
+  #isFull = false
+
+  constructor(
+    connection: ReadConnection,
+    socket: Socket,
+    plane: Plane,
+    requests: Http2Requests,
+    account: Http2Account,
+    turns: Http2Turns,
+  ) {
+    this.#connection = connection
+    this.#socket = socket
+    this.#plane = plane
+    this.#requests = requests
+    this.#account = account
+    this.#turns = turns
+  }
+
+  /** Takes what has come. */
+  receive(bytes: Buffer): void {
+    const { session } = this.#connection
+    const { address, isIndebted } = this.#account
+    if (isIndebted && address.delayOfIndebted > 0) {
+      session.keep(bytes)
+      return this.#wasRead('more')
+    }
+    const { work } = this.#turns
+    const before = work.left
+    this.#wasRead(session.read(bytes, this.#plane.coarseNow))
+    this.#charge(before - work.left)
+    this.#turns.wasRead()
+  }
+
+  /** Reads on with so much work. */
+  readOn(work: number): void {
+    this.#wasRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
+    this.#charge(work - this.#turns.work.left)
+  }
+
+  #charge(work: number): void {
+    if (this.#account.isIndebted) this.#account.address.charge(work)
+  }
+
+  /** Takes note that all that was written is on its way. */
+  outputTaken(): void {
+    if (!this.#isFull) return
+    this.#isFull = false
+    this.#wait()
+  }
+
+  #wasRead(state: ReadState): void {
+    this.#requests.flush()
+    this.#account.settleUp()
+    this.#account.count()
+    if (this.hasEnded) return void this.#socket.pause()
+    this.standing = state === 'done' ? 'known' : 'busy'
+    if (state === 'done') return void this.#socket.resume()
+    this.#socket.pause()
+    if (state === 'more') this.#wait()
+    else this.#isFull = true
+  }
+
+  /** Has the connection read on when it is its turn. */
+  #wait(): void {
+    const { address } = this.#account
+    address.add(this.#connection)
+    this.#turns.add(address)
+  }
+}

@@ -1,0 +1,207 @@
+// The requests of one connection over HTTP/2: each has an exchange, which hears what becomes of its stream.
+
+import { type Refusal, refuse } from '../../../errors/refusal.ts'
+import type { RequestHead } from '../../../http1/request-head.ts'
+import type { HeadFault } from '../../../http1/request-line.ts'
+import { errorCode } from '../../../http2/frames.ts'
+import type { StreamFault } from '../../../http2/session-user.ts'
+import { answer, answerBug } from '../../exchange/deliver.ts'
+import { tooLarge } from '../../exchange/bounds.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { Plane } from '../../snapshot/plane.ts'
+import { serve } from '../../serve/serve.ts'
+import { Exchanges } from '../exchanges.ts'
+import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
+
+/** Their connection. */
+interface RequestConnection extends StreamConnection {
+  readonly isAnonymous: boolean
+  /** Takes note that another request is under way; `mostRequests` is how many it may have. */
+  begun(mostRequests: number): void
+}
+
+export class Http2Requests {
+  readonly #connection: RequestConnection
+  readonly #plane: Plane
+  readonly #exchanges: Exchanges
+  /** Those that are under way. */
+  readonly #clients = new Set<StreamClient>()
+  /** Those whose bodies have come since they were last flushed. */
+  #fed: StreamClient[] = []
+
+  constructor(connection: RequestConnection, plane: Plane) {
+    this.#connection = connection
+    this.#plane = plane
+    this.#exchanges = new Exchanges(connection, plane)
+  }
+
+  /** How many are under way. */
+  get count(): number {
+    return this.#clients.size
+  }
+
+  // ── what becomes of their streams ──
+
+  /** Begins a request, as a session tells its user. */
+  begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
+    try {
+      this.#begin(stream, head, fault)
+    } catch (bug) {
+      this.#plane.log.error({ err: bug }, 'request failed: internal error')
+      this.#connection.session.reset(stream, errorCode.internal)
+    }
+  }
+
+  #begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
+    const body = new StreamBody(head.contentLength, stream.isRequestWhole || stream.isTunnel)
+    head.version = '2'
+    head.chunked = body.framing === 'chunked'
+    const client = new StreamClient(this.#connection, stream, body)
+    const x = fault === null ? this.#exchanges.of(head, body, client) : null
+    const exchange = x ?? this.#exchanges.ofRefused(head, body, client)
+    client.exchange = exchange
+    stream.owner = client
+    this.#clients.add(client)
+    this.#connection.begun(exchange.snapshot.limits.requestsPerConnection)
+    if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
+    else this.#serve(x)
+  }
+
+  #serve(x: Exchange): void {
+    x.startShortPhase()
+    serve(x)
+  }
+
+  body({ owner: client, isRequestWhole }: ClientStream, bytes: Buffer): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    try {
+      x.bytesIn += bytes.length
+      if (x.upgrade !== 'done') {
+        if (x.bytesIn > x.bodyLimit) return refuseBody(x, tooLarge(x))
+        if (isRequestWhole && x.bytesIn === x.head.contentLength) client.body.done = true
+      }
+      x.upstream?.body(bytes)
+      this.#fed.push(client)
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  bodyEnd({ owner: client }: ClientStream, trailers: readonly string[] | null): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    try {
+      client.body.done = true
+      client.body.trailers = trailers === null ? null : [...trailers]
+      x.upstream?.bodyEnd()
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  aborted({ owner: client }: ClientStream, fault: StreamFault): void {
+    const x = client?.exchange
+    if (!client || !x) return
+    if (fault === 'slow_reader') this.#plane.metrics.slowClients.response.inc()
+    abandon(client, x)
+  }
+
+  drained({ owner: client }: ClientStream): void {
+    const x = client?.exchange
+    if (!x) return
+    try {
+      x.upstream?.clientDrained()
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+
+  // ── what their connection asks of them ──
+
+  /** Hands on what has come of bodies. */
+  flush(): void {
+    const fed = this.#fed
+    if (fed.length === 0) return
+    this.#fed = []
+    for (const { exchange } of fed) if (exchange !== null) flushBody(exchange)
+  }
+
+  /** Takes note that one is over. */
+  concluded(client: StreamClient): void {
+    this.#clients.delete(client)
+  }
+
+  /** Acts on deadlines that have passed by monotonic ms `now`. */
+  sweep(now: number): void {
+    for (const client of this.#clients)
+      if (client.exchange !== null) this.#sweep(client, client.exchange, now)
+  }
+
+  /** Has WebSockets closed by their ends. */
+  goAway(): void {
+    for (const { exchange } of this.#clients)
+      try {
+        exchange?.upstream?.goAway?.()
+      } catch (bug) {
+        answerBug(exchange!, bug)
+      }
+  }
+
+  /** Ends all as their connection is cut; returns whether each was a WebSocket that had said farewell. */
+  cut(): boolean {
+    let isWhole = true
+    for (const client of this.#clients) {
+      const x = client.exchange
+      isWhole &&= x?.upstream?.isFarewellSaid === true
+      if (x !== null) client.cut(x)
+    }
+    return isWhole
+  }
+
+  /** Ends so many of a client that has left; returns how many more it could have ended. */
+  abandon(most: number): number {
+    let left = most
+    for (const client of this.#clients) {
+      if (left === 0) return 0
+      left--
+      if (client.exchange === null) this.#clients.delete(client)
+      else abandon(client, client.exchange)
+    }
+    return left
+  }
+
+  #sweep(client: StreamClient, x: Exchange, now: number): void {
+    try {
+      const { upstream } = x
+      if (upstream !== null && now >= upstream.deadline) upstream.expire()
+      const fault = client.exchange === null ? null : client.bodyFault(x, now)
+      if (fault === null) return
+      this.#plane.metrics.slowClients[fault].inc()
+      refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
+    } catch (bug) {
+      answerBug(x, bug)
+    }
+  }
+}
+
+function abandon(client: StreamClient, x: Exchange): void {
+  try {
+    client.left(x)
+  } catch (bug) {
+    answerBug(x, bug)
+  }
+}
+
+function flushBody(x: Exchange): void {
+  try {
+    x.upstream?.flushBody()
+  } catch (bug) {
+    answerBug(x, bug)
+  }
+}
+
+function refuseBody(x: Exchange, refusal: Refusal): void {
+  x.upstream?.abort()
+  answer(x, refusal)
+}

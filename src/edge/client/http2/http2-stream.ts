@@ -1,0 +1,258 @@
+// The client of one exchange over HTTP/2: one stream of its connection, which may have many.
+
+import { misuse } from '../../../base/misuse.ts'
+import type { Framing } from '../../../http1/body.ts'
+import { errorCode } from '../../../http2/frames.ts'
+import type { ServerSession } from '../../../http2/server-session.ts'
+import type { Stream } from '../../../http2/stream.ts'
+import type { Shown } from '../../../tokens/verify.ts'
+import type {
+  Client,
+  ClientTls,
+  Exchange,
+  RequestBody,
+  ResponseSink,
+  ResponseTop,
+} from '../../exchange/exchange.ts'
+import type { PinnedConnections } from '../../origin/idle/pinned-connections.ts'
+import { BodyPace, type SlowBody } from '../pace/body-pace.ts'
+import type { LastRequest } from '../../exchange/request-reuse.ts'
+
+/** A stream that this serves. */
+export type ClientStream = Stream<StreamClient>
+
+/** The connection as its streams see it. */
+export interface StreamConnection {
+  readonly peer: string
+  readonly node: string
+  readonly tls: ClientTls | null
+  readonly shown: Shown
+  readonly last: LastRequest
+  pinned: PinnedConnections | null
+  readonly session: ServerSession<StreamClient>
+  /** Takes note that the exchange of a stream is over. */
+  concluded(client: StreamClient, exchange: Exchange): void
+  /** Resets a stream as soon as it has sent what waits. */
+  resetBehind(stream: ClientStream): void
+}
+
+/** The body of a request over HTTP/2. */
+export class StreamBody implements RequestBody {
+  readonly framing: Framing
+  done: boolean
+  trailers: string[] | null = null
+
+  constructor(contentLength: number, done: boolean) {
+    this.done = done
+    this.framing = done ? 'none' : contentLength === -1 ? 'chunked' : 'length'
+  }
+}
+
+export class StreamClient implements Client, ResponseSink {
+  readonly peer: string
+  readonly node: string
+  readonly tls: ClientTls | null
+  readonly shown: Shown
+  readonly last: LastRequest
+  readonly isMisplaced = false
+  isTrusted = false
+  /** The exchange, until it is over. */
+  exchange: Exchange | null = null
+  readonly body: StreamBody
+  readonly stream: ClientStream
+  hasBegun = false
+  readonly #connection: StreamConnection
+  #isBodyWanted = false
+  /** Null as long as the body has kept nobody waiting. */
+  #pace: BodyPace | null = null
+  /** The head of a response that is relayed, until it is sent, and what came of its body since the last flush. */
+  #top: ResponseTop | null = null
+  #held: Buffer[] | null = null
+
+  constructor(connection: StreamConnection, stream: ClientStream, body: StreamBody) {
+    this.#connection = connection
+    this.stream = stream
+    this.body = body
+    this.peer = connection.peer
+    this.node = connection.node
+    this.tls = connection.tls
+    this.shown = connection.shown
+    this.last = connection.last
+  }
+
+  get pinned(): PinnedConnections | null {
+    return this.#connection.pinned
+  }
+
+  set pinned(pinned: PinnedConnections | null) {
+    this.#connection.pinned = pinned
+  }
+
+  // ── what the steps ask of the client ──
+
+  invite(): void {
+    if (this.#mayUse('invite')) this.#session.interim(this.stream, 100, '')
+  }
+
+  interim(_: Exchange, { status, lines }: ResponseTop): boolean {
+    if (this.#mayUse('interim')) this.#session.interim(this.stream, status, lines)
+    return true
+  }
+
+  respond(_: Exchange, { status, lines }: ResponseTop, body: string): void {
+    const { stream } = this
+    if (!this.#mayUse('respond')) return
+    if (this.#opensTunnel(status)) return this.#session.reset(stream, errorCode.connect)
+    this.#session.respond(stream, status, lines, body === '')
+    if (body === '') return
+    this.#session.write(stream, Buffer.from(body, 'latin1'))
+    this.#session.end(stream, null)
+  }
+
+  relay(_: Exchange, top: ResponseTop): ResponseSink {
+    this.#top = top
+    return this
+  }
+
+  append(_: Exchange, text: string): void {
+    if (this.#mayUse('append')) this.#session.write(this.stream, Buffer.from(text, 'latin1'))
+  }
+
+  endBody(x: Exchange): void {
+    this.end(null)
+    this.finish(x)
+  }
+
+  /** Opens the tunnel, with 200 in place of 101, and with what became of a key only where the client sent one (RFC 8441 section 5). */
+  switched(_: Exchange, { lines }: ResponseTop): void {
+    if (!this.#mayUse('switched')) return
+    const wanted = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
+    this.#session.respond(this.stream, 200, wanted, false)
+  }
+
+  write(bytes: Buffer): boolean {
+    return !this.#mayUse('write') || this.#session.write(this.stream, bytes)
+  }
+
+  /** Responds at once: nothing that comes behind a refused request is taken for another one. */
+  discardBody(): boolean {
+    return false
+  }
+
+  readBody(): void {
+    this.#isBodyWanted = true
+    this.#session.readBody(this.stream)
+    // More than was here may never come before there is a response.
+    this.exchange?.upstream?.flushBody()
+  }
+
+  pauseBody(): void {
+    this.#isBodyWanted = false
+    this.#session.pauseBody(this.stream)
+  }
+
+  finish(x: Exchange): void {
+    const isTunnel = x.upgrade === 'done'
+    this.#conclude(x)
+    if (isTunnel) this.#session.end(this.stream, null)
+  }
+
+  cutOff(x: Exchange, gently: boolean, trailers?: readonly string[]): void {
+    this.#conclude(x)
+    if (trailers !== undefined) this.#session.end(this.stream, trailers)
+    else if (gently) this.#connection.resetBehind(this.stream)
+    else this.#session.reset(this.stream, errorCode.internal)
+  }
+
+  abandon(x: Exchange): void {
+    this.left(x)
+    this.#session.reset(this.stream, errorCode.cancel)
+  }
+
+  requireHttp1(x: Exchange): void {
+    this.#conclude(x)
+    this.#session.reset(this.stream, errorCode.http11Required)
+  }
+
+  // ── a response that is relayed ──
+
+  data(bytes: Buffer): boolean {
+    if (this.#held === null) this.#held = [bytes]
+    else this.#held.push(bytes)
+    return true
+  }
+
+  flush(): boolean {
+    if (!this.#mayUse('flush')) return true
+    this.#begin(false)
+    const held = this.#held
+    if (held === null) return true
+    this.#held = null
+    let mayGoOn = true
+    for (const bytes of held) mayGoOn = this.#session.write(this.stream, bytes)
+    return mayGoOn
+  }
+
+  end(trailers: readonly string[] | null): void {
+    if (!this.#mayUse('end')) return
+    if (this.#top !== null && this.#held === null && trailers === null) return this.#begin(true)
+    this.flush()
+    this.#session.end(this.stream, trailers)
+  }
+
+  // ── what the connection asks of it ──
+
+  /** Ends the exchange of a client that has left. */
+  left(x: Exchange): void {
+    x.aborted = true
+    x.upstream?.abort()
+    this.#conclude(x)
+  }
+
+  /** Ends the exchange as its connection is cut. */
+  cut(x: Exchange): void {
+    x.upstream?.abort()
+    this.#conclude(x)
+  }
+
+  /** Finds why the body comes too slowly by monotonic ms `now`, null while it does not. */
+  bodyFault(x: Exchange, now: number): SlowBody | null {
+    if (this.body.done || x.stage !== 'none') return null
+    this.#pace ??= new BodyPace(x, now)
+    return this.#pace.look(this.#isBodyWanted, now)
+  }
+
+  get #session(): ServerSession<StreamClient> {
+    return this.#connection.session
+  }
+
+  #begin(isWhole: boolean): void {
+    const top = this.#top
+    if (top === null) return
+    this.#top = null
+    this.hasBegun = true
+    this.#session.respond(this.stream, top.status, top.lines, isWhole)
+  }
+
+  /** Any use behind the end of the exchange is a bug of ours; in production it does nothing. */
+  #mayUse(use: string): boolean {
+    if (this.exchange !== null) return true
+    misuse.tell(`${use} on a stream whose exchange is over`)
+    return false
+  }
+
+  /** Whether a response would tell a client that its tunnel is open. */
+  #opensTunnel(status: number): boolean {
+    return this.stream.isTunnel && status < 300
+  }
+
+  #conclude(x: Exchange): void {
+    this.#held = null
+    x.stage = 'complete'
+    x.upstream = null
+    this.exchange = null
+    this.#connection.concluded(this, x)
+  }
+}
+
+const acceptLine = /^sec-websocket-accept:.*\r\n/im

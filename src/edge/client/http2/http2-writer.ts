@@ -1,0 +1,63 @@
+// Writes what all streams of a connection over HTTP/2 have said in a turn at once, and the rest when that is on its way.
+
+import type { Socket } from 'node:net'
+import type { ServerSession } from '../../../http2/server-session.ts'
+import { guarded } from '../../../base/guarded.ts'
+import type { Http2Account } from './http2-account.ts'
+
+interface WritingConnection {
+  readonly session: ServerSession<unknown>
+  /** There is no more output for now, or some of it is on its way. */
+  wrote(isAll: boolean): void
+  /** Must not throw. */
+  crashed(bug: unknown): void
+}
+
+export class Http2Writer {
+  /** Whether what was written last is still on its way. */
+  isWriting = false
+  readonly #connection: WritingConnection
+  readonly #socket: Socket
+  readonly #account: Http2Account
+  #isFlushPlanned = false
+
+  constructor(connection: WritingConnection, socket: Socket, account: Http2Account) {
+    this.#connection = connection
+    this.#socket = socket
+    this.#account = account
+  }
+
+  /** Writes with the next turn what all streams have said by then. */
+  plan(): void {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    setImmediate(this.#flush)
+  }
+
+  readonly #flush = guarded(
+    () => {
+      this.#isFlushPlanned = false
+      this.#writeOn()
+    },
+    bug => this.#connection.crashed(bug),
+  )
+
+  readonly #written = guarded(
+    () => {
+      this.isWriting = false
+      this.#writeOn()
+    },
+    bug => this.#connection.crashed(bug),
+  )
+
+  #writeOn(): void {
+    this.#account.count()
+    if (this.isWriting || this.#socket.destroyed) return
+    const bytes = this.#connection.session.takeOutput()
+    if (bytes !== null) {
+      this.isWriting = true
+      this.#socket.write(bytes, () => this.#written())
+    }
+    this.#connection.wrote(bytes === null)
+  }
+}

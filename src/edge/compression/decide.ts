@@ -1,0 +1,47 @@
+// Decides whether a response is compressed, and what becomes of its fields.
+
+import type { ContentCoding } from '../../config/compression-config.ts'
+import type { FieldLines } from '../../http1/fields.ts'
+import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { forbidsTransform, isCompressible } from '../encoding/compressible.ts'
+import { compressedFields, revalidatedFields, varying } from '../encoding/compressed-fields.ts'
+import type { Compression } from '../encoding/compression.ts'
+import { codings } from '../encoding/encoders.ts'
+import type { Encoding } from '../encoding/encoding.ts'
+
+/** A response as it is sent on. */
+export interface Settled {
+  readonly message: FieldLines
+  /** Null where the body passes as it is. */
+  readonly encoding: Encoding | null
+  /** Whether the length that the origin announced is that of the response. */
+  readonly keepsLength: boolean
+}
+
+/** Settles a response whose fields are as the route leaves them; a response to HEAD as that to GET would be. */
+export function settle(
+  x: Exchange,
+  compression: Compression,
+  head: ResponseHead,
+  message: FieldLines,
+): Settled {
+  if (head.status === 304) {
+    const revalidated = revalidatedFields(message, x.head)
+    return { message: revalidated, encoding: null, keepsLength: revalidated === message }
+  }
+  if (!isCompressible(compression, { head, message })) return { message, encoding: null, keepsLength: true }
+  const coding = forbidsTransform(x.head) ? null : compression.codingFor(x.head)
+  if (coding === null || !isAffordable(x, coding))
+    return { message: varying(message), encoding: null, keepsLength: true }
+  const encoding = { coding, level: compression.levels[coding] }
+  return { message: compressedFields(message, coding), encoding, keepsLength: false }
+}
+
+/** Whether there is memory for one more encoder. */
+function isAffordable({ plane, snapshot }: Exchange, coding: ContentCoding): boolean {
+  const { memory, skipped } = plane.metrics.compression
+  if (memory.value + codings[coding].memory <= snapshot.limits.compressionMemory) return true
+  skipped.inc()
+  return false
+}

@@ -1,0 +1,149 @@
+// The certificate of a client: which one a zone accepts, and what its origins learn of it.
+
+import { authoritiesOf } from '../../certificates/client-trust.ts'
+import type { ClientCertificates } from '../../config/config.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { certificateFields } from '../../http1/fields.ts'
+import type { CertificateFault, ClientCertificate } from '../../tls/client-certificate.ts'
+import type { Exchange } from './exchange.ts'
+import type { EdgeZone } from '../snapshot/snapshot.ts'
+
+/** Refuses a client without a certificate that its zone accepts (1017); one that is optional may be missing, but not wrong. */
+export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Refusal | null {
+  const { tls } = x.client
+  const isRequired = config.tls.client!.mode === 'required'
+  if (tls === null) return isRequired ? refusals.plain : null
+  const { certificate } = tls
+  if (tls.trust !== trust) {
+    if (!isRequired && certificate === null) return null
+    // Only another handshake can ask for what this one did not, or have it checked by what is trusted now.
+    x.keepAlive = false
+    return refusals.elsewhere
+  }
+  if (certificate === null) return isRequired ? refusals.missing : null
+  if (certificate.fault !== null) return refuseFor(certificate.fault, certificate.cause)
+  return isGood(x, certificate) ? null : refusals.expired
+}
+
+/** Returns the certificate that a client has shown because the zone of its host asks for one, good or not; null for none. */
+export function shownCertificate(x: Exchange): ClientCertificate | null {
+  const { tls } = x.client
+  if (tls === null || tls.certificate === null) return null
+  // On AI routes, which are in no zone, another one may have the host too.
+  const trust = x.zone === null ? x.snapshot.zones.find(tls.host)?.trust : x.zone.trust
+  return tls.trust === trust ? tls.certificate : null
+}
+
+/** Whether the handshake accepted it, and it is still valid. */
+export function isGood(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
+  return fault === null && notAfter >= x.plane.clock.now()
+}
+
+/** Writes what an origin learns of the certificate of its client; empty for none (RFC 9440 section 2). */
+export function certificateLines(x: Exchange): string {
+  const client = x.zone === null ? null : x.zone.config.tls.client
+  const certificate = client === null ? null : shownCertificate(x)
+  // The zone would have refused a wrong one.
+  if (certificate === null) return ''
+  const known = written.get(certificate)
+  if (known?.forward === client!.forward) return known.lines
+  const lines = linesOf(certificate, client!)
+  written.set(certificate, { forward: client!.forward, lines })
+  return lines
+}
+
+type Forward = ClientCertificates['forward']
+
+/** The lines for each certificate, which all requests of its connection have in common. */
+const written = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
+
+function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {
+  const { subject, fingerprint, der } = certificate
+  const { forward } = client
+  let lines = `${certificateFields.subject}: ${subject}\r\n${certificateFields.fingerprint}: ${fingerprint}\r\n`
+  if (forward === 'subject') return lines
+  lines += `${certificateFields.certificate}: ${byteSequence(der)}\r\n`
+  const chain = forward === 'certificate' ? [] : certificate.chainTo(authoritiesOf(client))
+  if (chain.length === 0) return lines
+  return `${lines}${certificateFields.chain}: ${chain.map(byteSequence).join(', ')}\r\n`
+}
+
+/** Writes bytes as a structured field has them (RFC 9651 section 4.1.8). */
+function byteSequence(bytes: Buffer): string {
+  return `:${bytes.toString('base64')}:`
+}
+
+function refusing(heading: string, detail: string, guidance: string, code: string): Refusal {
+  const wording = { heading, detail, guidance: `**Do not retry.** ${guidance}` }
+  return refuse('client_certificate_rejected', { wording }, { code })
+}
+
+const ask = 'If you have none, request one from the operator of the site.'
+
+const words: Readonly<Record<CertificateFault, { heading: string; detail: string; guidance: string }>> = {
+  expired: {
+    heading: 'Your client certificate has expired',
+    detail: 'The certificate that your program showed, or one that leads to its issuer, has expired.',
+    guidance: 'Request a new certificate from the operator of the site, and install it.',
+  },
+  not_yet_valid: {
+    heading: 'Your client certificate is not valid yet',
+    detail: 'The certificate that your program showed is valid from a later time on.',
+    guidance: 'Wait until it is valid, or request another one from the operator of the site.',
+  },
+  revoked: {
+    heading: 'Your client certificate was revoked',
+    detail: 'The certificate that your program showed was revoked by its issuer.',
+    guidance: 'Request a new certificate from the operator of the site.',
+  },
+  authority: {
+    heading: 'Your client certificate is not of an accepted issuer',
+    detail: 'The certificate that your program showed was not issued by an authority that this site accepts.',
+    guidance:
+      'Select the certificate that you were given for this site, and have your program send the certificates between it and its authority.',
+  },
+  purpose: {
+    heading: 'Your certificate is not one for clients',
+    detail:
+      'The certificate that your program showed was issued for another purpose than to identify clients.',
+    guidance: 'Request a certificate for client authentication from the operator of the site.',
+  },
+  crl: {
+    heading: 'Your client certificate could not be checked',
+    detail:
+      'The gateway has no current list of the certificates that the issuer of yours has revoked, so it accepts none of them.',
+    guidance: 'Tell the operator of the site, who must renew that list.',
+  },
+  other: {
+    heading: 'Your client certificate was not accepted',
+    detail: 'The certificate that your program showed could not be verified.',
+    guidance: 'Select the certificate that you were given for this site, or request another one.',
+  },
+}
+
+const refusals = {
+  plain: refusing(
+    'This site requires a client certificate',
+    'This site admits only clients that show a certificate, and your program connected without the encryption (TLS) in which it could show one.',
+    `Use https, with the client certificate that you were given. ${ask}`,
+    'GH_CERTIFICATE_PLAIN',
+  ),
+  missing: refusing(
+    'This site requires a client certificate',
+    'This site admits only clients that show a certificate, and your program showed none.',
+    `Install the client certificate that you were given and select it when you connect. ${ask}`,
+    'GH_CERTIFICATE_MISSING',
+  ),
+  elsewhere: refusing(
+    'This connection cannot be used for this site',
+    'This site checks the certificates of clients when they connect, and this connection was opened for another site, or before the site changed what it accepts.',
+    'Connect again, with the name of the site in the TLS handshake (SNI) and the client certificate that you were given.',
+    'GH_CERTIFICATE_OF_OTHER_RULES',
+  ),
+  expired: refuseFor('expired', 'CERT_HAS_EXPIRED'),
+}
+
+function refuseFor(fault: CertificateFault, cause: string | null): Refusal {
+  const { heading, detail, guidance } = words[fault]
+  return refusing(heading, detail, guidance, cause ?? '')
+}

@@ -1,0 +1,69 @@
+// Counts the error of a request where an operator looks for it: by its zone or AI gateway, with what leads to its line in the log.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { ownText } from '../../base/text/own-text.ts'
+import { errorRows } from '../../errors/catalogue.ts'
+import { negotiate, negotiateForPrograms } from '../../errors/negotiate.ts'
+import type { ErrorName } from '../../errors/catalogue.ts'
+import type { Gateway } from '../../store/records.ts'
+import type { Occurrence } from '../../store/tally.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
+import { gatewayError, gatewaysScope, noGateway, noZone } from '../../tallies/scopes.ts'
+import type { TallyBook, TallyCounter, TallyScope } from '../../tallies/tally-book.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The most characters that are kept of what a client wrote. */
+const longest = { method: 32, host: 253, path: 300 } as const
+
+/** Counts an error that ended an exchange; `now` is in monotonic ms. */
+export function noteError(x: Exchange, error: ErrorName, now: number): void {
+  const counter = counterOf(x, errorRows[error].code)
+  counter.inc()
+  if (counter.wantsOccurrence) counter.addOccurrence(occurrenceOf(x, now))
+}
+
+/** Returns where things that happen to a request are counted, beside what happens at AI gateways. */
+export function talliesOf({ zone, aiCaller, plane }: Exchange): TallyScope {
+  return zone?.tallies ?? plane.tallies.scope(aiCaller === null ? noZone : noGateway)
+}
+
+function counterOf(x: Exchange, code: number): TallyCounter {
+  const gateway = x.ai?.found ?? null
+  if (gateway === null) return talliesOf(x).error(code)
+  if (last?.gateway !== gateway || last.code !== code || last.book !== x.plane.tallies) {
+    const book = x.plane.tallies
+    const counter = book
+      .scope(gatewaysScope(gateway.account))
+      .counter('error', gatewayError(code, gateway.id))
+    last = { book, gateway, code, counter }
+  }
+  return last.counter
+}
+
+/** What was counted last at a gateway: in a flood of refused calls the next one is the same. */
+let last: {
+  readonly book: TallyBook
+  readonly gateway: Gateway
+  readonly code: number
+  readonly counter: TallyCounter
+} | null = null
+
+function occurrenceOf(x: Exchange, now: number): Occurrence {
+  const { head, plane, ray, status } = x
+  const accepts = x.aiCaller === null ? negotiate : negotiateForPrograms
+  return {
+    at: plane.clock.now() - (now - x.startedAt),
+    ray,
+    // A method or path that contains one of our credentials must not be kept.
+    method: holdsOurs(head.method) ? '' : cut(head.method, longest.method),
+    host: cut(x.host, longest.host),
+    path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), longest.path),
+    status,
+    format: accepts(head.accept),
+  }
+}
+
+/** Copies what is kept, which would keep the whole head of its request alive. */
+function cut(text: string, most: number): string {
+  return ownText(text.length > most ? text.slice(0, most) : text)
+}

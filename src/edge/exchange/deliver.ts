@@ -1,0 +1,165 @@
+// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or so much that no error can be sent. The
+// only file that knows these cases.
+
+import type { Operator } from '../../config/custom-errors-config.ts'
+import { ruleIdOf } from '../../config/rule-id.ts'
+import { type ErrorResponse, compose, composeEvent } from '../../errors/compose.ts'
+import { composeEventForAi, composeForAi, composeShared, isInEnvelope } from '../../errors/compose-ai.ts'
+import { composeForGrpc, composeTrailersForGrpc } from '../../errors/compose-grpc.ts'
+import { composeCustom } from '../../errors/custom/compose-custom.ts'
+import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
+import { inNameOf } from '../../errors/provider-wording.ts'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { linesOf } from '../../errors/response-head.ts'
+import type { Exchange, ResponseTop } from './exchange.ts'
+import { isGrpc } from './grpc.ts'
+import { factsOf } from './facts.ts'
+import { talliesOf } from './count-error.ts'
+import { hstsLine, ownStatusLines } from './status-lines.ts'
+
+/** Ends the exchange with the refusal, as far as the client can still be informed. */
+export function answer(x: Exchange, given: Refusal): void {
+  if (x.stage === 'complete') return
+  const provider = x.ai?.provider ?? null
+  const refusal = provider === null ? given : inNameOf(provider.name, given, x.route!.config.timeouts)
+  x.refusal = refusal
+  if (x.stage === 'none') return respond(x, refusal)
+  if (x.upgrade === 'done') return x.client.cutOff(x, true)
+  // Behind a length that was announced, fewer bytes are no response.
+  if (x.responseFraming === 'chunked' && isGrpc(x.head))
+    return x.client.cutOff(x, true, trailersOf(x, refusal))
+  const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
+  if (mayAddEvent) writeLastEvent(x, refusal)
+  // Programs that call AI take the event for what it is, but many lose it where a broken connection comes with it.
+  if (mayAddEvent && x.aiCaller !== null) x.client.endBody(x)
+  else x.client.cutOff(x, mayAddEvent)
+}
+
+/** Ends the exchange after a bug: the log gets the details, the client only learns that the gateway failed. Never throws. */
+export function answerBug(x: Exchange, bug: unknown): void {
+  const { log } = x.plane
+  log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
+  try {
+    x.upstream?.abort()
+    // How far the request was read is unknown.
+    x.keepAlive = false
+    answer(x, refuse('internal_server_error', {}, bug))
+  } catch (worse) {
+    log.error({ err: worse, ray: x.ray }, 'request cut off: internal error')
+    x.upstream = null
+    if (x.stage !== 'complete') x.client.cutOff(x, false)
+  }
+}
+
+function respond(x: Exchange, refusal: Refusal): void {
+  // A refusal before the body was read need not cost the client its connection.
+  if (
+    x.aiCaller !== null &&
+    x.keepAlive &&
+    !x.requestBody.done &&
+    x.upstream === null &&
+    x.client.discardBody(x, () => respond(x, refusal))
+  )
+    return
+  if (x.aiCaller !== null && isInEnvelope(refusal, x.head.accept)) {
+    const { status, reason, beforeRay, afterRay, body } = composeShared(
+      refusal,
+      x.ai?.challenge ?? null,
+      x.aiCaller,
+    )
+    return send(x, { status, reason, lines: `${beforeRay}${x.ray}${afterRay}` }, body)
+  }
+  const { status, reason, headers, body } = composeFor(x, refusal)
+  send(x, { status, reason, lines: linesOf(headers) }, body)
+}
+
+function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string): void {
+  x.status = status
+  const body = x.head.method === 'HEAD' ? '' : whole
+  x.bytesOut = body.length
+  x.tap?.noteOwnAnswer(body)
+  const all = `${lines}${hstsLine(x)}${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
+  x.client.respond(x, { status, reason, lines: all }, body)
+  x.client.finish(x)
+}
+
+function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {
+  const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
+  if (isGrpc(x.head)) return composeForGrpc(refusal, occasionOf(x), options)
+  if (x.aiCaller !== null)
+    return composeForAi(
+      refusal,
+      occasionOf(x),
+      { ...options, challenge: x.ai?.challenge ?? null },
+      x.aiCaller,
+    )
+  const custom = x.zone?.errors ?? x.snapshot.errors
+  return (
+    (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??
+    compose(refusal, occasionOf(x), options)
+  )
+}
+
+function trailersOf(x: Exchange, refusal: Refusal): string[] {
+  return composeTrailersForGrpc(refusal, occasionOf(x), x.plane)
+}
+
+function operatorOf({ zone, snapshot }: Exchange): Operator | null {
+  return (zone === null ? snapshot.operator : zone.config.errors.operator) ?? null
+}
+
+/** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
+function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): ErrorResponse | null {
+  const { log, metrics } = x.plane
+  try {
+    const facts = factsOf(x)
+    const found = custom.find(refusal.error, facts)
+    if (found === null) return null
+    const composed = composeCustom(found.content, refusal, occasionOf(x), facts)
+    if (x.isPreview) return composed
+    metrics.customErrors[found.source].inc()
+    if (found.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(found.rule)).inc()
+    return composed
+  } catch (bug) {
+    log.error({ err: bug, ray: x.ray }, 'custom error content failed to render')
+    metrics.customErrorFailures.inc()
+    return null
+  }
+}
+
+function writeLastEvent(x: Exchange, refusal: Refusal): void {
+  const event = x.eventStream!.opening + composeEventFor(x, refusal)
+  x.tap?.noteOwnEnd(event)
+  x.client.append(x, event)
+}
+
+function composeEventFor(x: Exchange, refusal: Refusal): string {
+  const { documentation } = x.plane
+  if (x.aiCaller === null) return composeEvent(refusal, occasionOf(x), { documentation })
+  return composeEventForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
+}
+
+function occasionOf(x: Exchange) {
+  return {
+    ray: x.ray,
+    zone: x.host,
+    origin: originAsked(x),
+    accept: x.head.accept,
+    time: x.plane.clock.now(),
+  }
+}
+
+/** Writes the scheme and authority by which the client asked; empty where it named no host. */
+function originAsked(x: Exchange): string {
+  const { host } = x
+  if (host === '') return ''
+  return `${x.scheme}://${host.includes(':') ? `[${host}]` : host}${portIn(x.head.host!)}`
+}
+
+/** Returns the port of a valid Host with its colon; empty where there is none. */
+function portIn(authority: string): string {
+  const at = authority.lastIndexOf(':')
+  return at === -1 || at < authority.lastIndexOf(']') || at === authority.length - 1
+    ? ''
+    : authority.slice(at)
+}

@@ -1,0 +1,168 @@
+// What expressions can look at in one exchange, computed on first use and then cached.
+
+import type { Facts, RequestFacts } from '../../expression/expression.ts'
+import { noTls, type TlsFacts } from '../../expression/tls-facts.ts'
+import { normalPath, withoutQuery } from '../../base/path/path.ts'
+import { errorRows } from '../../errors/catalogue.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import { abroad, equalsIgnoreCase, field } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import { isGood, shownCertificate } from './client-certificate.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Returns the facts of an exchange, always the same object; the path is normalised, so that no other spelling bypasses a rule. */
+export function factsOf(x: Exchange): Facts {
+  return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
+}
+
+/** Returns the facts of an exchange with the path as it was sent, for rules that rewrite it. */
+export function sentFactsOf(x: Exchange): Facts {
+  return new ExchangeFacts(x, new SentRequestFacts(x))
+}
+
+class ExchangeFacts implements Facts {
+  readonly request: RequestFacts
+  readonly #x: Exchange
+
+  constructor(x: Exchange, request: RequestFacts) {
+    this.#x = x
+    this.request = request
+  }
+
+  get zone(): string {
+    return this.#x.zone?.config.name ?? ''
+  }
+
+  get response(): Facts['response'] {
+    const { refusal } = this.#x
+    return refusal && { code: errorRows[refusal.error].status }
+  }
+
+  get error(): Facts['error'] {
+    return this.#x.refusal && describe(this.#x.refusal)
+  }
+}
+
+function describe({ error: name }: Refusal): Facts['error'] {
+  const { code, category } = errorRows[name]
+  return { code, name, category }
+}
+
+class ExchangeRequestFacts implements RequestFacts {
+  readonly #x: Exchange
+  #path: string | null = null
+  #query: string | null = null
+  #hasOtherMethod: boolean | null = null
+  #headers: ReadonlyMap<string, readonly string[]> | null = null
+  #tls: TlsFacts | null = null
+
+  constructor(x: Exchange) {
+    this.#x = x
+  }
+
+  /** Throws where readers differ, so that the expression fails: Symfony and Django treat `post` like POST, and some frameworks take the method from a field. */
+  get method(): string {
+    const { method, fields } = this.#x.head
+    if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod
+    if ((this.#hasOtherMethod ??= namesOtherMethod(method, fields))) throw ambiguousMethod
+    return method
+  }
+
+  get host(): string {
+    return this.#x.host
+  }
+
+  get path(): string {
+    return (this.#path ??= this.pathOf(this.#x))
+  }
+
+  get query(): string {
+    return (this.#query ??= queryOf(this.#x.head.target))
+  }
+
+  get headers(): ReadonlyMap<string, readonly string[]> {
+    return (this.#headers ??= headersOf(this.#x.head))
+  }
+
+  get ip(): string {
+    return this.#x.clientAddress
+  }
+
+  get country(): string {
+    return this.#x.plane.geo?.countryOf(this.#x.clientAddress) ?? ''
+  }
+
+  get asn(): number {
+    return this.#x.plane.geo?.networkOf(this.#x.clientAddress) ?? 0
+  }
+
+  get scheme(): 'http' | 'https' {
+    return this.#x.scheme
+  }
+
+  get tls(): TlsFacts {
+    return (this.#tls ??= tlsFactsOf(this.#x))
+  }
+
+  protected pathOf({ head, paths }: Exchange): string {
+    return paths === null ? normalPath(head.target) : withoutQuery(paths[0]!)
+  }
+}
+
+function tlsFactsOf(x: Exchange): TlsFacts {
+  const { tls } = x.client
+  if (tls === null) return noTls
+  const { version, cipher, serverName } = tls
+  const client = shownCertificate(x)
+  const isVerified = client !== null && isGood(x, client)
+  return { version, cipher, serverName: serverName ?? '', client, isVerified }
+}
+
+const lowerCase = /[a-z]/
+/** Shared by all, since a loop may hit it in every step. */
+const ambiguousMethod = new Error('ambiguous method')
+/** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
+const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Whether a field names another method, as Rails, Laravel, Symfony and ASP.NET may take it in place of that of the request. */
+function namesOtherMethod(method: string, fields: readonly string[]): boolean {
+  const own = method.toLowerCase()
+  for (let i = 0; i < fields.length; i += 2)
+    if (isOverride(fields[i]!) && !equalsIgnoreCase(fields[i + 1]!, own)) return true
+  return false
+}
+
+function isOverride(name: string): boolean {
+  return overrideLengths.has(name.length) && override.test(name)
+}
+
+const override = /^x[^a-z0-9](?:http[^a-z0-9]method(?:[^a-z0-9]override)?|method[^a-z0-9]override)$/i
+const overrideLengths: ReadonlySet<number> = new Set(
+  ['x-http-method', 'x-method-override', 'x-http-method-override'].map(({ length }) => length),
+)
+
+class SentRequestFacts extends ExchangeRequestFacts {
+  protected override pathOf({ head }: Exchange): string {
+    return withoutQuery(head.target)
+  }
+}
+
+function queryOf(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? '' : target.slice(query + 1)
+}
+
+/** Leaves out what only the gateway may say of the certificate of a client, and its own cookies: a rule could copy them to an origin. */
+function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
+  const headers = new Map<string, string[]>()
+  for (let i = 0; i < fields.length; i += 2) {
+    const id = ids[i >> 1]!
+    const value = id === field.clientCertificate ? null : abroad(id, fields[i + 1]!)
+    if (value === null) continue
+    const name = fields[i]!.toLowerCase()
+    const values = headers.get(name)
+    if (values === undefined) headers.set(name, [value])
+    else values.push(value)
+  }
+  return headers
+}

@@ -1,0 +1,89 @@
+// Credentials of this gateway in requests to origins: an origin that has one can act as its owner, so it goes to our own side port alone.
+
+import { isIP } from 'node:net'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import { placeInField, placeInLine } from '../../tokens/misplaced.ts'
+import { callerAt } from '../ai-call/callers.ts'
+import type { LastRequest } from './request-reuse.ts'
+import type { Exchange } from './exchange.ts'
+import { isSidePort } from '../resolver/own-addresses.ts'
+
+/** Refuses a request to an origin that has a credential of this gateway (400); one to the side port may have it, which is also looked at again by its address. */
+export function keepCredentials(x: Exchange): Refusal | null {
+  if (x.route!.config.own !== undefined) return null
+  const place = placeIn(x.head, x.client.last)
+  if (place === null) return null
+  x.credentialPlace = place
+  return mayReachSidePort(x) ? null : refuseCredential(x, place)
+}
+
+/** Refuses it too where the address to which it would be sent is not that of the side port. */
+export function keepCredentialsFrom(x: Exchange, address: string): Refusal | null {
+  const place = x.credentialPlace
+  if (place === null || isSidePort(x.plane.sidePort, address, x.origin!.config.port)) return null
+  return refuseCredential(x, place)
+}
+
+/** Returns where a request to an origin has a credential of this gateway, in words; null where it has none. */
+function placeIn(head: RequestHead, last: LastRequest): string | null {
+  const place = placeInLine(head)
+  if (place !== null) return place
+  if (last.searchedIds !== head.ids) search(head, last)
+  return last.credentialPlace
+}
+
+/** Searches field lines that differ from those before. Over HTTP/2, what is the same as before is the same object, since it comes from a table of the connection. */
+function search({ fields, ids, version }: RequestHead, last: LastRequest): void {
+  const before = last.searchedFields
+  let place: string | null = null
+  for (let i = 0; place === null && i < fields.length; i += 2)
+    if (fields[i + 1] !== before[i + 1] || fields[i] !== before[i])
+      place = placeInField(fields[i]!, fields[i + 1]!, false)
+  last.searchedIds = ids
+  last.searchedFields = place === null && version === '2' ? fields : noFields
+  last.credentialPlace = place
+}
+
+const noFields: readonly string[] = []
+
+/** Whether all of the pool may be the side port. What names stand for is known only once they are resolved. */
+function mayReachSidePort({ route, plane }: Exchange): boolean {
+  const { sidePort } = plane
+  return route!.pool.members.every(({ target }) => {
+    const { host, port } = target.config
+    if (isIP(host) !== 0) return isSidePort(sidePort, host, port)
+    return port === sidePort?.endpoint.port || port === sidePort?.issuer?.port
+  })
+}
+
+/** Refuses it in a form for programs, which are what carries tokens. */
+function refuseCredential(x: Exchange, place: string): Refusal {
+  x.aiCaller = callerAt(x.head.target)
+  // Pages do not escape it, and a name may have more characters than letters.
+  const shown = isPlain.test(place) ? place : 'a header'
+  const detail = `The request has a credential of this gateway in ${shown}, and its host and path lead to an origin, which must not see it. The gateway has sent nothing. ${placesFor(x)}`
+  const wording = { heading: 'A credential in the wrong place', detail, guidance, isOfRequest: true }
+  return refuse('bad_request', { wording }, { code: 'credential of the gateway' })
+}
+
+const guidance =
+  '**Do not retry as it is.** Correct the base URL of your program, or take the credential out. If others may have seen it, have it revoked.'
+
+/** Writes where such a credential belongs. */
+function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
+  const issuer = plane.ai?.issuer ?? null
+  const others = `OAuth belongs to ${issuer ?? 'the authorization server'}, and everything else to the management API on the side port.`
+  if (ai === null) return `This gateway has no AI routes. ${others}`
+  const hosts = ai.hosts.has(host) ? 'this host' : `the host ${listed([...ai.hosts])}`
+  return `AI calls belong to ${hosts}, under /client/v4/accounts/{account}/ai/ or /v1/{account}/. ${others}`
+}
+
+/** The most hosts that are named. */
+const mostHosts = 3
+
+function listed(hosts: readonly string[]): string {
+  return hosts.slice(0, mostHosts).join(' or ')
+}
+
+const isPlain = /^[\w -]*$/

@@ -1,0 +1,84 @@
+// Asks a client for its body, and reads it whole for a step that can't go on without it.
+
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { answer } from './deliver.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Exchange, Upstream } from './exchange.ts'
+import { GrowingBytes } from '../wire/growing-bytes.ts'
+
+/** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
+const patience = 5 * 60 * 1000
+
+/**
+ * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
+ * exchange is over by then.
+ */
+export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
+  if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
+  const { plane, head } = x
+  const { bodyBytes } = plane.metrics.ai
+  if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
+  return new Promise(resolve => {
+    x.upstream = new Gathering(x, x.ai!, resolve)
+    if (head.expect !== null) x.client.invite(x)
+    x.client.readBody()
+  })
+}
+
+const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
+
+/** Releases the room that a body took. */
+export function forgetBody(x: Exchange, ai: AiExchange): void {
+  x.plane.metrics.ai.bodyBytes.value -= ai.gathered
+  ai.gathered = 0
+  ai.body = null
+}
+
+class Gathering implements Upstream {
+  readonly deadline: number
+  readonly #x: Exchange
+  readonly #ai: AiExchange
+  readonly #done: (body: Buffer) => void
+  #whole: Buffer | null = null
+  #pieces: GrowingBytes | null = null
+
+  constructor(x: Exchange, ai: AiExchange, done: (body: Buffer) => void) {
+    this.deadline = x.plane.coarseNow + patience
+    this.#x = x
+    this.#ai = ai
+    this.#done = done
+  }
+
+  body(bytes: Buffer): void {
+    const { plane, requestBody, head } = this.#x
+    const { bodyBytes, callsWithoutRoom } = plane.metrics.ai
+    this.#ai.gathered += bytes.length
+    bodyBytes.value += bytes.length
+    // Mostly all of it comes at once.
+    if (this.#pieces === null && requestBody.done) this.#whole = bytes
+    else (this.#pieces ??= new GrowingBytes(head.contentLength)).append(bytes)
+    if (bodyBytes.value <= plane.snapshot.gatherLimit) return
+    callsWithoutRoom.inc()
+    this.#stop(noRoom)
+  }
+
+  bodyEnd(): void {
+    this.#x.upstream = null
+    // A chunked body may turn out to be empty.
+    this.#done(this.#whole ?? this.#pieces?.bytes ?? Buffer.alloc(0))
+  }
+
+  expire(): void {
+    this.#stop(refuse('request_timeout'))
+  }
+
+  flushBody(): void {}
+  clientDrained(): void {}
+  abort(): void {}
+
+  #stop(refusal: Refusal): void {
+    this.#x.upstream = null
+    this.#x.keepAlive = false
+    answer(this.#x, refusal)
+  }
+}

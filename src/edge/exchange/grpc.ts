@@ -1,0 +1,30 @@
+// What the gateway knows of gRPC: which requests are its calls, and how long a call may take. All else of it is HTTP/2.
+
+import { equalsIgnoreCase, field } from '../../http1/fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+
+/** Whether a request is a call of gRPC, which only HTTP/2 carries. */
+export function isGrpc({ version, fields, ids }: RequestHead): boolean {
+  if (version !== '2') return false
+  const i = ids.indexOf(field.contentType)
+  return i !== -1 && callType.test(fields[2 * i + 1]!)
+}
+
+const callType = /^application\/grpc(?:$|[+;\t ])/i
+
+/** Returns the ms that the client gives a call, from its request to its trailers; Infinity where it sets no limit that can be read. */
+export function callTimeout({ fields }: RequestHead): number {
+  for (let i = 0; i < fields.length; i += 2)
+    if (equalsIgnoreCase(fields[i]!, 'grpc-timeout')) return timeoutOf(fields[i + 1]!)
+  return Number.POSITIVE_INFINITY
+}
+
+/** Reads at most 8 digits and a unit. A call that has no time left still has the shortest. */
+function timeoutOf(value: string): number {
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? []
+  return digits === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(1, Number(digits) * units[unit as keyof typeof units])
+}
+
+const units = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 } as const

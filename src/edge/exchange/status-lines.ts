@@ -1,0 +1,32 @@
+// Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing and HSTS.
+
+import { internalStatusLine, proxyStatusLine, retriedStatusLine } from '../../errors/proxy-status.ts'
+import type { Exchange } from './exchange.ts'
+import { serverTimingLine } from './server-timing.ts'
+
+/** Writes the lines of a response of ours: why it is one, and how long it took. */
+export function ownStatusLines(x: Exchange): string {
+  const { proxyStatus, serverTiming } = settingsOf(x)
+  return `${proxyStatus ? ownLine(x) : ''}${serverTiming ? serverTimingLine(x) : ''}`
+}
+
+/** Writes the lines of a response that the origin sent with this status: that it came after other attempts, and how long it took. */
+export function relayedStatusLines(x: Exchange, status: number): string {
+  const { proxyStatus, serverTiming } = settingsOf(x)
+  const isRetried = proxyStatus && x.retries > 0
+  return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
+}
+
+/** Returns how long browsers must use https only, as the zone says (RFC 6797 section 6.1); empty over plain HTTP, where they must ignore it. */
+export function hstsLine(x: Exchange): string {
+  const hsts = x.zone === null ? null : x.zone.config.tls.hsts
+  return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`
+}
+
+function settingsOf({ zone, snapshot }: Exchange): { proxyStatus: boolean; serverTiming: boolean } {
+  return zone === null ? snapshot : zone.config
+}
+
+function ownLine({ refusal, isPreview, snapshot: { name } }: Exchange): string {
+  return refusal === null || isPreview ? internalStatusLine(name) : proxyStatusLine(name, refusal)
+}

@@ -1,0 +1,44 @@
+// How requests to origins say of which trace they are a part.
+
+import { crossingLines } from '../../http1/fields.ts'
+import { traceFlag, traceParentText } from '../../http1/trace-context.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { Tracing } from '../trace/sampling.ts'
+import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
+
+/** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
+export function tracedLines(x: Exchange, tracing: Tracing): string {
+  const { outgoing, requestChanges, isAtHome } = x
+  if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
+    return outgoing.crossing(isAtHome)
+  return `${crossingLines(outgoing, false, isAtHome)}${traceLines(x, tracing)}`
+}
+
+/**
+ * Writes the place of a request to an origin in its trace. One that is not sampled has no span here, so that the client's goes on as the parent: to pass a trace on
+ * unchanged is what W3C Trace Context asks of everybody.
+ */
+export function traceLines(x: Exchange, tracing: Tracing): string {
+  const trace = sampledTrace(x, tracing)
+  if (trace !== null) return sampledLines(x, trace)
+  const parent = parentIn(x, tracing)
+  if (parent === null) return `${unsampled}${x.ray}-${x.ray}${unsampledFlags}`
+  return `traceparent: ${parent}\r\n${stateLine(stateOf(x.head))}`
+}
+
+/** What is around the ray, twice, of a request with which a trace begins that is not sampled. */
+const unsampled = `traceparent: 00-${newTraces}`
+const unsampledFlags = `-0${traceFlag.random}\r\n`
+
+function sampledLines(
+  { origin, plane }: Exchange,
+  { traceId, spanId, flags, state, recording }: Trace,
+): string {
+  // Origins are children of the attempt, where that is a span.
+  const parentId = recording === null ? spanId : recording.begin(origin!.config, plane.clock.monotonic())
+  return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine(state)}`
+}
+
+function stateLine(state: string): string {
+  return state === '' ? '' : `tracestate: ${state}\r\n`
+}

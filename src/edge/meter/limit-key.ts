@@ -1,0 +1,101 @@
+// The key by which a rate limit counts a request.
+
+import { hash } from 'node:crypto'
+import { clientKey } from '../../base/address/client-key.ts'
+import type { LimitKey } from '../../config/limit-config.ts'
+import { equalsIgnoreCase } from '../../http1/fields.ts'
+import { token68Of } from '../../tokens/bearer.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { type Once, repeated } from '../ai-call/ai-fields.ts'
+import { factsOf } from '../exchange/facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+
+/** Returns a text that differs for clients that are counted separately. No value that a client sends equals the address of another. */
+export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
+  // The usual case, in which all requests of a connection share one string.
+  if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
+  let key = ''
+  for (const part of parts) key += `${knownPart(x, part)}\n`
+  return key
+}
+
+/** Returns the further keys of a request that is counted by path where origins may read that in several ways: one per reading. */
+export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
+  const { paths } = x
+  if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none
+  return paths.slice(1).map(path => {
+    let key = ''
+    for (const part of parts)
+      key += `${part.by === 'path' ? shortOf('path', `path ${path}`) : knownPart(x, part)}\n`
+    return key
+  })
+}
+
+const none: readonly string[] = []
+
+/** Computes each part once per request, however many rules use it, and keeps a short copy: a value may be as long as a whole head. */
+function knownPart(x: Exchange, part: LimitKey): string {
+  const name = part.by === 'header' ? `header ${part.name}` : part.by
+  const known = x.keyParts?.get(name)
+  if (known !== undefined) return known
+  const found = partOf(x, part)
+  const short = shortOf(name, found)
+  x.keyParts ??= new Map()
+  x.keyParts.set(name, short)
+  return short
+}
+
+function shortOf(name: string, found: string): string {
+  return found.length > longest ? `${name} ${hash('sha256', found, 'base64url')}` : found
+}
+
+const longest = 200
+
+function partOf(x: Exchange, part: LimitKey): string {
+  switch (part.by) {
+    case 'address':
+      return clientKey(x.clientAddress)
+    case 'path':
+      return `path ${factsOf(x).request.path}`
+    case 'token':
+      return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
+    case 'app':
+      return appOf(x) ?? clientKey(x.clientAddress)
+    case 'header':
+      return marked('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
+  }
+}
+
+/** Names the app for which the token of an AI call was issued, or else the token; null where the call needed none. */
+function appOf({ ai }: Exchange): string | null {
+  const token = ai?.token ?? null
+  if (token === null) return null
+  return token.actor === undefined ? `token ${token.id}` : `app ${token.actor.client}`
+}
+
+function marked(mark: string, value: Once): string | null {
+  return typeof value === 'string' ? mark + value : null
+}
+
+/** Returns the value of the one field that authenticates a request; values of any other field could be made up freely. */
+function tokenOf(x: Exchange): string | null {
+  const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
+  return typeof field === 'string' ? token68Of(field) : null
+}
+
+/** Gateways without tokens tell callers apart by their provider credentials. */
+function credentialOf({ target, fields }: AiExchange): Once {
+  const { authorization, gatewayAuthorization } = fields
+  return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
+}
+
+/** Returns a field that came once: with two, only one would be counted, and both are forwarded. */
+function fieldOf({ head: { fields } }: Exchange, name: string): Once {
+  let found: string | null = null
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i]!.length !== name.length || !equalsIgnoreCase(fields[i]!, name)) continue
+    if (found !== null) return repeated
+    found = fields[i + 1]!
+  }
+  return found
+}

@@ -1,0 +1,73 @@
+// Step 9: whether the gateway of an AI call has allowance left.
+
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import type { Spent } from '../../limits/key-count.ts'
+import { gatewayLimitName, gatewayLimitOf, type Limit } from '../../limits/limit.ts'
+import type { Gateway, Token } from '../../store/records.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+import { LimitFields, secondsOf } from '../snapshot/limit-fields.ts'
+import { meterApp } from './meter.ts'
+
+/** Refuses an AI call over a limit of its app or of its gateway (1015). */
+export function meterGateway(x: Exchange): Verdict {
+  if (x.ai === null) return null
+  const refusal = meterApp(x)
+  if (refusal instanceof Promise) return refusal.then(refusal => refusal ?? meterOwn(x))
+  return refusal ?? meterOwn(x)
+}
+
+function meterOwn(x: Exchange): Verdict {
+  const gateway = x.ai!.gateway!
+  const known = knownLimit(gateway)
+  if (known === null) return null
+  const spent = x.plane.limiter.spend(known.limit, keyOf(gateway, x.ai!.token))
+  return spent instanceof Promise
+    ? spent.then(spent => conclude(x, gateway, known, spent))
+    : conclude(x, gateway, known, spent)
+}
+
+/** Returns what is counted, under the name of the limit, which has the gateway; no text that a client sends is in it, and calls without a token are counted together. */
+function keyOf({ rateLimit }: Gateway, token: Token | null): string {
+  const by = rateLimit?.key
+  if (by === undefined || token === null) return ''
+  const { actor } = token
+  return by === 'app' && actor !== undefined ? `app ${actor.client}` : `token ${token.id}`
+}
+
+function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {
+  x.addedLines += fields.lines(spent)
+  const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
+  if (spent.isAllowed) {
+    allowed.inc()
+    return null
+  }
+  limited.inc()
+  return refuse(
+    'rate_limited',
+    { retryAfter: secondsOf(spent.wait) },
+    { code: `rate limit of gateway ${id}` },
+  )
+}
+
+interface Known {
+  readonly limit: Limit
+  readonly fields: LimitFields
+}
+
+/** The limits by record: changing a gateway makes a new record. */
+const limits = new WeakMap<Gateway, Known>()
+
+function knownLimit(gateway: Gateway): Known | null {
+  const { rateLimit = null } = gateway
+  if (rateLimit === null || rateLimit.limit === 0) return null
+  const known = limits.get(gateway)
+  if (known !== undefined) return known
+  const { technique, interval, limit: most } = rateLimit
+  const period = interval * 1000
+  const made = {
+    limit: gatewayLimitOf(gateway, technique, most, period),
+    fields: new LimitFields(gatewayLimitName, most, period),
+  }
+  limits.set(gateway, made)
+  return made
+}

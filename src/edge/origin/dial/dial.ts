@@ -1,0 +1,307 @@
+// The opening of one connection to an origin: name lookup, TCP, TLS, each timed.
+
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import type { Clock } from '../../../base/clock.ts'
+import type { OriginConfig, Timeouts } from '../../../config/config.ts'
+import type { AddressBook, Asker } from '../../resolver/address-book.ts'
+import type { AddressGuard } from '../../resolver/address-guard.ts'
+import { guarded } from '../../../base/guarded.ts'
+import type { Handshakes } from './handshakes.ts'
+import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
+import { type Cause, type Failure, failureOf, fault } from '../../../errors/origin-failure.ts'
+
+/** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
+export const highWaterMark = 64 * 1024
+
+/** Ms after which an address that does not respond gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
+const patience = 500
+
+export type DialPhase = 'resolve' | 'connect' | 'handshake'
+
+/** Who wants the connection. */
+export interface Dialer {
+  readonly config: OriginConfig
+  /** The versions that a TLS handshake offers, by their names for ALPN. */
+  readonly protocols: readonly string[]
+  /** Null where the origin is an address. */
+  readonly book: AddressBook | null
+  readonly guard: AddressGuard
+  /** Whether the process has a file descriptor left for the dials that are under way. */
+  readonly hasDescriptor: boolean
+  /** Has the TLS session of an earlier connection, which spares a handshake its costly part. */
+  readonly handshakes: Handshakes
+  dialed(dial: Dial, socket: Socket): void
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
+  /** Takes a bug of ours. */
+  crashed(bug: unknown): void
+}
+
+export class Dial implements Asker {
+  /** Monotonic ms at which `expire` is to be called. */
+  deadline: number
+  /** Ms that each phase took; -1 when it did not happen. */
+  readonly times: Record<DialPhase, number> = { resolve: -1, connect: -1, handshake: -1 }
+  /** The one that is tried, and then the one that the connection leads to. */
+  address = ''
+  readonly #dialer: Dialer
+  readonly #timeouts: Timeouts
+  readonly #clock: Clock
+  #phase: DialPhase = 'connect'
+  #phaseStarted: number
+  /** When the connection must stand, whatever the number of addresses. */
+  readonly #connectBy: number
+  #addresses: readonly string[] = []
+  #tried = 0
+  #failure: Failure | null = null
+  #socket: Socket | null = null
+  #isOver = false
+
+  constructor(dialer: Dialer, timeouts: Timeouts, clock: Clock) {
+    this.#dialer = dialer
+    this.#timeouts = timeouts
+    this.#clock = clock
+    this.#phaseStarted = clock.monotonic()
+    this.#connectBy = this.#phaseStarted + (timeouts.connect || Number.POSITIVE_INFINITY)
+    this.deadline = this.#connectBy
+  }
+
+  /** Sets out; the dialer hears of the outcome in a later turn. */
+  start(): void {
+    this.#guarded(() => this.#start())()
+  }
+
+  resolved(): void {
+    this.#guarded(() => this.#resolved())()
+  }
+
+  unresolved(failure: Failure): void {
+    this.#guarded(() => this.#fail(failure))()
+  }
+
+  expire(): void {
+    this.#guarded(() => this.#expire())()
+  }
+
+  /** Abandons the dial without telling the dialer. */
+  abort(): void {
+    this.#isOver = true
+    this.#dialer.book?.forget(this)
+    this.#letGo()
+  }
+
+  #start(): void {
+    const { book, config } = this.#dialer
+    if (book === null) return this.#tryAll([(config.transport.proxy ?? config).host])
+    const known = book.inTurn()
+    if (known.length > 0) return this.#tryAll(known)
+    this.#phase = 'resolve'
+    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + patience)
+    book.ask(this)
+  }
+
+  #resolved(): void {
+    this.#enter('connect')
+    this.#tryAll(this.#dialer.book!.inTurn())
+  }
+
+  #expire(): void {
+    if (this.#phase === 'resolve') this.#giveUpLookup()
+    else if (this.#phase === 'handshake') this.#fail(fault('GH_HANDSHAKE_TIMEOUT'))
+    else if (this.#phase === 'connect' && this.deadline < this.#connectBy)
+      this.#giveUpAddress(fault('GH_CONNECT_TIMEOUT'))
+    else this.#fail(fault('GH_CONNECT_TIMEOUT'))
+  }
+
+  #giveUpLookup(): void {
+    const { book } = this.#dialer
+    book!.forget(this)
+    const old = book!.oldInTurn()
+    if (old.length === 0) return this.#fail(fault('GH_CONNECT_TIMEOUT'))
+    this.#enter('connect')
+    this.#tryAll(old)
+  }
+
+  #tryAll(addresses: readonly string[]): void {
+    this.#addresses = addresses
+    this.#tryNext()
+  }
+
+  #tryNext(): void {
+    const address = this.#addresses[this.#tried++]
+    if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
+    const obstacle = this.#obstacleTo(address)
+    if (obstacle !== null) {
+      this.#note(obstacle)
+      return this.#tryNext()
+    }
+    this.address = address
+    const isLast = this.#tried === this.#addresses.length
+    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + patience)
+    this.#socket = open(this.#dialer, address)
+    this.#listen(this.#socket)
+  }
+
+  /** Returns what keeps this machine from dialling an address; null for nothing. */
+  #obstacleTo(address: string): Failure | null {
+    const { guard, config, hasDescriptor } = this.#dialer
+    const found = guard.faultOf(address, config)
+    if (found !== null) return fault(found)
+    return hasDescriptor ? null : shortage
+  }
+
+  #listen(socket: Socket): void {
+    const { protocol, transport } = this.#dialer.config
+    if (transport.proxy !== null) {
+      const event = transport.proxy.protocol === 'https' ? 'secureConnect' : 'connect'
+      this.#once(socket, event, () => this.#tunnel(socket))
+    } else {
+      const isTls = protocol === 'https'
+      this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
+      this.#once(socket, 'secureConnect', () => this.#done(socket))
+    }
+    this.#hearEnd(socket)
+  }
+
+  #hearEnd(socket: Socket): void {
+    this.#once(socket, 'error', (error: Cause) => this.#broke(this.#failureOf(error)))
+    this.#once(socket, 'close', () => this.#broke(fault('GH_CLOSED')))
+  }
+
+  /** TLS with a proxy comes while the connection to the origin is still to be made. */
+  #failureOf(error: Cause): Failure {
+    const failure = failureOf(error)
+    const isOfProxy = this.#phase === 'connect' && this.#dialer.config.transport.proxy?.protocol === 'https'
+    const isTold = failure.row.errors.connect !== undefined || failure.way === 'no_descriptor'
+    return isOfProxy && !isTold ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
+  }
+
+  /** Has the proxy connect to the origin, for which it has all the time that is left. */
+  #tunnel(socket: Socket): void {
+    this.deadline = this.#connectBy
+    socket.write(tunnelRequest(this.#dialer.config))
+    let response: Buffer = Buffer.alloc(0)
+    const read = () => {
+      response = Buffer.concat([response, (socket.read() as Buffer | null) ?? response.subarray(0, 0)])
+      const failure = readTunnelResponse(response)
+      if (failure === undefined) return
+      socket.removeAllListeners('readable')
+      if (failure !== null) this.#fail(failure)
+      else this.#enterTunnel(socket)
+    }
+    socket.on('readable', this.#guarded(read))
+  }
+
+  #enterTunnel(socket: Socket): void {
+    if (this.#dialer.config.protocol === 'http') return this.#done(socket)
+    for (const event of ['error', 'close']) socket.removeAllListeners(event)
+    socket.on('error', () => {})
+    const secured = connectTls({ socket, ...tlsOptionsOf(this.#dialer) })
+    this.#socket = secured
+    this.#hearEnd(secured)
+    this.#once(secured, 'secureConnect', () => this.#done(secured))
+    this.#shakeHands(secured)
+  }
+
+  #once<T = void>(socket: Socket, event: string, handle: (what: T) => void): void {
+    socket.once(event, this.#guarded(handle))
+  }
+
+  #guarded<T = void>(handle: (event: T) => void): (event: T) => void {
+    return guarded(handle, bug => this.#crashed(bug))
+  }
+
+  /** Fails for a bug of ours, by an unexpected failure that is no fault of the origin. */
+  #crashed(bug: unknown): void {
+    this.#dialer.crashed(bug)
+    if (this.#isOver) return void this.#socket?.destroy()
+    this.abort()
+    const fail = () => this.#dialer.dialFailed(this, 'connect', failureOf(bug))
+    process.nextTick(guarded(fail, worse => this.#dialer.crashed(worse)))
+  }
+
+  #enter(phase: DialPhase): void {
+    const now = this.#clock.monotonic()
+    this.times[this.#phase] = now - this.#phaseStarted
+    this.#phase = phase
+    this.#phaseStarted = now
+  }
+
+  #shakeHands(socket: Socket): void {
+    this.#enter('handshake')
+    this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
+    const keep = (session: Buffer) => {
+      this.#dialer.handshakes.session = session
+    }
+    socket.on('session', this.#guarded(keep))
+  }
+
+  #done(socket: Socket): void {
+    this.#isOver = true
+    this.#enter(this.#phase)
+    for (const event of ['connect', 'secureConnect', 'error', 'close']) socket.removeAllListeners(event)
+    this.#dialer.dialed(this, socket)
+  }
+
+  #broke(failure: Failure): void {
+    if (this.#phase === 'connect') this.#giveUpAddress(failure)
+    else this.#fail(failure)
+  }
+
+  #giveUpAddress(failure: Failure): void {
+    this.#letGo()
+    this.#dialer.book?.noteFailure(this.address)
+    this.#note(failure)
+    this.#tryNext()
+  }
+
+  /** Keeps the most telling failure, where addresses fail in several ways: that of a family without a route is the least. */
+  #note(failure: Failure): void {
+    if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
+  }
+
+  #fail(failure: Failure): void {
+    if (this.#isOver) return
+    const phase = this.#phase
+    this.#enter(phase)
+    this.abort()
+    this.#dialer.dialFailed(this, phase, failure)
+  }
+
+  #letGo(): void {
+    const socket = this.#socket
+    if (socket === null) return
+    socket.removeAllListeners()
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}
+
+/** The process may have no more descriptors, by its own count. */
+const shortage = failureOf({ code: 'EMFILE' })
+
+function open(dialer: Dialer, host: string): Socket {
+  const { protocol, port, transport } = dialer.config
+  const { proxy } = transport
+  const address = { host, port: proxy?.port ?? port, noDelay: true, highWaterMark: highWaterMark }
+  if ((proxy?.protocol ?? protocol) === 'http') return connectTcp(address)
+  if (proxy === null) return connectTls({ ...address, ...tlsOptionsOf(dialer) })
+  return connectTls({
+    ...address,
+    ...(isIP(proxy.host) === 0 && { servername: proxy.host }),
+    ...(proxy.ca !== null && { ca: proxy.ca }),
+  })
+}
+
+function tlsOptionsOf({ config, protocols, handshakes: { session } }: Dialer): ConnectionOptions {
+  const { verify, serverName, ca, identity } = config.tls
+  const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
+  return {
+    rejectUnauthorized: verify,
+    ALPNProtocols: [...protocols],
+    ...(name !== null && { servername: name }),
+    ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
+    ...(session !== null && { session }),
+  }
+}

@@ -1,0 +1,195 @@
+// One active check of one origin: a GET on a connection of its own.
+
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { request as requestTls } from 'node:https'
+import {
+  connect as connectTcp,
+  isIP,
+  type LookupFunction,
+  type Socket,
+  type TcpNetConnectOpts,
+} from 'node:net'
+import { connect as connectTls, type ConnectionOptions, TLSSocket } from 'node:tls'
+import { request as requestPlain } from '../../../base/node-http.ts'
+import type { OriginConfig } from '../../../config/config.ts'
+import type { CheckConfig } from '../../../config/pool-config.ts'
+import type { AddressGuard } from '../../resolver/address-guard.ts'
+import { guarded } from '../../../base/guarded.ts'
+import { checkByHttp2 } from '../http2/health-check.ts'
+import type { NameAnswer, NameLookup } from '../../resolver/name-lookup.ts'
+import type { Cause, Failure, OriginFault } from '../../../errors/origin-failure.ts'
+
+/** Most bytes of a body that are read; the connection is cut at more. */
+const largestBody = 64 * 1024
+
+export interface CheckedOrigin {
+  readonly origin: OriginConfig
+  readonly check: CheckConfig
+}
+
+/** The status that came, or the code of what kept it from coming. */
+export type CheckOutcome = { readonly status: number } | { readonly error: string }
+
+/** How origins are found, and which must not be reached. */
+export interface CheckMeans {
+  readonly lookup: NameLookup
+  /** Where names led at the check before. */
+  readonly known: Map<string, readonly string[]>
+  readonly guard: AddressGuard
+}
+
+/** Sends one check and returns the outcome, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
+export async function checkHealth(
+  { origin, check }: CheckedOrigin,
+  means: CheckMeans,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
+  if (fault !== null) return { error: fault }
+  const options = { ...optionsFor(origin, check, means), signal }
+  if (origin.transport.http !== '1') return outcomeByHttp2(origin, check, options)
+  const send = origin.protocol === 'https' ? requestTls : requestPlain
+  return outcomeOf(send(options), check.timeout)
+}
+
+/** Checks by HTTP/2 where the origin speaks it, else by HTTP/1.1 on the same connection. */
+function outcomeByHttp2(
+  origin: OriginConfig,
+  check: CheckConfig,
+  options: RequestOptions & { readonly signal: AbortSignal },
+): Promise<CheckOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const begun = performance.now()
+  const isTls = origin.protocol === 'https'
+  // To a socket, a path is that of a file.
+  const { path: _, ...address } = options
+  const socket = isTls ? openTls(address) : connectTcp(address as TcpNetConnectOpts)
+  const settle = (outcome: CheckOutcome) => {
+    resolve(outcome)
+    socket.destroy()
+  }
+  const crashed = (bug: unknown) => {
+    reject(bug)
+    socket.destroy()
+  }
+  const fail = (error: OriginFault) => settle({ error })
+  const timer = setTimeout(
+    guarded(() => fail('GH_RESPONSE_TIMEOUT'), crashed),
+    check.timeout,
+  )
+  const opened = () => {
+    if (!(socket instanceof TLSSocket) || socket.alpnProtocol === 'h2')
+      return checkByHttp2(socket, {
+        scheme: origin.protocol,
+        authority: check.host ?? new URL(origin.url).host,
+        path: check.path,
+        answered: status => settle({ status }),
+        failed: () => fail('GH_BAD_ANSWER'),
+        crashed,
+      })
+    const request = requestTls({ ...options, createConnection: () => socket })
+    resolve(outcomeOf(request, check.timeout - (performance.now() - begun)))
+  }
+  const closed = () => {
+    clearTimeout(timer)
+    fail('GH_CLOSED')
+  }
+  socket.on(isTls ? 'secureConnect' : 'connect', guarded(opened, crashed))
+  const failed = ({ code }: Cause) => settle({ error: code ?? 'GH_BAD_ANSWER' })
+  socket.on('error', guarded(failed, crashed))
+  socket.on('end', guarded(closed, crashed))
+  socket.on('close', guarded(closed, crashed))
+  options.signal.addEventListener('abort', guarded(closed, crashed), { once: true })
+  return promise
+}
+
+function openTls(options: RequestOptions): Socket {
+  return connectTls({ ...(options as ConnectionOptions), ALPNProtocols: ['h2', 'http/1.1'] })
+}
+
+function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {
+  const { verify, serverName, ca, identity } = origin.tls
+  const tls = {
+    rejectUnauthorized: verify,
+    // An empty one keeps the Host from taking its place.
+    servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
+    ...(ca !== null && { ca }),
+    ...(identity !== null && { cert: identity.certificate, key: identity.key }),
+  }
+  return {
+    host: origin.host,
+    port: origin.port,
+    path,
+    headers: { Host: host ?? new URL(origin.url).host, 'User-Agent': 'gatehouse-check', Accept: '*/*' },
+    agent: false,
+    lookup: lookupFor(origin, means),
+    ...tls,
+  }
+}
+
+/** Returns a look-up that finds only addresses that may be dialled. */
+function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
+  return (name, _, tell) => {
+    const answered = (answer: Addresses | Failure) => {
+      if (!('addresses' in answer)) return tell(errorOf(answer.cause.code), [])
+      const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
+      const allowed = answer.addresses.filter((_, i) => faults[i] === null)
+      if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
+      tell(
+        null,
+        allowed.map(address => ({ address, family: isIP(address) })),
+      )
+    }
+    void addressesOf(name, means).then(guarded(answered, bug => tell(bug as Error, [])))
+  }
+}
+
+/** Looks a name up, for the next check where it was known before: slow or unreachable DNS is no fault of an origin. */
+async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
+  const before = known.get(name)
+  const asked = lookup.ask(name).then(answer => {
+    if ('addresses' in answer) known.set(name, answer.addresses)
+    else if (answer.way === 'name_vanished') known.delete(name)
+    return answer
+  })
+  return before === undefined ? asked : { addresses: before }
+}
+
+type Addresses = Pick<NameAnswer, 'addresses'>
+
+function errorOf(code = 'ENOTFOUND'): NodeJS.ErrnoException {
+  return Object.assign(new Error('the origin has no address'), { code })
+}
+
+function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
+  const fail = (error: OriginFault) => resolve({ error })
+  const crashed = (bug: unknown) => {
+    reject(bug)
+    request.destroy()
+  }
+  const timer = setTimeout(() => {
+    fail('GH_RESPONSE_TIMEOUT')
+    request.destroy()
+  }, timeout)
+  const answered = (answer: IncomingMessage) => {
+    resolve({ status: answer.statusCode! })
+    let length = 0
+    answer.on('error', () => {})
+    const count = ({ length: more }: Buffer) => {
+      length += more
+      if (length > largestBody) request.destroy()
+    }
+    answer.on('data', guarded(count, crashed))
+  }
+  const failed = ({ code }: Cause) => (code === undefined ? fail('GH_BAD_ANSWER') : resolve({ error: code }))
+  const closed = () => {
+    clearTimeout(timer)
+    fail('GH_CLOSED')
+  }
+  request.on('response', guarded(answered, crashed))
+  request.on('error', guarded(failed, crashed))
+  request.on('close', guarded(closed, crashed))
+  request.end()
+  return promise
+}

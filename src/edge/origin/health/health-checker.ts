@@ -1,0 +1,217 @@
+// The active checks of all origins: checks each in its interval, and decides which are up. One a machine, in its main process; the results go to every worker.
+
+import { hash } from 'node:crypto'
+import type { Clock } from '../../../base/clock.ts'
+import type { EdgeMetrics } from '../../../metrics/edge-metrics.ts'
+import type { Logger } from '../../../log/log.ts'
+import type { Config, Endpoint, OriginConfig } from '../../../config/config.ts'
+import type { CheckConfig } from '../../../config/pool-config.ts'
+import type { CheckResult } from '../../../pools/health.ts'
+import { AddressGuard } from '../../resolver/address-guard.ts'
+import { type CheckedOrigin, type CheckMeans, type CheckOutcome, checkHealth } from './health-check.ts'
+import { NameLookup } from '../../resolver/name-lookup.ts'
+
+/** Ms over which the first checks are spread. */
+const first = 1_000
+/** The share of an interval by which it may be longer or shorter, so that gateways don't ask in step. */
+const jitter = 0.1
+
+/** A result with the key of what was checked, as data that crosses from process to process. */
+export interface KeyedCheckResult extends CheckResult {
+  readonly key: string
+}
+
+interface HealthCheckerOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: EdgeMetrics
+  /** Takes the results that are new, one after each check. */
+  readonly told: (results: readonly KeyedCheckResult[]) => void
+  readonly lookup?: NameLookup
+}
+
+/** Names an origin and how it is checked: the same in every process that has the configuration. */
+export function checkKey(origin: OriginConfig, check: CheckConfig): string {
+  return hash('sha256', JSON.stringify([origin, check]), 'base64url')
+}
+
+/** Lists what a configuration wants checked. */
+export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
+  const pools = new Set(zones.flatMap(({ routes }) => routes.flatMap(({ pool }) => pool ?? [])))
+  return [...pools].flatMap(({ origins, check }) =>
+    check === null ? [] : origins.map(origin => ({ origin, check })),
+  )
+}
+
+/** Names all that a configuration wants checked. */
+export function checkKeys(config: Config): ReadonlySet<string> {
+  return new Set(checkedOrigins(config).map(({ origin, check }) => checkKey(origin, check)))
+}
+
+export class HealthChecker {
+  readonly #options: HealthCheckerOptions
+  readonly #means: CheckMeans
+  readonly #targets = new Map<string, Target>()
+
+  constructor(options: HealthCheckerOptions) {
+    this.#options = options
+    const lookup = options.lookup ?? new NameLookup()
+    this.#means = { lookup, known: new Map(), guard: new AddressGuard() }
+  }
+
+  /** Where this gateway itself listens for requests: no check goes there. */
+  set ownEndpoints(endpoints: readonly Endpoint[]) {
+    this.#means.guard.ownEndpoints = endpoints
+  }
+
+  /** The last result of each origin that was checked already, for a process that begins. */
+  get results(): readonly KeyedCheckResult[] {
+    return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
+  }
+
+  /** What is known of these before any of them is checked: the last result of each, also where only its settings are new. */
+  resultsFor(origins: readonly CheckedOrigin[]): readonly KeyedCheckResult[] {
+    const known = this.#byQuestion()
+    return origins.flatMap(checked => {
+      const key = checkKey(checked.origin, checked.check)
+      const result = (this.#targets.get(key) ?? known.get(questionOf(checked)))?.result
+      return result ? { ...result, key } : []
+    })
+  }
+
+  /** Checks these from now on and no others; those that were checked before go on as they are. */
+  watch(origins: readonly CheckedOrigin[]): void {
+    const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
+    const known = this.#byQuestion()
+    for (const [key, target] of this.#targets) {
+      if (wanted.has(key)) continue
+      target.stop()
+      this.#targets.delete(key)
+    }
+    for (const [key, checked] of wanted)
+      if (!this.#targets.has(key)) this.#begin(key, checked, known.get(questionOf(checked)) ?? null)
+    const hosts = new Set(origins.map(({ origin }) => origin.host))
+    for (const name of this.#means.known.keys()) if (!hosts.has(name)) this.#means.known.delete(name)
+  }
+
+  stop(): void {
+    this.watch([])
+    this.#means.lookup.close()
+  }
+
+  #begin(key: string, checked: CheckedOrigin, predecessor: Target | null): void {
+    const target = new Target(key, checked, this.#options, this.#means, predecessor)
+    this.#targets.set(key, target)
+    target.start()
+  }
+
+  #byQuestion(): Map<string, Target> {
+    return new Map([...this.#targets.values()].map(target => [questionOf(target.checked), target]))
+  }
+}
+
+/** Names what is asked of whom, whatever the settings are with which it is asked. */
+function questionOf({ origin, check }: CheckedOrigin): string {
+  return `${check.path} ${origin.url}`
+}
+
+/** One origin that is checked; it counts as up until checks have failed in a row, or as what its predecessor found. */
+class Target {
+  result: KeyedCheckResult | null = null
+  readonly checked: CheckedOrigin
+  readonly #key: string
+  readonly #options: HealthCheckerOptions
+  readonly #means: CheckMeans
+  readonly #stopped = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #isUp = true
+  #since: number
+  /** How many checks in a row had the contrary outcome. */
+  #contrary = 0
+
+  constructor(
+    key: string,
+    checked: CheckedOrigin,
+    options: HealthCheckerOptions,
+    means: CheckMeans,
+    predecessor: Target | null,
+  ) {
+    this.#key = key
+    this.checked = checked
+    this.#options = options
+    this.#means = means
+    this.#since = options.clock.now()
+    if (predecessor === null) return
+    this.#isUp = predecessor.#isUp
+    this.#since = predecessor.#since
+    this.result = predecessor.result && { ...predecessor.result, key }
+  }
+
+  start(): void {
+    this.#checkIn(Math.random() * Math.min(first, this.checked.check.interval))
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#stopped.abort()
+  }
+
+  #checkIn(delay: number): void {
+    this.#timer = setTimeout(() => void this.#check(), delay).unref()
+  }
+
+  /** Checks again and again; a bug of ours is no fault of the origin. */
+  async #check(): Promise<void> {
+    try {
+      await this.#checkOnce()
+    } catch (bug) {
+      this.#options.log.error(
+        { err: bug, origin: this.checked.origin.url },
+        'health check failed: internal error',
+      )
+      if (!this.#stopped.signal.aborted) this.#checkIn(this.checked.check.interval)
+    }
+  }
+
+  async #checkOnce(): Promise<void> {
+    const { clock, told } = this.#options
+    const { signal } = this.#stopped
+    const [lastCheckAt, begun] = [clock.now(), clock.monotonic()]
+    const outcome = await checkHealth(this.checked, this.#means, signal)
+    const lastDuration = clock.monotonic() - begun
+    if (signal.aborted) return
+    const interval = this.checked.check.interval * (1 - jitter + 2 * jitter * Math.random())
+    const delay = Math.max(0, begun + interval - clock.monotonic())
+    this.#judge(outcome)
+    this.result = {
+      key: this.#key,
+      isUp: this.#isUp,
+      since: this.#since,
+      nextCheckAt: clock.now() + delay,
+      lastCheckAt,
+      lastDuration,
+      lastStatus: 'status' in outcome ? outcome.status : null,
+      lastError: 'error' in outcome ? outcome.error : null,
+    }
+    told([this.result])
+    this.#checkIn(delay)
+  }
+
+  #judge(outcome: CheckOutcome): void {
+    const { least, most, healthy, unhealthy } = this.checked.check
+    const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
+    this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
+    this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1
+    if (this.#contrary >= (isGood ? healthy : unhealthy)) this.#turn(isGood, outcome)
+  }
+
+  #turn(isUp: boolean, outcome: CheckOutcome): void {
+    const { clock, log } = this.#options
+    const { url } = this.checked.origin
+    this.#isUp = isUp
+    this.#since = clock.now()
+    this.#contrary = 0
+    if (isUp) log.info({ origin: url }, 'origin up: health checks pass again')
+    else log.warn({ origin: url, ...outcome }, 'origin down: health checks fail')
+  }
+}

@@ -1,0 +1,52 @@
+// One request of a health check by HTTP/2, on an open connection that is its own.
+
+import type { Socket } from 'node:net'
+import { ClientSession } from '../../../http2/client/session.ts'
+import type { StreamUser } from '../../../http2/client/stream.ts'
+import { guarded } from '../../../base/guarded.ts'
+
+/** What is asked, and who hears what comes of it. */
+interface Http2Check {
+  readonly scheme: 'http' | 'https'
+  readonly authority: string
+  readonly path: string
+  /** Takes the status; the connection is to be closed. */
+  answered(status: number): void
+  /** No response will come that can be read. */
+  failed(): void
+  crashed(bug: unknown): void
+}
+
+/** Sends a GET; the body of its response is not read. */
+export function checkByHttp2(socket: Socket, check: Http2Check): void {
+  const flush = () => {
+    if (!socket.destroyed) socket.write(session.take())
+  }
+  const keeper = {
+    mayFlush: () => process.nextTick(guarded(flush, bug => check.crashed(bug))),
+    broken: () => check.failed(),
+    changed() {},
+  }
+  const user: StreamUser = {
+    method: 'GET',
+    interim() {},
+    head: ({ status }) => check.answered(status),
+    data() {},
+    flush() {},
+    end() {},
+    drained() {},
+    failed: () => check.failed(),
+  }
+  const session = new ClientSession(keeper, 1, 0)
+  const { scheme, authority, path: target } = check
+  const lines = 'user-agent: gatehouse-check\r\naccept: */*\r\n'
+  socket.on(
+    'data',
+    guarded(
+      // Whoever has so much to say before a response gives none.
+      (bytes: Buffer) => session.receive(bytes) || check.failed(),
+      bug => check.crashed(bug),
+    ),
+  )
+  session.open(user, { method: 'GET', scheme, authority, target, lines }, true)
+}

@@ -1,0 +1,172 @@
+// Turns a finished exchange into metrics and an access log line.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import type { EdgeMetrics, Phase } from '../../metrics/edge-metrics.ts'
+import type { AccessEntry } from '../../log/log.ts'
+import { ownText } from '../../base/text/own-text.ts'
+import { errorRows } from '../../errors/catalogue.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import type { Provider } from '../../ai/providers.ts'
+import type { Observation } from '../../ai-logs/observation.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Tap } from '../ai-call/tap.ts'
+import type { Dial } from '../origin/dial/dial.ts'
+import type { ClientTls, Exchange } from '../exchange/exchange.ts'
+import { noteError } from '../exchange/count-error.ts'
+import { forgetBody } from '../exchange/gather-body.ts'
+import { tellSpans } from '../spans/request-spans.ts'
+
+/** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
+export function record(x: Exchange): void {
+  try {
+    recordAll(x)
+  } catch (bug) {
+    x.plane.log.error({ err: bug, ray: x.ray }, 'recording a request failed: internal error')
+  }
+}
+
+function recordAll(x: Exchange): void {
+  const { plane } = x
+  const now = plane.clock.monotonic()
+  const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
+  if (x.isPreview) zone.preview(now - x.startedAt)
+  else zone.request(x.status, now - x.startedAt)
+  plane.metrics.versions[x.head.version].inc()
+  countPhases(x, now)
+  if (x.refusal !== null && !x.isPreview) {
+    plane.metrics.error(errorRows[x.refusal.error].code)
+    noteError(x, x.refusal.error, now)
+  }
+  if (x.eventStream !== null) plane.metrics.eventStreams.dec()
+  if (x.upgrade === 'done') plane.metrics.webSockets.dec()
+  if (x.aborted) plane.metrics.clientAbort()
+  if (x.ai !== null) forgetBody(x, x.ai)
+  if (x.trace !== null && x.trace.recording !== null) tellSpans(x, x.trace, x.trace.recording, now)
+  if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
+  // A flood of invalid tokens must not become a flood of lines.
+  if (x.ai?.isTurnedAway) return
+  if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
+}
+
+function countPhases(x: Exchange, now: number): void {
+  const { phases } = x.plane.metrics
+  if (x.openingTimes !== null) countOpening(x.openingTimes, phases)
+  if (x.awaitedAt !== 0) phases.send.observe(x.awaitedAt - x.sentAt)
+  if (x.answeredAt === 0) return
+  phases.wait.observe(waitTime(x))
+  phases.receive.observe(now - x.answeredAt)
+}
+
+function countOpening({ resolve, connect, handshake }: Dial['times'], phases: EdgeMetrics['phases']): void {
+  if (resolve >= 0) phases.resolve.observe(resolve)
+  if (connect >= 0) phases.connect.observe(connect)
+  if (handshake >= 0) phases.handshake.observe(handshake)
+}
+
+/** Lists the durations of the phases that took place, in ms. */
+function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
+  const times: Partial<Record<Phase, number>> = {}
+  for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
+  if (x.awaitedAt !== 0) times.send = x.awaitedAt - x.sentAt
+  if (x.answeredAt === 0) return times
+  times.wait = waitTime(x)
+  times.receive = now - x.answeredAt
+  return times
+}
+
+/** Ms from the end of the request to the head of its response, which may arrive first. */
+function waitTime(x: Exchange): number {
+  return Math.max(0, x.answeredAt - (x.awaitedAt === 0 ? x.sentAt : x.awaitedAt))
+}
+
+function entryOf(x: Exchange, now: number): AccessEntry {
+  const { head, plane } = x
+  return {
+    time: plane.clock.now() - (now - x.startedAt),
+    ray: x.ray,
+    zone: x.zone?.config.name ?? (x.aiCaller === null ? 'none' : 'ai'),
+    client: x.clientAddress,
+    // A method or path that contains one of our credentials must not be logged.
+    method: holdsOurs(head.method) ? '' : head.method,
+    host: x.host,
+    target: holdsOurs(head.target) ? '' : head.target,
+    version: head.version,
+    status: x.status,
+    error: x.isPreview ? null : (x.refusal?.error ?? null),
+    cause: causeOf(x.refusal),
+    preview: x.isPreview,
+    bytesIn: x.bytesIn,
+    bytesOut: x.bytesOut,
+    compressed: x.compressed,
+    duration: now - x.startedAt,
+    phases: phasesOf(x, now),
+    origin: x.origin?.config.url ?? null,
+    retries: x.retries,
+    aborted: x.aborted,
+    tls: tlsOf(x.client.tls),
+  }
+}
+
+function tlsOf(tls: ClientTls | null): AccessEntry['tls'] {
+  if (tls === null) return null
+  const { version, cipher, certificate } = tls
+  return { version, cipher, fingerprint: certificate === null ? null : certificate.fingerprint }
+}
+
+function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Observation {
+  return {
+    gateway: ai.gateway!,
+    ray: x.ray,
+    startedAt: x.plane.clock.now() - (now - x.startedAt),
+    provider: ai.provider!.name,
+    model: ai.model,
+    path: pathOf(ai),
+    status: x.status,
+    error: x.refusal?.error ?? null,
+    isWhole: x.refusal === null && !x.aborted,
+    duration: now - x.startedAt,
+    timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
+    authenticated: ai.token !== null,
+    token: ai.token,
+    metadata: tap.metadata,
+    requestContentType: cut(ai.fields.contentType),
+    responseContentType: cut(tap.head?.contentType ?? null),
+    requestEncoding: cut(ai.fields.contentEncoding),
+    responseEncoding: cut(tap.head?.contentEncoding ?? null),
+    keepsPayloads: tap.keepsPayloads,
+    request: tap.request,
+    response: tap.response,
+    session: tap.session,
+    relayed: tap.relayed,
+    dropped: tap.dropped,
+  }
+}
+
+/** The path that was recorded last, and the request target it was cut from. */
+let last: { readonly provider: Provider | null; readonly asked: string; readonly path: string } = {
+  provider: null,
+  asked: '',
+  path: '',
+}
+
+/** Returns the path at the provider, without query. Mostly it equals that of the previous call, and the same string object is cheaper to handle than an equal one. */
+function pathOf({ target, provider, path }: AiExchange): string {
+  if (target.api !== 'native') return cut(withoutQuery(path))
+  if (target.path !== last.asked || provider !== last.provider)
+    last = { provider, asked: target.path, path: ownText(cut(withoutQuery(path))) }
+  return last.path
+}
+
+/** Bounds what callers and providers can add to an entry. */
+function cut<T extends string | null>(text: T): T | string {
+  return text !== null && text.length > longest ? ownText(text.slice(0, longest)) : text
+}
+
+const longest = 1024
+
+/** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
+function causeOf(refusal: Refusal | null): string | null {
+  const code = (refusal?.cause as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? code : null
+}

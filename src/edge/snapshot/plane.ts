@@ -1,0 +1,66 @@
+// State shared by all connections of one data plane.
+
+import type { Clock } from '../../base/clock.ts'
+import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { AccessLog, Logger } from '../../log/log.ts'
+import type { Vouch } from '../../base/vouch.ts'
+import type { Endpoint } from '../../config/config.ts'
+import type { Geo } from '../../access/geo.ts'
+import type { GatewayDirectory } from '../../ai/gateways.ts'
+import type { Counting } from '../../limits/limiter.ts'
+import type { LogQueue } from '../../ai-logs/queue.ts'
+import type { TallyBook } from '../../tallies/tally-book.ts'
+import type { SpanSink } from '../../telemetry/span.ts'
+import type { TokenVerifier } from '../../tokens/verify.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What AI routes need besides the configuration. */
+export interface AiServices {
+  readonly tokens: TokenVerifier
+  readonly gateways: GatewayDirectory
+  readonly logs: LogQueue
+  /** The URL of the authorization server; null where there is none. */
+  readonly issuer?: string | null
+}
+
+/** The side port of this gateway, and the secret of the running gateway that they share. */
+export interface SidePort {
+  readonly endpoint: Endpoint
+  /** Where the authorization server is, and nothing else; null where the edge does not serve it. */
+  readonly issuer: Endpoint | null
+  readonly secret: Uint8Array
+}
+
+export interface Plane {
+  /** The configuration in effect; a reload replaces this one reference. */
+  snapshot: Snapshot
+  readonly clock: Clock
+  /** Monotonic ms of the last tick: precise enough for deadlines, at no cost. */
+  coarseNow: number
+  /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
+  date(): string
+  readonly metrics: EdgeMetrics
+  /** Counts origin connections that failed for lack of file descriptors, and logs them at most once a minute. */
+  noteShortage(failure: { readonly code?: string }): void
+  readonly accessLog: AccessLog | null
+  readonly log: Logger
+  /** Takes the spans of sampled requests; null where nobody does. */
+  readonly spans: SpanSink | null
+  /** Null where no configuration has AI routes. */
+  readonly ai: AiServices | null
+  /** Null where no database of countries and networks is configured. */
+  readonly geo: Geo | null
+  readonly limiter: Counting
+  /** Counts errors, rules and limits by zone. */
+  readonly tallies: TallyBook
+  /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
+  readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
+  /** The port of the first listener with TLS, to which plain HTTP is redirected where no public port is set. */
+  readonly securePort: number
+  /** The base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
+  /** Whether the data plane is shutting down: each connection closes after its current request. */
+  isDraining: boolean
+  /** Whether WebSockets are being closed, since the drain is near its end. */
+  isGoingAway: boolean
+}

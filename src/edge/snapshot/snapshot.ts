@@ -1,0 +1,261 @@
+// A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
+
+import type {
+  AiConfig,
+  Config,
+  Endpoint,
+  OriginConfig,
+  RouteConfig,
+  ZoneConfig,
+} from '../../config/config.ts'
+import { usualTransport } from '../../config/pool-config.ts'
+import { type CustomErrorFailure, CustomErrors } from '../../errors/custom/custom-errors.ts'
+import type { HeadLimits } from '../../http1/request-head.ts'
+import { AddressSet } from '../../base/address/address.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { EdgeMetrics, ZoneMetrics } from '../../metrics/edge-metrics.ts'
+import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
+import { type AutomaticTls, Challenges } from '../../certificates/automatic.ts'
+import { Certificates } from '../../certificates/certificates.ts'
+import { trustOf } from '../../certificates/client-trust.ts'
+import { KeyRing } from '../../ai/key-ring.ts'
+import { UsageRefusals } from '../../ai/usage-refusals.ts'
+import { ProviderCalls } from '../../ai/provider-calls.ts'
+import { originOf, usualTls } from '../../ai/provider-origin.ts'
+import { type Provider, Providers } from '../../ai/providers.ts'
+import { zoneScope } from '../../tallies/scopes.ts'
+import type { TallyBook, TallyScope } from '../../tallies/tally-book.ts'
+import type { HostLookup } from '../../zones/lookup.ts'
+import { compileZones, type Route, type Zone } from '../../zones/zone.ts'
+import { compileQuota, compileRateLimits, type MeterRule } from './limit-rules.ts'
+import type { Origin } from '../origin/origin.ts'
+import type { Origins } from '../origin/origins.ts'
+import { type EdgePool, Pools } from '../origin/pools.ts'
+import { Compression } from '../encoding/compression.ts'
+import { Rewrite } from '../rewrite/rewrite.ts'
+import { type Tracing, tracingOf } from '../trace/sampling.ts'
+import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-settings.ts'
+import { gatherLimitOf } from './gather-limit.ts'
+
+export interface EdgeRoute extends Route {
+  /** All that apply: those of the file, of the zone and of the route. */
+  readonly limits: readonly MeterRule[]
+  readonly pool: EdgePool
+  /** Null where nothing is changed in its requests and responses. */
+  readonly rewrite: Rewrite | null
+  /** Null where none of its responses is compressed. */
+  readonly compression: Compression | null
+}
+
+export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
+  readonly metrics: ZoneMetrics
+  readonly tallies: TallyScope
+  /** Which certificates of clients it trusts, as `trustOf` has it; empty where it asks for none. */
+  readonly trust: string
+  /** Those of the file and of the zone, for requests that need no route. */
+  readonly limits: readonly MeterRule[]
+}
+
+/** Where the calls to one provider go, the keys that are used in turn for callers without one, and what the latest calls came to. */
+interface AiRoute extends EdgeRoute {
+  readonly keys: KeyRing
+  readonly calls: ProviderCalls
+}
+
+/** The AI routes: their hosts, and where their calls go. */
+export interface EdgeAi {
+  readonly hosts: ReadonlySet<string>
+  readonly providers: Providers
+  /** What applies to every call before its provider is known. */
+  readonly route: EdgeRoute
+  /** Bytes of a native call, which is streamed. */
+  readonly uploadLimit: number
+  /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
+  readonly rings: ReadonlyMap<string, KeyRing>
+  /** What the latest calls came to, by the same. */
+  readonly calls: ReadonlyMap<string, ProviderCalls>
+  /** The models that do not accept a request for usage; a new snapshot takes them over. */
+  readonly usageRefusals: UsageRefusals
+  readonly routeTo: (provider: Provider) => AiRoute
+}
+
+export interface Snapshot {
+  readonly name: string
+  readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
+  /** What was compiled for each zone, which a later snapshot takes over where it would be the same. */
+  readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
+  /** The names of zones whose API-managed settings failed to compile, and why. */
+  readonly broken: ReadonlyMap<string, string>
+  /** Null where no host has AI routes. */
+  readonly ai: EdgeAi | null
+  readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
+  /** Bytes of request bodies that are buffered whole. */
+  readonly gatherLimit: number
+  readonly client: Config['client']
+  readonly http2: Config['http2']
+  /** The port at which clients reach https; null where that is the one on which it listens. */
+  readonly publicPort: number | null
+  /** For the listeners that speak TLS. */
+  readonly certificates: Certificates
+  /** Of authorities that check hosts. */
+  readonly challenges: Challenges
+  /** Of all zones and AI hosts. */
+  readonly access: AccessPolicy
+  /** For requests outside of all zones. */
+  readonly errors: CustomErrors
+  readonly proxyStatus: boolean
+  readonly serverTiming: boolean
+  readonly operator: Config['errors']['operator']
+  readonly previews: Config['errors']['previews']
+  /** How requests take part in traces; null where they do not. */
+  readonly tracing: Tracing | null
+  readonly trusted: AddressSet
+  /** The field of a trusted hop that is used. */
+  readonly clientAddress: Config['clientAddress']
+  /** The Via and CDN-Loop lines of a request that passed no hop before. */
+  readonly hops: string
+  readonly origins: ReadonlySet<Origin>
+  readonly pools: Pools
+}
+
+/** What a snapshot needs besides the configuration. */
+export interface SnapshotParts {
+  readonly origins: Origins
+  readonly metrics: EdgeMetrics
+  readonly access: AccessParts
+  readonly tallies: TallyBook
+  /** What the API has set; null where there is no API. */
+  readonly zones: ZoneDirectory | null
+  readonly automatic: AutomaticTls
+  readonly clock: Clock
+  /** Where the authorization server of this gateway is; null where the edge does not serve it. */
+  readonly issuer: Endpoint | null
+  /** The previous snapshot; null for the first. */
+  readonly before: Snapshot | null
+  /** Whether no request is served by it, so that nothing that it decides may move what is in use. */
+  readonly isRehearsal?: boolean
+}
+
+/** Compiles a configuration; when that fails, throws and changes nothing. */
+export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
+  const { origins, metrics, access } = parts
+  const { trace } = config.telemetry
+  const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
+  const ofAll = compileRateLimits(config.rateLimits, metrics)
+  const failed = (what: CustomErrorFailure) =>
+    (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
+  return {
+    name: config.name,
+    ...buildZones(config, parts, { pools, ofAll, failed }),
+    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai ?? null),
+    limits: config.limits,
+    gatherLimit: gatherLimitOf(config),
+    client: config.client,
+    http2: config.http2,
+    publicPort: config.publicPort,
+    ...automaticParts(config, parts.automatic, parts.before),
+    access: new AccessPolicy(config.access, null, access),
+    errors: new CustomErrors([config.errors], { failed }),
+    proxyStatus: config.proxyStatus,
+    serverTiming: config.serverTiming,
+    operator: config.errors.operator,
+    previews: config.errors.previews,
+    tracing: trace === null ? null : tracingOf(trace),
+    trusted: new AddressSet(config.trustedProxies),
+    clientAddress: config.clientAddress,
+    hops: `Via: 1.1 ${config.name}\r\nCDN-Loop: ${config.name}\r\n`,
+    origins: pools.origins,
+    pools,
+  }
+}
+
+/** Builds what depends on certificates that this gateway got by itself; takes over from `before` what is the same. */
+export function automaticParts(
+  config: Pick<Config, 'tls'>,
+  { identities, challenges }: AutomaticTls,
+  before: Snapshot | null,
+): Pick<Snapshot, 'certificates' | 'challenges'> {
+  return {
+    certificates: new Certificates(config.tls, before?.certificates, identities),
+    challenges: new Challenges(challenges),
+  }
+}
+
+/** What all zones have in common. */
+interface Shared {
+  readonly pools: Pools
+  readonly ofAll: readonly MeterRule[]
+  readonly failed: (what: CustomErrorFailure) => void
+}
+
+function buildZones(
+  config: Config,
+  parts: SnapshotParts,
+  { pools, ofAll, failed }: Shared,
+): Pick<Snapshot, 'zones' | 'settings' | 'broken'> {
+  const { metrics, issuer } = parts
+  const ofZones = new Map(
+    config.zones.map(zone => [
+      zone,
+      [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
+    ]),
+  )
+  const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
+    config: route,
+    limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
+    pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
+    rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
+    compression: route.compression && Compression.of(route.compression),
+  })
+  const settingsParts = { account: config.errors, sources: parts.access, directory: parts.zones, failed }
+  const broken = new Map<string, string>()
+  const settings = new Map<ZoneConfig, ZoneSettings>()
+  const zones = compileZones(config.zones, buildRoute, zone => {
+    const own = zoneSettings(zone.config, settingsParts, parts.before?.settings.get(zone.config))
+    settings.set(zone.config, own)
+    const { name } = zone.config
+    if (own.flaw !== null) broken.set(name, own.flaw)
+    const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
+    const trust = trustOf(zone.config.tls.client)
+    return { ...zone, ...counts, trust, limits: ofZones.get(zone.config)!, ...own }
+  })
+  return { zones, settings, broken }
+}
+
+function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], before: EdgeAi | null): EdgeAi {
+  const { bodyLimit, timeouts } = ai
+  const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
+  const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
+  const providers = new Providers(ai)
+  const rings = new Map<string, KeyRing>()
+  const calls = new Map<string, ProviderCalls>()
+  const routes = new Map<Provider, AiRoute>()
+  for (const provider of providers.all) {
+    const pool = pools.only(originOf(provider, ai))
+    const id = JSON.stringify([provider.name, provider.base.href])
+    const keys = rings.get(id) ?? new KeyRing(provider.keys, before?.rings.get(id))
+    rings.set(id, keys)
+    const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
+    calls.set(id, latest)
+    routes.set(provider, { config, limits, pool, ...unchanged, keys, calls: latest })
+  }
+  return {
+    hosts: new Set(ai.hosts),
+    uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
+    providers,
+    route: { config, limits, pool: pools.get(null), ...unchanged },
+    rings,
+    calls,
+    usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
+    routeTo: provider => routes.get(provider)!,
+  }
+}
+
+/** Calls and responses pass as they are but for what their API needs: providers and their SDKs settle compression between them. */
+const unchanged = { rewrite: null, compression: null }
+
+/** Returns a listener of this gateway as the origin that connections need. */
+function ownServer({ host, port }: Endpoint): OriginConfig {
+  const url = `http://${host}:${port}`
+  return { url, protocol: 'http', host, port, tls: usualTls, transport: usualTransport }
+}

@@ -1,0 +1,99 @@
+// Compiles the settings of one zone from the file and the management API together: those of the API come first, since they are more recent.
+
+import type { AccessConfig } from '../../config/access-config.ts'
+import type { Config, ZoneConfig } from '../../config/config.ts'
+import type { ErrorPages } from '../../config/custom-errors-config.ts'
+import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../../errors/custom/custom-errors.ts'
+import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
+import type { KnownZone } from '../../zones/known-zones.ts'
+
+/** What the API has set, as far as it is known. */
+export interface ZoneDirectory {
+  /** Null while nothing is known about any zone. */
+  of(zone: string): KnownZone | null
+}
+
+interface ZoneSettingsParts {
+  readonly account: Config['errors']
+  readonly sources: AccessParts
+  /** Null where there is no API. */
+  readonly directory: ZoneDirectory | null
+  /** Called for each error rule or page that is broken. */
+  readonly failed: (what: CustomErrorFailure) => void
+}
+
+/** The compiled settings, or why the zone cannot be served: what the API has set is unknown, so that rules may be missing, or failed to compile. */
+export interface ZoneSettings {
+  readonly access: AccessPolicy
+  readonly errors: CustomErrors
+  readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
+  /** Why the settings of the API failed to compile; null where they did not. */
+  readonly flaw: string | null
+  /** What they were compiled from. */
+  readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly known: KnownZone | null }
+}
+
+/** Returns the settings of a zone: those that were compiled `before` where they would be the same, so that a change in one zone costs nothing in others. Throws where those of the file alone fail to compile. */
+export function zoneSettings(
+  zone: ZoneConfig,
+  parts: ZoneSettingsParts,
+  before: ZoneSettings | undefined,
+): ZoneSettings {
+  const { account, directory, sources } = parts
+  const known = directory === null ? nothingSet : directory.of(zone.name)
+  const from = before?.from
+  if (from?.known === known && from.account === account && from.sources === sources) return before!
+  return { ...compile(zone, known, parts), from: { known, account, sources } }
+}
+
+function compile(
+  zone: ZoneConfig,
+  known: KnownZone | null,
+  { account, failed, sources }: ZoneSettingsParts,
+): Omit<ZoneSettings, 'from'> {
+  const file = {
+    access: new AccessPolicy(zone.access, zone.name, sources),
+    errors: zoneErrors(zone, null, account, failed),
+  }
+  if (known === null) return { ...file, fault: 'host_lookup_failed', flaw: null }
+  if (known === nothingSet) return { ...file, fault: null, flaw: null }
+  try {
+    const access = new AccessPolicy(joined(zone.access, known), zone.name, sources, zone.access.rules)
+    return { access, errors: zoneErrors(zone, known, account, failed), fault: null, flaw: null }
+  } catch (cause) {
+    return { ...file, fault: 'zone_settings_failed', flaw: (cause as Error).message }
+  }
+}
+
+/** Compiles the error rules and pages of a zone: of the API, of the file for the zone, and of the file for all zones. */
+export function zoneErrors(
+  { errors }: ZoneConfig,
+  known: KnownZone | null,
+  account: CustomLayer,
+  failed: (what: CustomErrorFailure) => void = () => {},
+): CustomErrors {
+  const { errorRules, errorPages } = known ?? nothingSet
+  const pages = Object.keys(errorPages).length === 0 ? errors.pages : mergedPages(errors.pages, errorPages)
+  const layers = [{ rules: errorRules, pages }, { rules: errors.rules, pages: noPages }, account]
+  return new CustomErrors(layers, { failed })
+}
+
+/** Puts the rules of the API before those of the file, except for what the file denies for legal reasons: no token can lift that. */
+function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
+  const legal = access.rules.filter(({ action }) => action === 'legal')
+  const others = access.rules.filter(({ action }) => action !== 'legal')
+  return { ...access, rules: [...legal, ...accessRules, ...others] }
+}
+
+/** Returns the same object for the same pages, since each is compiled only once. */
+function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
+  const known = merged.get(errorPages)
+  if (known?.below === pages) return known.result
+  const result = { ...pages, ...errorPages }
+  merged.set(errorPages, { below: pages, result })
+  return result
+}
+
+const merged = new WeakMap<ErrorPages, { readonly below: ErrorPages; readonly result: ErrorPages }>()
+const noPages: ErrorPages = {}
+const nothingSet: KnownZone = { errorRules: [], accessRules: [], errorPages: {} }

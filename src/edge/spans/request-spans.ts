@@ -1,0 +1,230 @@
+// The spans of a request that is over: one of the request, and one of each attempt at an origin, by the semantic conventions of OpenTelemetry for HTTP and, on AI calls,
+// for generative AI. No header, query or body is in them.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { errorRows } from '../../errors/catalogue.ts'
+import { decodedExcerptOf } from '../../ai-logs/entry.ts'
+import { sumOf } from '../../ai/usage/session.ts'
+import { usageOf } from '../../ai/usage/usage.ts'
+import type { Attributes, AttributeValue, Span } from '../../telemetry/span.ts'
+import { holdsOurs } from '../../tokens/misplaced.ts'
+import { redacted } from '../../tokens/redacted.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Tap } from '../ai-call/tap.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { AttemptNote, Recording } from '../trace/recording.ts'
+import type { Trace } from '../trace/trace.ts'
+
+/** Hands over the spans of a request that ends at monotonic `now`; those of an AI call once what its response says of its use is read. */
+export function tellSpans(x: Exchange, trace: Trace, recording: Recording, now: number): void {
+  const { plane, ai, tap } = x
+  // One difference for all times of a request, which keep their order.
+  const shift = plane.clock.now() - plane.clock.monotonic()
+  const wall = (at: number) => at + shift
+  const spans = (ofCall: Attributes) => [
+    requestSpan(x, trace, recording, { now, wall }),
+    ...recording.attempts.map((attempt, i) =>
+      attemptSpan(x, trace, recording, { attempt, i, now, wall, ofCall }),
+    ),
+  ]
+  if (ai === null || ai.provider === null || tap === null) return plane.spans!.take(spans(noAttributes))
+  callAttributes(ai, tap, x.refusal === null && !x.aborted).then(
+    ofCall => plane.spans!.take(spans(ofCall)),
+    bug => plane.log.error({ err: bug, ray: x.ray }, 'reading the use of a call failed: internal error'),
+  )
+}
+
+const noAttributes: Attributes = {}
+
+interface Times {
+  /** Monotonic ms. */
+  readonly now: number
+  /** Returns wall-clock ms of monotonic ms. */
+  readonly wall: (at: number) => number
+}
+
+function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording, { now, wall }: Times): Span {
+  const { head, status, refusal, client } = x
+  const method = methodOf(head.method)
+  const route = x.zone === null ? null : (x.route?.config.path ?? null)
+  const code = refusal === null || x.isPreview ? null : errorRows[refusal.error].code
+  const isFailed = !x.isPreview && (status >= 500 || (status === 0 && !x.aborted))
+  const event = (name: string, at: number, attributes?: Attributes) => ({
+    name,
+    at: wall(at),
+    ...(attributes && { attributes }),
+  })
+  return {
+    ...inTrace(trace),
+    spanId: trace.spanId,
+    parentId: trace.parentId,
+    isParentRemote: true,
+    kind: 'server',
+    name: route === null ? method : `${method} ${route}`,
+    start: wall(x.startedAt),
+    end: wall(now),
+    isError: isFailed,
+    attributes: given({
+      'http.request.method': method,
+      'http.request.method_original':
+        method === other && !holdsOurs(head.method) ? head.method.slice(0, 32) : null,
+      'http.response.status_code': status || null,
+      'http.route': route,
+      'url.scheme': x.scheme,
+      'url.path': holdsOurs(head.target) ? null : pathOf(head.target),
+      'server.address': x.host || null,
+      'client.address': x.clientAddress,
+      'network.peer.address': client.peer,
+      'network.protocol.name': 'http',
+      'network.protocol.version': head.version,
+      'tls.protocol.version': client.tls === null ? null : client.tls.version.replace('TLSv', ''),
+      'error.type': code === null ? (isFailed ? String(status || other) : null) : String(code),
+      'gatehouse.zone': x.zone?.config.name ?? (x.aiCaller === null ? null : 'ai'),
+      'gatehouse.ray': x.ray,
+      'gatehouse.error': refusal === null || x.isPreview ? null : refusal.error,
+      'gatehouse.preview': x.isPreview || null,
+      'gatehouse.retries': x.retries || null,
+      'gatehouse.client_left': x.aborted || null,
+    }),
+    events: [
+      event('request.received', x.startedAt),
+      ...(admittedAt === 0
+        ? [event('request.refused', now, given({ 'gatehouse.step': step }))]
+        : [event('request.admitted', admittedAt)]),
+      ...(x.sentAt === 0 ? [] : [event('origin.connected', x.sentAt)]),
+      ...(x.answeredAt === 0 ? [] : [event('response.first_byte', x.answeredAt)]),
+      event('request.ended', now),
+    ],
+  }
+}
+
+interface AttemptParts extends Times {
+  readonly attempt: AttemptNote
+  /** Counted from 0. */
+  readonly i: number
+  /** What is known of the AI call; empty for others. */
+  readonly ofCall: Attributes
+}
+
+function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: AttemptParts): Span {
+  const { attempt, i, now, wall, ofCall } = parts
+  const isLast = i === attempts.length - 1
+  const { url, host, port } = attempt.origin
+  const status = attempt.status || (isLast && x.answeredAt !== 0 && attempt.error === null ? x.status : 0)
+  const refusal = isLast && attempt.status === 0 && !x.isPreview ? x.refusal : null
+  const error = attempt.error ?? refusal?.error ?? null
+  const method = methodOf(x.outgoing.method)
+  const operation = ofCall['gen_ai.operation.name']
+  const model = ofCall['gen_ai.request.model']
+  return {
+    ...inTrace(trace),
+    spanId: attempt.spanId,
+    parentId: trace.spanId,
+    isParentRemote: false,
+    kind: 'client',
+    name: operation === undefined ? method : `${operation}${model === undefined ? '' : ` ${model}`}`,
+    start: wall(attempt.start),
+    end: wall(attempt.end || now),
+    isError: error !== null || status >= 400,
+    attributes: {
+      ...given({
+        'http.request.method': method,
+        'http.request.resend_count': i || null,
+        'http.response.status_code': status || null,
+        'url.full': `${url}${pathOf(x.ai === null ? x.outgoing.target : x.ai.path)}`,
+        'server.address': host,
+        'server.port': port,
+        'error.type':
+          error === null ? (status >= 400 ? String(status) : null) : String(errorRows[error].code),
+      }),
+      ...(isLast ? ofCall : noAttributes),
+    },
+    events: [],
+  }
+}
+
+/** Returns what is known of an AI call (semantic conventions for generative AI): which model was asked for what, and what it used as far as the response says so. */
+async function callAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
+  const { head } = tap
+  const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
+  const usage =
+    tap.session !== null
+      ? { ...sumOf(tap.session.responses), model: tap.session.model }
+      : excerpt === null || excerpt.isEncoded
+        ? null
+        : usageOf({
+            ...excerpt,
+            isEventStream: head?.isEventStream ?? false,
+            isWhole: isWhole && excerpt.hasEnd,
+          })
+  return given({
+    'gen_ai.operation.name': operationOf(ai),
+    'gen_ai.provider.name': providers[ai.provider!.name] ?? ai.provider!.name,
+    'gen_ai.request.model': ai.model && redacted(ai.model),
+    'gen_ai.response.model': usage?.model ? redacted(usage.model) : null,
+    'gen_ai.usage.input_tokens': usage?.tokensIn ?? null,
+    'gen_ai.usage.output_tokens': usage?.tokensOut ?? null,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cacheRead || null,
+    'gen_ai.usage.cache_creation.input_tokens': usage?.cacheWritten || null,
+    'gatehouse.ai.gateway': ai.gateway?.id ?? null,
+  })
+}
+
+/** The providers whose names in the conventions are others than ours. */
+const providers: Readonly<Record<string, string>> = {
+  'google-ai-studio': 'gcp.gemini',
+  mistral: 'mistral_ai',
+  'azure-openai': 'azure.ai.openai',
+}
+
+/** Finds what a call is for by its path at the provider, whatever its API; null where that does not say. */
+function operationOf({ path }: AiExchange): string | null {
+  const asked = withoutQuery(path)
+  for (const [end, operation] of operations) if (end.test(asked)) return operation
+  return null
+}
+
+const operations: readonly (readonly [RegExp, string])[] = [
+  [/\/(chat\/completions|messages|responses|api\/chat)$/, 'chat'],
+  [/\/(embeddings|api\/embed(dings)?)$|:(batch)?embedContents?$/i, 'embeddings'],
+  [/:(stream)?generateContent$/i, 'generate_content'],
+  [/\/(completions|api\/generate)$/, 'text_completion'],
+]
+
+/** Those of RFC 9110 section 9 and RFC 5789, which the conventions know. */
+const methods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+])
+const other = '_OTHER'
+
+function methodOf(method: string): string {
+  return methods.has(method) ? method : other
+}
+
+/** Bounds what clients can add to a span. */
+function pathOf(target: string): string {
+  return withoutQuery(target).slice(0, longestPath)
+}
+
+const longestPath = 1024
+
+function inTrace({ traceId, flags, state }: Trace): Pick<Span, 'traceId' | 'flags' | 'state'> {
+  return { traceId, flags, state }
+}
+
+function given(values: Readonly<Record<string, AttributeValue | null>>): Attributes {
+  const kept: Record<string, AttributeValue> = {}
+  for (const name in values) {
+    const value = values[name]
+    if (value != null) kept[name] = value
+  }
+  return kept
+}

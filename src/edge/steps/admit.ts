@@ -1,0 +1,81 @@
+// Step 4: whether the access rules let a request in; those of all zones come first.
+
+import type { AccessPolicy } from '../../access/policy.ts'
+import type { AccessRequest } from '../../access/visit.ts'
+import type { Facts } from '../../expression/expression.ts'
+import type { Work } from '../../expression/work-budget.ts'
+import { type ErrorName, errorRows } from '../../errors/catalogue.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import { refuseAmbiguousPath } from '../../errors/ambiguous-path.ts'
+import type { TallyScope } from '../../tallies/tally-book.ts'
+import { factsOf } from '../exchange/facts.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { talliesOf } from '../exchange/count-error.ts'
+
+/**
+ * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everyone where a rule fails (1052), and a path that cannot be read
+ * where a rule looks at it (400).
+ */
+export function admit(x: Exchange): Refusal | null {
+  const refusal = accessRefusal(x)
+  if (refusal !== null && isHeldAgainst(refusal)) noteRefusal(x)
+  return refusal
+}
+
+/** Evaluates the rules without counting towards a ban: a redirect that the gateway would follow is not the client's doing. */
+export function accessRefusal(x: Exchange): Refusal | null {
+  return ask(x, x.snapshot.access, x.zone?.access ?? null)
+}
+
+/** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own zone. */
+export function noteRefusal(x: Exchange): void {
+  x.snapshot.access.note(x.clientAddress)
+  x.zone?.access.note(x.clientAddress)
+}
+
+function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Refusal | null {
+  if (ofAll.isEmpty && (ofZone === null || ofZone.isEmpty)) return null
+  if ((ofAll.readsPath || ofZone?.readsPath) && x.paths === null) return refuseAmbiguousPath(x)
+  const request = new Asked(x)
+  const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null
+  return verdict === 'allow' ? null : verdict
+}
+
+/**
+ * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which are counted already; and refused embeds, since the visitor of
+ * a page is not to blame for what it embeds.
+ */
+function isHeldAgainst({ error }: Refusal): boolean {
+  return errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)
+}
+
+const heldAgainstNobody: ReadonlySet<ErrorName> = new Set(['malicious_activity_banned', 'hotlinking_denied'])
+
+class Asked implements AccessRequest {
+  readonly address: string
+  readonly fields: readonly string[]
+  readonly #x: Exchange
+
+  constructor(x: Exchange) {
+    this.address = x.clientAddress
+    this.fields = x.head.fields
+    this.#x = x
+  }
+
+  get tallies(): TallyScope {
+    return talliesOf(this.#x)
+  }
+
+  get paths(): readonly string[] | null {
+    return this.#x.paths
+  }
+
+  get work(): Work {
+    return this.#x.work
+  }
+
+  /** Created when the first expression needs it. */
+  get facts(): Facts {
+    return factsOf(this.#x)
+  }
+}

@@ -1,0 +1,48 @@
+// Step 1: what HTTP itself does not allow, whatever the zone.
+
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { equalsIgnoreCase, listHas } from '../../http1/fields.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+
+/**
+ * Refuses plain HTTP where TLS is expected (400), CONNECT (1045), TRACE (405), a Forwarded from a trusted hop that cannot be read (400) and expectations other than 100-continue (417). Offers to
+ * switch to another protocol than WebSocket are
+ * ignored, as a server may (RFC 9110 section 7.8).
+ */
+export function examine(x: Exchange): Refusal | null {
+  if (x.client.isMisplaced) return refuseMisplaced(x)
+  const { method, upgrade, expect } = x.head
+  if (method === 'CONNECT') {
+    // What follows may not be HTTP.
+    x.keepAlive = false
+    return refuse('http_connect_not_supported')
+  }
+  // A trace would show the client the fields that the gateway adds (RFC 9110 section 9.3.8).
+  if (method === 'TRACE') return refuse('method_not_allowed')
+  if (upgrade !== null && asksForWebSocket(x)) x.upgrade = 'asked'
+  if (x.client.isTrusted && x.way === null) return refuse('bad_request')
+  if (expect !== null && !equalsIgnoreCase(expect, '100-continue')) return refuse('expectation_failed')
+  return null
+}
+
+function refuseMisplaced(x: Exchange): Refusal {
+  x.keepAlive = false
+  return misplaced
+}
+
+const misplaced = refuse('bad_request', {
+  wording: {
+    heading: 'This port expects https',
+    detail: 'Your program sent a request in plain HTTP to a port of the gateway that expects TLS.',
+    guidance: '**Do not retry.** Use the same URL with https in place of http.',
+  },
+})
+
+/** Whether it is a WebSocket handshake (RFC 6455 section 4.1): GET, HTTP/1.1, no body; WebSocket may be one of several protocols that the client offers. */
+function asksForWebSocket({ head, requestBody }: Exchange): boolean {
+  if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > longestOffer) return false
+  return listHas(head.upgrade!, 'websocket')
+}
+
+/** The most characters of Upgrade that are read: no honest client offers so many protocols. */
+const longestOffer = 1024

@@ -1,0 +1,65 @@
+// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
+
+import { isIP } from 'node:net'
+import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { isAmongAiRoutes } from '../../ai/target.ts'
+import { answerAbout } from './about.ts'
+import { answerChallenge } from './challenge.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { EdgeZone } from '../snapshot/snapshot.ts'
+import { asksForMetadata } from '../ai/metadata.ts'
+import { locateAi } from '../ai/locate-ai.ts'
+import { asksForPreview } from './preview.ts'
+import { refuseAmbiguousPath } from '../../errors/ambiguous-path.ts'
+
+/**
+ * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where
+ * that matters (400). A paused zone still shows previews, and gets certificates.
+ */
+export function locate(x: Exchange): Refusal | 'answered' | null {
+  if (answerChallenge(x)) return 'answered'
+  const { ai, zones } = x.snapshot
+  x.asksForPreview = asksForPreview(x)
+  const zone = zones.find(x.host)
+  if (x.asksForPreview && isAbout(x, zone)) return 'answered'
+  if (ai?.hosts.has(x.host)) {
+    x.asksForMetadata = asksForMetadata(x, zone !== null)
+    if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
+  }
+  if (zone === null)
+    return refuse(x.host === '' || isIP(x.host) !== 0 ? 'direct_ip_access' : 'dns_resolution_failed')
+  x.zone = zone
+  if (zone.fault !== null) return refuse(zone.fault)
+  if (x.asksForPreview) return null
+  if (zone.config.paused) return paused
+  const { routes } = zone
+  const route = routes.always ?? routes.find(x.paths)
+  if (route === 'ambiguous') return refuseAmbiguousPath(x)
+  x.route = route
+  return route === null ? refuse('dns_resolution_error') : null
+}
+
+function isAbout(x: Exchange, zone: EdgeZone | null): boolean {
+  x.zone = zone
+  if (answerAbout(x)) return true
+  x.zone = null
+  return false
+}
+
+const paused = refuse('dns_resolution_error', {
+  wording: {
+    heading: 'This site is paused',
+    detail:
+      'This site is known to the gateway, and its operator has paused it, so that it serves no traffic at the moment.',
+    guidance:
+      '**Wait and retry.** Come back after {retry_after} s or later. Only the operator of the site can resume it.',
+  },
+})
+
+/** Whether a request on an AI host is for its AI routes and not for the zone on that host. A zone that only publishes the side port has no other paths. */
+function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
+  if (zone === null || isAmongAiRoutes(x.head.target)) return true
+  if (zone.config.routes.some(({ own }) => own === undefined)) return false
+  const route = zone.routes.find(x.paths)
+  return route === null || route === 'ambiguous'
+}

@@ -1,0 +1,58 @@
+// Step 6: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
+
+import { withoutQuery } from '../../base/path/path.ts'
+import { field } from '../../http1/fields.ts'
+import { errorsPrefix } from '../../errors/problem.ts'
+import { type Refusal, refusalFor, refuse } from '../../errors/refusal.ts'
+import { permits } from '../../permissions/permit.ts'
+import type { Token } from '../../store/records.ts'
+import { bearerOf } from '../../tokens/bearer.ts'
+import type { TokenFault } from '../../tokens/verify.ts'
+import type { Exchange, Verdict } from '../exchange/exchange.ts'
+
+/** Whether a request is for a preview. */
+export function asksForPreview(x: Exchange): boolean {
+  return x.head.target.startsWith(errorsPrefix)
+}
+
+/** Refuses a request for a preview with the error that it names, or with 404 where there is no such code, or the client may not see it. */
+export function preview(x: Exchange): Verdict {
+  if (!x.asksForPreview) return null
+  switch (x.snapshot.previews) {
+    case 'on':
+      return show(x)
+    case 'operators':
+      return showToOperators(x)
+    default:
+      return nothingHere
+  }
+}
+
+function show(x: Exchange): Refusal {
+  const refusal = refusalFor(withoutQuery(x.head.target).slice(errorsPrefix.length))
+  x.isPreview = refusal.error !== 'not_found'
+  return refusal
+}
+
+/** An address proves nothing, since a proxy or a tunnel on this machine lends its own to everybody; a token does. While the store is unreachable, one that is not known is refused. */
+function showToOperators(x: Exchange): Verdict {
+  const value = tokenIn(x)
+  if (value === null || x.plane.ai === null) return nothingHere
+  const token = x.plane.ai.tokens.verify(value, x.clientAddress, 'management')
+  return token instanceof Promise ? token.then(verified => judge(x, verified)) : judge(x, token)
+}
+
+function judge(x: Exchange, token: Token | TokenFault): Refusal {
+  if (typeof token === 'string') return nothingHere
+  const account = x.zone?.config.account ?? token.account
+  return permits(token, 'Custom Errors Read', account) ? show(x) : nothingHere
+}
+
+/** Returns the token of the only Authorization; null where there are none or several. */
+function tokenIn({ head: { fields, ids } }: Exchange): string | null {
+  const at = ids.indexOf(field.authorization)
+  if (at === -1 || ids.includes(field.authorization, at + 1)) return null
+  return bearerOf(fields[2 * at + 1]!)
+}
+
+const nothingHere = refuse('not_found')

@@ -1,0 +1,31 @@
+// Warnings of what may happen a thousand times a second, once a minute each.
+
+import type { Clock } from '../base/clock.ts'
+import type { Logger } from './log.ts'
+
+/** Ms for which the same warning is not repeated. */
+const quiet = 60_000
+
+export class LogThrottle {
+  readonly #log: Logger
+  readonly #clock: Clock
+  readonly #warnings = new Map<string, { quietUntil: number; count: number }>()
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** Logs the warning unless one with this key was logged within the last minute; its `count` is how often it was due since. */
+  warn(key: string, facts: object, message: string): void {
+    let warning = this.#warnings.get(key)
+    if (warning === undefined)
+      this.#warnings.set(key, (warning = { quietUntil: Number.NEGATIVE_INFINITY, count: 0 }))
+    warning.count++
+    const now = this.#clock.monotonic()
+    if (now < warning.quietUntil) return
+    this.#log.warn({ ...facts, count: warning.count }, message)
+    warning.quietUntil = now + quiet
+    warning.count = 0
+  }
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EventStream } from '../../../src/edge/exchange/event-stream.ts'
+
+/** Gives what stands before a last event, after these runs of bytes. */
+function openingAfter(...runs: string[]): string {
+  const stream = new EventStream(false)
+  for (const run of runs) stream.note(Buffer.from(run, 'latin1'))
+  return stream.opening
+}
+
+test('a last event needs nothing before it where a line has ended', () => {
+  for (const runs of [
+    [],
+    ['data: 1\n\n'],
+    ['data: 1\n'],
+    ['data: 1\r\n'],
+    ['data: 1\r'],
+    ['data: 1', '\n'],
+    ['x', '\r', '\n'],
+  ])
+    assert.equal(openingAfter(...runs), '', JSON.stringify(runs))
+})
+
+test('a line that was cut is ended first', () => {
+  for (const runs of [
+    ['data: 1'],
+    ['data: 1\n\ndata:'],
+    ['data: 1\n', 'd'],
+    ['data: 1\r\n', 'd'],
+    ['x'.repeat(10), 'a'],
+  ])
+    assert.equal(openingAfter(...runs), '\n', JSON.stringify(runs))
+})
+
+test('a piece of a name becomes an event of its own, without data', () => {
+  for (const runs of [
+    ['d'],
+    ['d', '', 'a'],
+    ['data'],
+    ['data: 1\n', '\ndata'],
+    ['data: 1\r\n\r\nevent'],
+    ['1\r\rid'],
+  ])
+    assert.equal(openingAfter(...runs), '.\n\n', JSON.stringify(runs))
+})
