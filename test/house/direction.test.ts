@@ -1,80 +1,148 @@
-// Which way imports point: down the hill only. Type imports count too.
+// Imports point down the hill, from room to room and, inside a large room, from sub-room to sub-room. Type imports count too.
 
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { type SourceFile, sourceFiles } from '../help/source.ts'
 
-const ranks: Readonly<Record<string, number>> = {
-  base: 0,
-  metrics: 1,
-  expression: 1,
-  http1: 1,
-  http2: 2,
-  tls: 1,
-  log: 2,
-  config: 3,
-  errors: 4,
-  store: 5,
-  telemetry: 5,
-  permissions: 6,
-  tallies: 6,
-  zones: 7,
-  pools: 7,
-  access: 7,
-  limits: 7,
-  tokens: 7,
-  people: 7,
-  domains: 7,
-  certificates: 7,
-  ai: 7,
-  'oauth-clients': 8,
-  'oauth-grants': 8,
-  'ai-logs': 8,
-  pages: 9,
-  edge: 10,
-  admin: 10,
-  'sign-in': 10,
-  'oauth-server': 10,
-  dashboard: 10,
-  process: 11,
-  'main.ts': 12,
+/** The sub-folders of a folder, lowest first; those on one level do not import each other. `.` is the folder's own files. */
+type Levels = readonly (readonly string[])[]
+
+const ranks: Readonly<Record<string, Levels>> = {
+  src: [
+    ['base'],
+    ['metrics', 'expression', 'http1', 'tls'],
+    ['http2', 'log'],
+    ['config'],
+    ['errors'],
+    ['store', 'telemetry'],
+    ['permissions', 'tallies'],
+    ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai'],
+    ['oauth-clients', 'oauth-grants', 'ai-logs'],
+    ['pages'],
+    ['edge', 'admin', 'sign-in', 'oauth-server', 'dashboard'],
+    ['process'],
+    ['.'],
+  ],
+  edge: [
+    ['wire', 'rewrite', 'encoding', 'trace'],
+    ['resolver'],
+    ['ai-call'],
+    ['origin'],
+    ['snapshot'],
+    ['exchange'],
+    ['ai', 'compression', 'spans'],
+    ['steps'],
+    ['meter'],
+    ['forward'],
+    ['serve'],
+    ['client'],
+    ['accept', 'explain'],
+    ['.'],
+  ],
 }
 
-const folderOf = (path: string) => path.split('/')[0]!
+const files = sourceFiles()
 
-function wrongTurns({ path, imports }: SourceFile): string[] {
-  const from = folderOf(path)
-  const climbs = (target: string) => folderOf(target) !== from && !(ranks[folderOf(target)]! < ranks[from]!)
-  return imports.filter(climbs).map(target => `${path} imports ${target}`)
+/** Files that a reader takes in at a glance. */
+const maxFiles = 20
+
+/** Files that a ranked room may have beside its sub-rooms: its door. */
+const maxFilesAtDoor = 6
+
+/** Returns the part of a path that names a sub-folder of a folder, `.` for a file directly in it, null for a path outside. */
+function subFolder(folder: string, path: string): string | null {
+  const inside =
+    folder === 'src' ? path : path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : null
+  if (inside === null) return null
+  const end = inside.indexOf('/')
+  return end === -1 ? '.' : inside.slice(0, end)
 }
 
-test('every folder of src has a rank', () => {
-  const folders = new Set(sourceFiles().map(({ path }) => folderOf(path)))
-  assert.deepEqual(
-    [...folders].filter(folder => !(folder in ranks)),
-    [],
+function rankOf(levels: Levels, name: string): number {
+  return levels.findIndex(level => level.includes(name))
+}
+
+/** Lists the imports of a file that do not point down, in each ranked folder that has both ends. */
+function climbs({ path, imports }: SourceFile): string[] {
+  return Object.entries(ranks).flatMap(([folder, levels]) => {
+    const from = subFolder(folder, path)
+    if (from === null) return []
+    const isClimb = (target: string) => {
+      const to = subFolder(folder, target)
+      return to !== null && to !== from && rankOf(levels, to) >= rankOf(levels, from)
+    }
+    return imports.filter(isClimb).map(target => `${path} imports ${target}`)
+  })
+}
+
+test('every sub-folder of a ranked folder has a rank', () => {
+  const unranked = Object.entries(ranks).flatMap(([folder, levels]) => {
+    const names = new Set(files.map(({ path }) => subFolder(folder, path)))
+    return [...names]
+      .filter(name => name !== null && rankOf(levels, name) === -1)
+      .map(name => `${folder}/${name}`)
+  })
+  assert.deepEqual(unranked, [])
+})
+
+test('every rank is that of a folder', () => {
+  const stale = Object.entries(ranks).flatMap(([folder, levels]) =>
+    levels
+      .flat()
+      .filter(name => !files.some(({ path }) => subFolder(folder, path) === name))
+      .map(name => `${folder}/${name}`),
   )
+  assert.deepEqual(stale, [])
 })
 
 test('files import from lower ranks and their own folder only', () => {
-  assert.deepEqual(sourceFiles().flatMap(wrongTurns), [])
+  assert.deepEqual(files.flatMap(climbs), [])
 })
 
 test('an import that climbs, or goes sideways, would be seen', () => {
-  const file = {
-    path: 'edge/serve/serve.ts',
-    text: '',
-    packages: [],
-    imports: ['process/cli.ts', 'admin/routes.ts', 'edge/body.ts', 'base/ray.ts'],
-  }
-  assert.deepEqual(wrongTurns(file), [
+  const imports = [
+    'process/cli.ts',
+    'admin/routes.ts',
+    'base/ray.ts',
+    'edge/client/connection.ts',
+    'edge/forward/attempt.ts',
+  ]
+  assert.deepEqual(climbs({ path: 'edge/serve/serve.ts', text: '', packages: [], imports }), [
     'edge/serve/serve.ts imports process/cli.ts',
     'edge/serve/serve.ts imports admin/routes.ts',
+    'edge/serve/serve.ts imports edge/client/connection.ts',
   ])
 })
 
+test('a large room is ranked inside', {
+  todo: 'admin, dashboard, store, process and config are being parted',
+}, () => {
+  const sizes = Map.groupBy(files, ({ path }) => subFolder('src', path)!)
+  const unranked = [...sizes]
+    .filter(([room, files]) => files.length > 40 && !(room in ranks))
+    .map(([room]) => room)
+  assert.deepEqual(unranked, [])
+})
+
+test('no folder has more files than a reader takes in at a glance', { todo: 'as above' }, () => {
+  const folders = Map.groupBy(files, ({ path }) => dirname(path))
+  const crowded = [...folders]
+    .filter(([, { length }]) => length > maxFiles)
+    .map(([folder, { length }]) => `${folder}: ${length}`)
+  assert.deepEqual(crowded, [])
+})
+
+test('a ranked room has little beside its sub-rooms', () => {
+  const rooms = Object.keys(ranks).filter(room => room !== 'src')
+  const crowded = rooms.filter(
+    room => files.filter(({ path }) => dirname(path) === room).length > maxFilesAtDoor,
+  )
+  assert.deepEqual(crowded, [])
+})
+
 test('no files import each other in a circle, types included', () => {
-  const graph = new Map(sourceFiles().map(({ path, imports }) => [path, imports]))
+  const graph = new Map(files.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()
   const walk = (path: string, trail: readonly string[]): void => {
     assert.ok(!trail.includes(path), `a circle: ${[...trail, path].join(' -> ')}`)
