@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiFaults, fault, faultAt, refuseCall, refuseCallAt } from '../../src/errors/api-faults.ts'
 import { errorRows } from '../../src/errors/catalogue.ts'
-import { sourceFiles } from '../help/source.ts'
 
-const home = 'errors/api-faults.ts'
 const rows = Object.entries(apiFaults)
-const others = sourceFiles().filter(({ path }) => path !== home)
 
 test('a fault has the number of its row, and its sentence', () => {
   assert.deepEqual(fault('unauthorized'), { code: 10000, message: 'Authentication error', pointer: null })
@@ -57,20 +54,4 @@ test('no two rows have the same sentence, number and status', () => {
     [code, status, typeof sentence === 'string' ? sentence : when].join(' '),
   )
   assert.equal(new Set(keys).size, keys.length)
-})
-
-test('no number of a fault is written outside the catalogue', () => {
-  const numbers = new RegExp(`\\b(${[...new Set(rows.map(([, { code }]) => code))].join('|')})\\b`)
-  assert.deepEqual(
-    others.filter(({ text }) => numbers.test(text)).map(({ path }) => path),
-    [],
-  )
-})
-
-test('every row is used by a refusal', () => {
-  const source = others.map(({ text }) => text).join('\n')
-  assert.deepEqual(
-    rows.map(([name]) => name).filter(name => !source.includes(`'${name}'`)),
-    [],
-  )
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../src/errors/catalogue.ts'
-import { root, sourceFiles } from '../help/source.ts'
+import { root } from '../help/source.ts'
 
 const rows: readonly ErrorRow[] = Object.values(errorRows)
 const codes = Object.values(catalogue).map(row => row.code)
@@ -39,15 +39,6 @@ test('the errors of the interface are those of the golden table, value by value'
 
 test('names are snake_case', () => {
   for (const name of Object.keys(errorRows)) assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
-})
-
-test('exactly the errors that the code raises are marked as raised', () => {
-  const elsewhere = sourceFiles().filter(({ path }) => path !== 'errors/catalogue.ts')
-  const given = Object.keys(errorRows).filter(name =>
-    elsewhere.some(({ text }) => text.includes(`'${name}'`)),
-  )
-  const raised = Object.entries(errorRows).flatMap(([name, row]) => (row.raised ? [name] : []))
-  assert.deepEqual(raised, given)
 })
 
 test('no two errors have the same words', () => {

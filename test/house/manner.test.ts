@@ -62,7 +62,7 @@ test('node:http is imported for its types alone: otherwise Node loads undici wit
   none(({ text }) => /^import (?!type\b)[^']*? from 'node:http'/m.test(text))
 })
 
-/** Finds functions that are passed inline to an event or a timer, without `guarded`. Empty ones count as guarded. */
+/** Finds functions that are passed inline to an event or a timer, without `guarded`. One that cannot throw is empty, or has a name. */
 function unguarded(text: string): readonly string[] {
   const inline =
     /(?:\.(?:on|once)\(\s*[^\s,()]+,|\b(?:setImmediate|nextTick|setInterval|setTimeout)\()\s*(?!\(\) => \{\}\))((?:async )?\(?[^()]*\)? =>.*)/g

@@ -129,11 +129,12 @@ export class Listeners {
       this.#owner.accept(socket, listener)
     })
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
+    const failed = (error: Error) => this.#owner.acceptFailed(error)
     server.once('error', reject)
     server.listen(where as SocketHandle, backlog, () => {
       server.off('error', reject)
       if (knowsOffenders(listener)) screen(server, connection => this.#holds(connection))
-      server.on('error', error => this.#owner.acceptFailed(error))
+      server.on('error', failed)
       resolve()
     })
     return { server, listening }

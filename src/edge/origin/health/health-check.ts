@@ -168,10 +168,11 @@ function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcom
     reject(bug)
     request.destroy()
   }
-  const timer = setTimeout(() => {
+  const late = () => {
     fail('GH_RESPONSE_TIMEOUT')
     request.destroy()
-  }, timeout)
+  }
+  const timer = setTimeout(guarded(late, crashed), timeout)
   const answered = (answer: IncomingMessage) => {
     resolve({ status: answer.statusCode! })
     let length = 0

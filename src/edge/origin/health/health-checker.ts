@@ -157,7 +157,8 @@ class Target {
   }
 
   #checkIn(delay: number): void {
-    this.#timer = setTimeout(() => void this.#check(), delay).unref()
+    const check = () => void this.#check()
+    this.#timer = setTimeout(check, delay).unref()
   }
 
   /** Checks again and again; a bug of ours is no fault of the origin. */

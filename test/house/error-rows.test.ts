@@ -1,0 +1,31 @@
+// The tables of errors have no dead rows, and their numbers are written nowhere else.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { apiFaults } from '../../src/errors/api-faults.ts'
+import { errorRows } from '../../src/errors/catalogue.ts'
+import { sourceFiles } from '../help/source.ts'
+
+/** Returns the names that a file other than the table itself has in quotes. */
+function namesUsed(table: object, home: string): readonly string[] {
+  const others = sourceFiles().filter(({ path }) => path !== home)
+  return Object.keys(table).filter(name => others.some(({ text }) => text.includes(`'${name}'`)))
+}
+
+test('exactly the errors that the code raises are marked as raised', () => {
+  const raised = Object.entries(errorRows).flatMap(([name, row]) => (row.raised ? [name] : []))
+  assert.deepEqual(raised, namesUsed(errorRows, 'errors/catalogue.ts'))
+})
+
+test('every fault of the API is used by a refusal', () => {
+  assert.deepEqual(Object.keys(apiFaults), namesUsed(apiFaults, 'errors/api-faults.ts'))
+})
+
+test('the numbers of faults are written in their table only', () => {
+  const codes = new Set(Object.values(apiFaults).map(({ code }) => code))
+  const number = new RegExp(`\\b(${[...codes].join('|')})\\b`)
+  assert.deepEqual(
+    sourceFiles().flatMap(({ path, text }) => (number.test(text) ? [path] : [])),
+    ['errors/api-faults.ts'],
+  )
+})
