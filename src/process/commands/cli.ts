@@ -3,9 +3,9 @@
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { addresses, admin, type Command, config, json } from './command.ts'
+import { access, addresses, admin, type Command, config, json } from './command.ts'
 import { gatewayCommands } from './ai-gateway/verbs.ts'
-import { access, clientCommands } from './client/verbs.ts'
+import { clientCommands } from './client/verbs.ts'
 import { logCommands } from './log/verbs.ts'
 import { memberCommands } from './member/verbs.ts'
 import type { Input } from './input.ts'

@@ -64,3 +64,16 @@ export const json: Readonly<Record<'json', Option>> = {
 export const yes: Readonly<Record<'yes', Option>> = {
   yes: { type: 'boolean', help: 'do not ask for confirmation' },
 }
+
+/** How to reach the API, and the format of the result: the same for every verb. */
+export const access: Readonly<Record<string, Option>> = {
+  account: { type: 'string', value: 'ID', help: 'the account; default GATEHOUSE_ACCOUNT' },
+  url: { type: 'string', value: 'URL', help: 'the admin listener; default from the configuration' },
+  config: { type: 'string', value: 'PATH', help: 'the configuration to read the admin listener from' },
+  'token-file': {
+    type: 'string',
+    value: 'PATH',
+    help: 'a file with the API token, or - for stdin; default GATEHOUSE_TOKEN',
+  },
+  json: { type: 'boolean', help: 'print the result of the API as JSON' },
+}

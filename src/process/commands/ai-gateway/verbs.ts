@@ -1,7 +1,6 @@
 // The verbs of `gatehouse gateway`, as rows of the table of commands: the AI gateways of an account, over the management API.
 
-import { access } from '../client/verbs.ts'
-import { type Command, yes } from '../command.ts'
+import { access, type Command, yes } from '../command.ts'
 import { settings } from './settings.ts'
 
 export const gatewayCommands: Readonly<Record<string, Command>> = {

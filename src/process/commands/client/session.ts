@@ -9,7 +9,6 @@ import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../mistakes.ts'
 import { complain, refuse, tell } from '../terminal.ts'
 import { urlOf } from '../../url.ts'
-import type { ShownClient } from './view.ts'
 
 /** Runs a command with the API that options and environment name; returns the exit code: 1 where the API refuses or is unreachable, 2 for invalid arguments. */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
@@ -45,7 +44,7 @@ const mostTries = 5
  * Changes a resource only as it was just read; after a concurrent change, it reads again and computes the body again. Without a body the resource
  * stays as it is.
  */
-export async function changeAsRead<Thing = ShownClient>(
+export async function changeAsRead<Thing>(
   api: ApiClient,
   path: string,
   bodyFor: (read: Thing) => unknown,

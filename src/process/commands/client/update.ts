@@ -26,7 +26,7 @@ export async function update(input: Input): Promise<number> {
   if ('flaw' in body) return complain(body.flaw)
   return withClient(input, async (api, path, id) => {
     // If-Match guarantees that everything new comes from this change. After a concurrent one it is the same again, so it is retried.
-    const { before, after } = await changeAsRead(api, path, () => body.value)
+    const { before, after } = await changeAsRead<ShownClient>(api, path, () => body.value)
     tellOf(id, before, after)
     if (input.json) print(json(after))
     else if (after.client_secret !== undefined) print(`${visible(after.client_secret)}\n`)

@@ -1,19 +1,6 @@
 // The verbs of `gatehouse client`, as rows of the table of commands. They use the management API, so the gateway must be running.
 
-import type { Command, Option } from '../command.ts'
-
-/** How to reach the API, and the format of the result: the same for every verb. */
-export const access: Readonly<Record<string, Option>> = {
-  account: { type: 'string', value: 'ID', help: 'the account; default GATEHOUSE_ACCOUNT' },
-  url: { type: 'string', value: 'URL', help: 'the admin listener; default from the configuration' },
-  config: { type: 'string', value: 'PATH', help: 'the configuration to read the admin listener from' },
-  'token-file': {
-    type: 'string',
-    value: 'PATH',
-    help: 'a file with the API token, or - for stdin; default GATEHOUSE_TOKEN',
-  },
-  json: { type: 'boolean', help: 'print the result of the API as JSON' },
-}
+import { access, type Command, type Option } from '../command.ts'
 
 const settings: Readonly<Record<string, Option>> = {
   name: { type: 'string', value: 'NAME', help: 'the name that users see' },

@@ -35,8 +35,11 @@ export function verify(input: Input): Promise<number> {
 
 /** Sends the client_uri again, unless it is verified; with If-Match, so that a newer one is not overwritten. */
 async function ask(api: ApiClient, path: string): Promise<ShownClient> {
-  const { after } = await changeAsRead(api, path, ({ client_uri, client_uri_verification: proof }) =>
-    client_uri === undefined || proof?.status === 'verified' ? undefined : { client_uri },
+  const { after } = await changeAsRead<ShownClient>(
+    api,
+    path,
+    ({ client_uri, client_uri_verification: proof }) =>
+      client_uri === undefined || proof?.status === 'verified' ? undefined : { client_uri },
   )
   return after
 }

@@ -1,7 +1,6 @@
 // The verbs of `gatehouse log`, as rows of the table of commands: the log of AI calls, over the management API.
 
-import { access } from '../client/verbs.ts'
-import type { Command, Option } from '../command.ts'
+import { access, type Command, type Option } from '../command.ts'
 
 const filters: Readonly<Record<string, Option>> = {
   last: {

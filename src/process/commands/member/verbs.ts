@@ -1,7 +1,6 @@
 // The verbs of `gatehouse member`, as rows of the table of commands. They work over the management API, so the gateway has to run.
 
-import { access } from '../client/verbs.ts'
-import type { Command, Option } from '../command.ts'
+import { access, type Command, type Option } from '../command.ts'
 
 const role: Option = {
   type: 'string',
