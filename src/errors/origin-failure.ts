@@ -1,6 +1,6 @@
 // The ways in which an exchange with an origin fails, one row each: the error for the client, and what it implies about the origin.
 
-import type { Phase } from '../metrics/edge-metrics.ts'
+import type { Phase } from './phase.ts'
 import type { ErrorName } from './catalogue.ts'
 
 /** A failure as reported by the system, TLS or DNS. */

@@ -2,7 +2,7 @@
 
 import { type Level, type Logger, pino } from 'pino'
 import { visibleJson } from '../base/text/visible.ts'
-import type { Phase, StatusClass } from '../metrics/edge-metrics.ts'
+import type { StatusClass } from '../metrics/edge-metrics.ts'
 import { isoTime, lineHead } from './line-head.ts'
 
 export type { Logger }
@@ -35,7 +35,7 @@ export interface AccessEntry {
   /** The content coding of a response that was compressed here, and the bytes that it had before; null for others. */
   readonly compressed: { readonly coding: string; readonly taken: number } | null
   readonly duration: number // ms
-  readonly phases: Readonly<Partial<Record<Phase, number>>> // ms
+  readonly phases: Readonly<Partial<Record<string, number>>> // ms
   readonly origin: string | null
   readonly retries: number
   readonly aborted: boolean
@@ -155,7 +155,7 @@ function pathOf(target: string): string | null {
 
 function phasesOf({ phases }: AccessEntry): string {
   let members = ''
-  for (const phase in phases) members += `${members && ','}"${phase}":${round(phases[phase as Phase]!)}`
+  for (const phase in phases) members += `${members && ','}"${phase}":${round(phases[phase]!)}`
   return `{${members}}`
 }
 

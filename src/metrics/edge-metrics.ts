@@ -8,7 +8,6 @@ import { LimitMetrics } from './limit-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
 const phases = ['resolve', 'connect', 'handshake', 'send', 'wait', 'receive'] as const
-export type Phase = (typeof phases)[number]
 
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 export type StatusClass = (typeof statusClasses)[number]

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls, type ConnectionOptions, createServer as createTlsServer } from 'node:tls'
 import fc from 'fast-check'
-import type { Phase } from '../../src/metrics/edge-metrics.ts'
+import type { Phase } from '../../src/errors/phase.ts'
 import type { ErrorName } from '../../src/errors/catalogue.ts'
 import {
   blamesMember,

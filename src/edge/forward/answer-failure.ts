@@ -2,7 +2,7 @@
 
 import { type Failure, originFailure } from '../../errors/origin-failure.ts'
 import { refuse } from '../../errors/refusal.ts'
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import { answer } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 

@@ -5,7 +5,7 @@ import { type Failure, fault, type OriginFault } from '../../errors/origin-failu
 import { authenticatesConnection } from '../../http1/connection-authentication.ts'
 import { isIdempotent } from '../../http1/method.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
 import { largestReason } from '../ai/usage-refusal.ts'
 import { answerBug } from '../exchange/deliver.ts'

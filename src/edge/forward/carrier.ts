@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../errors/origin-failure.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 
 export interface Carrier {

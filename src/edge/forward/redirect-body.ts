@@ -1,6 +1,6 @@
 // The body of a redirect that is followed: nobody wants it, and it is read so that its connection serves on, as long as that costs less than another one.
 
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'

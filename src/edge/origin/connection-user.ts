@@ -1,6 +1,6 @@
 // What an open connection to an origin reports to its user.
 
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
 import type { Framing } from '../../http1/body.ts'
 import type { ResponseHead } from '../../http1/response-head.ts'

@@ -2,7 +2,7 @@
 // nowhere else.
 
 import { misuse } from '../../base/misuse.ts'
-import type { Phase } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import type { ByteSink } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'
 import type { ConnectionUser, TunnelUser } from './connection-user.ts'

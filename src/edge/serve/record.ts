@@ -1,7 +1,8 @@
 // Turns a finished exchange into metrics and an access log line.
 
 import { withoutQuery } from '../../base/path/path.ts'
-import type { EdgeMetrics, Phase } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { Phase } from '../../errors/phase.ts'
 import type { AccessEntry } from '../../log/log.ts'
 import { ownText } from '../../base/text/own-text.ts'
 import { errorRows } from '../../errors/catalogue.ts'

@@ -5,7 +5,7 @@ import { type Failure, fault, type OriginFault } from '../../../errors/origin-fa
 import type { ClientSession } from '../../../http2/client/session.ts'
 import type { ClientStream, StreamFault, StreamUser } from '../../../http2/client/stream.ts'
 import type { ResponseHead } from '../../../http1/response-head.ts'
-import type { Phase } from '../../../metrics/edge-metrics.ts'
+import type { Phase } from '../../../errors/phase.ts'
 import type { ConnectionUser, ResponseBody } from '../connection-user.ts'
 import type { Dial } from '../dial/dial.ts'
 import { Lease, type Leased, type RequestSink } from '../lease.ts'
